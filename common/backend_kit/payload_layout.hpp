@@ -39,6 +39,8 @@ struct Piece {
     StepId travel = 0;
     bool packed_by_step = false;  // of what is sent: another step of the plan writes it
     std::optional<PieceNumbers> numbers = std::nullopt;
+
+    [[nodiscard]] bool is_reduced() const { return source == every_rank; }
 };
 
 /// Untouched memory of a receive buffer, between pieces.

@@ -22,16 +22,12 @@ constexpr Bytes reduction_chunk_bytes = Bytes{64} << 10;
 /// Of a device's memory, where a kernel could compare and none does.
 constexpr Bytes copied_most_bytes = Bytes{1} << 20;
 
-bool is_reduction(Piece const& piece) {
-    return piece.source == every_rank;
-}
-
 std::string where(Plan const& plan, StepId step) {
     return fmt::format("step {} \"{}\"", step, plan.steps[step].label);
 }
 
 std::string origin(Piece const& piece) {
-    return is_reduction(piece) ? std::string("result") : fmt::format("block from rank {}", piece.source);
+    return piece.is_reduced() ? std::string("result") : fmt::format("block from rank {}", piece.source);
 }
 
 std::string with_hint(std::string text, std::string const& hint) {
@@ -235,7 +231,8 @@ ReductionBuffers::first_difference(std::byte const* data, Bytes elements, Bytes 
 }
 
 PlanPayload::PlanPayload(MemorySpace& memory, Buffers const& buffers, Plan const& plan)
-    : memory_(memory), buffers_(buffers), plan_(plan), layout_(payload_layout(plan)), reductions_(memory) {
+    : memory_(memory), plan_(plan), layout_(payload_layout(plan)), mirrors_(memory, buffers, plan, layout_),
+      reductions_(memory) {
     if (buffers.base.size() < plan.buffers.size()) {
         throw Error(fmt::format("payload of rank {}: the plan names {} buffers, {} are bound", plan.me,
                                 plan.buffers.size(), buffers.base.size()));
@@ -244,20 +241,28 @@ PlanPayload::PlanPayload(MemorySpace& memory, Buffers const& buffers, Plan const
 
 void PlanPayload::prepare(Contents contents, bool repeated) {
     repeated_ = repeated;
+    mirrors_.fetch();
+    fill(contents);
+    mirrors_.store();
+    mirrors_.release();
+}
+
+void PlanPayload::fill(Contents contents) {
     for (BufferId const buffer : layout_.guarded) {
-        memory_.fill(at(buffer, 0), plan_.buffers[buffer].bytes, guard_key);
+        mirrors_.space(buffer).fill(at(buffer, 0), plan_.buffers[buffer].bytes, guard_key);
     }
     for (Piece const& piece : layout_.sent) {
+        MemorySpace& space = mirrors_.space(piece.buffer);
         if (!contents) {
-            fill_zeros(memory_, at(piece.buffer, piece.offset), piece.bytes);
+            fill_zeros(space, at(piece.buffer, piece.offset), piece.bytes);
         } else if (piece.packed_by_step) {
-            memory_.fill(at(piece.buffer, piece.offset), piece.bytes, guard_key);
+            space.fill(at(piece.buffer, piece.offset), piece.bytes, guard_key);
         } else if (piece.numbers) {
             fill_numbers(piece, *contents);
-        } else if (is_reduction(piece)) {
+        } else if (piece.is_reduced()) {
             fill_reduction_input(piece, *contents);
         } else {
-            memory_.fill(at(piece.buffer, piece.offset), piece.bytes, key_of(piece, *contents), piece.first_byte / 8);
+            space.fill(at(piece.buffer, piece.offset), piece.bytes, key_of(piece, *contents), piece.first_byte / 8);
         }
     }
 }
@@ -270,8 +275,9 @@ void PlanPayload::fill_numbers(Piece const& piece, std::uint32_t iteration) {
     NumberPayload const payload{key_of(piece, iteration), piece.numbers->element};
     for_each_part(piece, [&](NumberPart const& part) {
         std::vector<std::byte> const numbers = payload.numbers(part.in_stream(piece), part.count);
-        memory_.copy_in(at(piece.buffer, piece.offset) + part.index(piece) * size_of(piece.numbers->element),
-                        numbers.data(), numbers.size());
+        mirrors_.space(piece.buffer)
+            .copy_in(at(piece.buffer, piece.offset) + part.index(piece) * size_of(piece.numbers->element),
+                     numbers.data(), numbers.size());
         return true;
     });
 }
@@ -345,7 +351,7 @@ bool PlanPayload::in_place(Piece const& piece) const {
 }
 
 bool PlanPayload::grows(Piece const& delivered) const {
-    if (!is_reduction(delivered)) {
+    if (!delivered.is_reduced()) {
         return false;
     }
     Reduction const reduction = reduction_payload(plan_, delivered.step).reduction();
@@ -367,6 +373,13 @@ ReductionPayload PlanPayload::operands_of(StepId step) const {
 }
 
 std::vector<std::string> PlanPayload::verify(Contents contents, PayloadAge age) {
+    mirrors_.fetch();
+    std::vector<std::string> found = what_is_wrong(contents, age);
+    mirrors_.release();
+    return found;
+}
+
+std::vector<std::string> PlanPayload::what_is_wrong(Contents contents, PayloadAge age) {
     std::vector<std::string> problems;
     auto const note = [&problems](std::string problem) {
         if (!problem.empty() && problems.size() < problem_limit) {
@@ -378,10 +391,10 @@ std::vector<std::string> PlanPayload::verify(Contents contents, PayloadAge age) 
             ++blocks_skipped_;
             continue;
         }
-        note(!contents             ? problem_of_zeros(piece, origin(piece))
-             : piece.numbers       ? problem_of_numbers(piece, *contents, origin(piece))
-             : is_reduction(piece) ? problem_of_reduction(piece, *contents)
-                                   : problem_of(piece, *contents));
+        note(!contents            ? problem_of_zeros(piece, origin(piece))
+             : piece.numbers      ? problem_of_numbers(piece, *contents, origin(piece))
+             : piece.is_reduced() ? problem_of_reduction(piece, *contents)
+                                  : problem_of(piece, *contents));
         ++blocks_checked_;
     }
     for (Gap const& gap : layout_.gaps) {
@@ -396,8 +409,9 @@ std::vector<std::string> PlanPayload::verify(Contents contents, PayloadAge age) 
 }
 
 std::string PlanPayload::problem_of_zeros(Piece const& piece, std::string const& what) {
-    Bytes const compared = on_device(memory_.kind()) ? std::min(piece.bytes, copied_most_bytes) : piece.bytes;
-    std::optional<Bytes> const wrong = first_nonzero(memory_, at(piece.buffer, piece.offset), compared);
+    MemorySpace& space = mirrors_.space(piece.buffer);
+    Bytes const compared = on_device(space.kind()) ? std::min(piece.bytes, copied_most_bytes) : piece.bytes;
+    std::optional<Bytes> const wrong = first_nonzero(space, at(piece.buffer, piece.offset), compared);
     if (!wrong) {
         return {};
     }
@@ -411,7 +425,7 @@ std::string PlanPayload::problem_of_zeros(Piece const& piece, std::string const&
 std::string PlanPayload::problem_of(Piece const& piece, std::uint32_t iteration) {
     PayloadKey const key = key_of(piece, iteration);
     std::optional<Mismatch> const wrong =
-        memory_.check(at(piece.buffer, piece.offset), piece.bytes, key, piece.first_byte / 8);
+        mirrors_.space(piece.buffer).check(at(piece.buffer, piece.offset), piece.bytes, key, piece.first_byte / 8);
     if (!wrong) {
         return {};
     }
@@ -429,13 +443,14 @@ std::string PlanPayload::problem_of_sent(Piece const& piece, std::uint32_t itera
         return problem_of_numbers(piece, iteration, "what this rank sends");
     }
     std::string const what = fmt::format("{}: what this rank sends", where(plan_, piece.step));
-    if (is_reduction(piece)) {
+    if (piece.is_reduced()) {
         ReductionPayload const payload = operands_of(piece.step);
         auto const element = reductions_.first_changed(data, piece.bytes / size_of(payload.element()), payload, key,
                                                        own_member(piece), piece.first_element);
         return element ? fmt::format("{} was changed from element {} on", what, *element) : "";
     }
-    std::optional<Mismatch> const wrong = memory_.check(data, piece.bytes, key, piece.first_byte / 8);
+    std::optional<Mismatch> const wrong =
+        mirrors_.space(piece.buffer).check(data, piece.bytes, key, piece.first_byte / 8);
     if (!wrong) {
         return {};
     }
@@ -479,7 +494,8 @@ std::optional<Bytes> PlanPayload::first_overwritten(Gap const& gap) {
         return wrong.first;
     }
     Bytes const start = gap.offset + head;
-    std::optional<Mismatch> const wrong = memory_.check(at(gap.buffer, start), gap.bytes - head, guard_key, start / 8);
+    std::optional<Mismatch> const wrong =
+        mirrors_.space(gap.buffer).check(at(gap.buffer, start), gap.bytes - head, guard_key, start / 8);
     return wrong ? std::optional<Bytes>(head + wrong->offset) : std::nullopt;
 }
 
@@ -508,7 +524,7 @@ std::string PlanPayload::problem_of(Gap const& gap) {
 
 std::vector<std::byte> PlanPayload::read(BufferId buffer, Bytes offset, Bytes bytes) {
     std::vector<std::byte> host(bytes);
-    memory_.copy_out(host.data(), at(buffer, offset), bytes);
+    mirrors_.space(buffer).copy_out(host.data(), at(buffer, offset), bytes);
     return host;
 }
 

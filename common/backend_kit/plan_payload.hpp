@@ -7,6 +7,7 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backend_kit/device_reduction.hpp"
+#include "common/backend_kit/host_mirrors.hpp"
 #include "common/backend_kit/payload_layout.hpp"
 #include "common/backend_kit/reduction_payload.hpp"
 
@@ -111,12 +112,14 @@ private:
     [[nodiscard]] std::string problem_of(Gap const& gap);
     [[nodiscard]] std::optional<Bytes> first_overwritten(Gap const& gap);
     [[nodiscard]] std::vector<std::byte> read(BufferId buffer, Bytes offset, Bytes bytes);
-    [[nodiscard]] std::byte* at(BufferId buffer, Bytes offset) const { return buffers_.base.at(buffer) + offset; }
+    [[nodiscard]] std::byte* at(BufferId buffer, Bytes offset) const { return mirrors_.base(buffer) + offset; }
+    void fill(Contents contents);
+    [[nodiscard]] std::vector<std::string> what_is_wrong(Contents contents, PayloadAge age);
 
     MemorySpace& memory_;
-    Buffers const& buffers_;
     Plan const& plan_;
     PayloadLayout layout_;
+    HostMirrors mirrors_;
     ReductionBuffers reductions_;
     bool repeated_ = false;  // as prepare() was told
     std::uint64_t blocks_checked_ = 0;

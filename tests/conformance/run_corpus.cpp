@@ -7,6 +7,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 namespace dlmb::conformance {
 namespace {
@@ -62,6 +64,9 @@ void run_entry(CorpusEntry const& entry, std::string_view method, Bootstrap& boo
         return;
     }
     std::string const what = fmt::format("{} {}, {}", backend.name(), method, entry.name);
+    if (std::getenv("DLMB_CONFORMANCE_VERBOSE") != nullptr && bootstrap.rank() == 0) {
+        fmt::print(stderr, "{} memory: {}\n", name_of(memory.kind()), what);  // the last one is what hangs
+    }
     run_plan(*compiled.value(), payload, what, bootstrap, result);
     if (compiled.value()->marks().size() != plan.steps.size()) {
         result.problems.push_back(

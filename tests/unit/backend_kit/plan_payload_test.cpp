@@ -341,6 +341,77 @@ TEST(PlanPayloadReduction, AWrongElementIsNamedInAnyChunk) {
     }
 }
 
+/// Test double of a device's memory: host memory that counts what is asked of it.
+class CountedDevice final : public MemorySpace {
+public:
+    [[nodiscard]] MemoryKind kind() const override { return MemoryKind::cuda; }
+    [[nodiscard]] Allocation allocate(Bytes bytes) override { return host_.allocate(bytes); }
+    void fill(std::byte* data, Bytes bytes, PayloadKey key, Bytes start) override {
+        ++requests;
+        host_.fill(data, bytes, key, start);
+    }
+    [[nodiscard]] std::optional<Mismatch> check(std::byte const* data, Bytes bytes, PayloadKey key,
+                                                Bytes start) override {
+        ++requests;
+        return host_.check(data, bytes, key, start);
+    }
+    void copy_in(std::byte* to, std::byte const* from_host, Bytes bytes) override {
+        ++requests;
+        host_.copy_in(to, from_host, bytes);
+    }
+    void copy_out(std::byte* to_host, std::byte const* from, Bytes bytes) override {
+        ++requests;
+        host_.copy_out(to_host, from, bytes);
+    }
+
+    int requests = 0;
+
+private:
+    HostSpace host_;
+};
+
+/// An exchange of this many blocks of 24 bytes with itself, which the test delivers.
+struct BlocksOnDevice {
+    explicit BlocksOnDevice(std::size_t blocks) {
+        PlanBuilder builder(0);
+        std::vector<Rank> members(blocks);
+        std::iota(members.begin(), members.end(), 0);
+        builder.exchange(builder.group({members}), std::vector<Bytes>(blocks, 24), std::vector<Bytes>(blocks, 24), "x");
+        plan = std::move(builder).finish();
+        for (Buffer const& buffer : plan.buffers) {
+            allocations.push_back(device.allocate(buffer.bytes));
+            buffers.base.push_back(allocations.back().data());
+        }
+    }
+    [[nodiscard]] std::byte* block(BufferId buffer, std::vector<Block> const& blocks, std::size_t index) const {
+        return buffers.base[buffer] + blocks[index].offset;
+    }
+
+    CountedDevice device;
+    Plan plan;
+    std::vector<Allocation> allocations;
+    Buffers buffers;
+};
+
+TEST(PlanPayload, ManySmallBlocksOnADeviceAreReadAndWrittenByOneTransferOfTheirBuffer) {
+    constexpr std::size_t many = 64;
+    BlocksOnDevice blocks(many);
+    PlanPayload payload(blocks.device, blocks.buffers, blocks.plan);
+    blocks.device.requests = 0;
+    payload.prepare(0);
+    EXPECT_EQ(blocks.device.requests, 4) << "two buffers there and back";
+    auto const& exchange = std::get<Exchange>(blocks.plan.steps[0].operation);
+    EXPECT_EQ(payload.verify(0).size(), PlanPayload::problem_limit) << "nothing arrived";
+    std::memcpy(blocks.block(exchange.recv_buffer, exchange.recv, 0),
+                blocks.block(exchange.send_buffer, exchange.send, 0), 24);
+    EXPECT_THAT(payload.verify(0), testing::Not(testing::Contains(HasSubstr("block from rank 0:"))));
+    *blocks.block(exchange.send_buffer, exchange.send, many - 1) ^= std::byte{1};
+    blocks.device.requests = 0;
+    auto const problems = payload.verify(0);
+    EXPECT_EQ(blocks.device.requests, 2);
+    EXPECT_THAT(problems, testing::Contains(HasSubstr("block from rank 1:")));
+}
+
 TEST(PlanPayload, RefusesPlansWhoseBuffersAreNotBound) {
     HostSpace space;
     Buffers const none;
