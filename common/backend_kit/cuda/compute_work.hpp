@@ -47,7 +47,7 @@ struct DeviceRows {
     std::uint64_t first_block;  // of all blocks of the conversion, in order
 };
 
-/// One kernel: a warp per block of numbers that share a scale.
+/// One kernel: by vectors where the rows allow it.
 class DeviceConversion {
 public:
     /// Throws Error where there is no memory for the table of rows.
@@ -58,6 +58,7 @@ private:
     PackDirection direction_;
     BlockFormat format_;
     Element element_;
+    bool by_vectors_ = true;
     std::uint64_t blocks_ = 0;
     std::uint32_t tables_ = 0;
     Allocation table_;  // of DeviceRows

@@ -182,6 +182,7 @@ constexpr Kernel kernels[] = {
     {"dlmb_reduction_check", reduction_check},
     {"dlmb_reduction_input", reduction_input},
     {"dlmb_convert", convert},
+    {"dlmb_convert_vectors", convert},
     {"dlmb_rearrange", rearrange},
     {"dlmb_spin", spin},
     {"dlmb_gate", gate},

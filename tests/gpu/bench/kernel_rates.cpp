@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gpu_kernel_rates [SIZE]
 //
-// Bytes of device memory per second that fill, check and reduce move, next to a copy within the device: that is the
-// rate to compare with, as all four are bound by memory. Best of the repetitions; each ends when the host knows that
-// it is done. exit 77: no device
+// Bytes of device memory per second that fill, check, reduce, pack and unpack move, next to a copy within the device:
+// that is the rate to compare with, as all are bound by memory. Best of the repetitions; each ends when the host knows
+// that it is done. exit 77: no device
+#include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/device_reduction.hpp"
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
@@ -23,6 +24,8 @@ namespace {
 
 constexpr int exit_skipped = 77;
 constexpr Bytes default_bytes = Bytes{1} << 30;  // far above every cache
+
+constexpr std::uint64_t row_numbers = 7168;  // the hidden size of DeepSeek-V3
 
 /// 10^9 bytes per second.
 double best_rate(Bytes moved, std::function<void()> const& work) {
@@ -67,6 +70,31 @@ void print_rates(MemorySpace& space, Bytes bytes) {
     }
 }
 
+/// Rows of bf16 in `bytes`, and the same rows packed.
+void print_conversions(MemorySpace& space, Bytes bytes) {
+    std::uint64_t const rows = bytes / (row_numbers * size_of(Element::bf16));
+    DeviceQueue const queue;
+    Allocation const numbers = space.allocate(bytes);
+    Allocation const packed = space.allocate(bytes);
+    space.fill(numbers.data(), bytes, PayloadKey{1});
+    Buffers const buffers{MemoryKind::cuda, {numbers.data(), packed.data()}};
+    for (char const* const name : {"mxfp8", "fp8:128:fp32", "int4:32:fp32", "mxfp4"}) {
+        BlockFormat const format = block_format_named(name).value();
+        for (PackDirection const direction : {PackDirection::pack, PackDirection::unpack}) {
+            Compute step;
+            step.conversion = Conversion{direction, format, Element::bf16, 0, 1, {{rows, row_numbers, 0, 0}}};
+            DeviceCompute const conversion(step, buffers);
+            double const rate =
+                best_rate(rows * (row_numbers * size_of(Element::bf16) + format.row_bytes(row_numbers)), [&] {
+                    conversion.start(queue);
+                    queue.drain();
+                });
+            fmt::print("{:<6} {:<14} {:>10.1f} GB/s\n", name_of(direction), name, rate);
+            std::fflush(stdout);
+        }
+    }
+}
+
 int run(Bytes bytes) {
     Devices const devices = find_devices();
     if (devices.list.empty()) {
@@ -81,6 +109,7 @@ int run(Bytes bytes) {
     }
     fmt::print("{}\n", devices.list.front().name);
     print_rates(*space, bytes);
+    print_conversions(*space, bytes);
     return 0;
 }
 
