@@ -101,7 +101,7 @@ public:
     [[nodiscard]] bool has_copies() const { return copies_.has_copies(); }
 
 private:
-    enum class Stage : std::uint8_t { waiting, accessing, telling, over };
+    enum class Stage : std::uint8_t { waiting, accessing, flushing, telling, over };
     struct Running {
         Stage stage = Stage::over;
         void* notice = nullptr;
@@ -110,6 +110,7 @@ private:
 
     [[nodiscard]] bool poll(AccessedPeer const& peer, Running& running);
     void access(AccessedPeer const& peer, Running& running);
+    void flush(AccessedPeer const& peer, Running& running);
     void keep(ucs_status_ptr_t request, AccessedPeer const& peer, Running& running) const;
     [[nodiscard]] bool all_complete(AccessedPeer const& peer, Running& running) const;
     [[nodiscard]] bool poll_sent(Transfer const& transfer, void*& request);
