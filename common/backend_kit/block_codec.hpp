@@ -37,6 +37,9 @@ void host_unpack(std::byte* numbers, PackedRow from, std::uint64_t count, Elemen
 /// code's numbers there, in numbers without rounding of fp32.
 [[nodiscard]] double half_step(Code code, double magnitude);
 
+/// half_step() is at least this times the magnitude: 2^-(mantissa bits + 2), and 0 of integers.
+[[nodiscard]] double least_half_step(Code code);
+
 /// The most by which unpack(pack(x)) in `element` may differ from x: half_step() times the scale, and half a unit in
 /// the last place of the element, and what multiplying by a rounded 1 / scale adds (2^-22 of |x|).
 [[nodiscard]] double error_bound(double x, double scale, Element element, Code code);

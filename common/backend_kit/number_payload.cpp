@@ -5,6 +5,7 @@
 #include "common/backend_kit/block_codec.hpp"
 #include "common/backend_kit/element_codec.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -49,10 +50,20 @@ std::optional<std::uint64_t> first_beyond_bound(std::span<std::byte const> numbe
             std::memcpy(&stored, bytes.data() + index * sizeof stored, sizeof stored);
             return static_cast<double>(Codec::load(stored));
         };
+        // Never above error_bound(), which takes logarithms: most numbers are nearer than this.
+        double const smallest = half_step(format.code, 0);
+        double const relative = least_half_step(format.code);
+        double scale = 0;
         for (std::uint64_t i = 0; i < numbers.size() / sizeof(Storage); ++i) {
-            double const scale = scale_at(scales.data() + i / format.block * format.scale_bytes(), format.scale);
+            if (i % format.block == 0) {
+                scale = scale_at(scales.data() + i / format.block * format.scale_bytes(), format.scale);
+            }
             double const number = at(numbers, i);
-            if (!(std::abs(at(unpacked, i) - number) <= error_bound(number, scale, element, format.code))) {
+            double const error = std::abs(at(unpacked, i) - number);
+            if (error <= std::max(smallest * scale, relative * std::abs(number))) {
+                continue;
+            }
+            if (!(error <= error_bound(number, scale, element, format.code))) {
                 return i;
             }
         }

@@ -67,6 +67,21 @@ double half_step(Code code, double magnitude) {
     return half_unit({2, -14}, magnitude);
 }
 
+double least_half_step(Code code) {
+    switch (code) {
+    case Code::int4:
+    case Code::int8:
+        return 0;
+    case Code::fp4:
+        return 1.0 / 8;
+    case Code::fp8:
+        return 1.0 / 32;
+    case Code::fp8_e5m2:
+        break;
+    }
+    return 1.0 / 16;
+}
+
 double error_bound(double x, double scale, Element element, Code code) {
     double const magnitude = std::abs(x);
     double const coding = scale > 0 ? half_step(code, magnitude / scale) * scale : magnitude;

@@ -221,6 +221,17 @@ TEST(BlockCodec, NoNumberIsFurtherOffThanTheBound) {
     }
 }
 
+TEST(BlockCodec, HalfAStepIsAtLeastItsShareOfTheMagnitude) {
+    for (Code const code : every_code) {
+        double least = 1;
+        for (double magnitude = 0x1p-20; magnitude < 448; magnitude *= 1.03125) {
+            least = std::min(least, half_step(code, magnitude) / magnitude);
+            EXPECT_GE(half_step(code, magnitude), half_step(code, 0));
+        }
+        EXPECT_GE(least, least_half_step(code)) << name_of(code);
+    }
+}
+
 // A bound that nothing comes near to would prove little.
 TEST(BlockCodec, TheBoundIsReached) {
     for (Code const code : every_code) {
