@@ -14,7 +14,8 @@ TEST(SimulatedPatterns, EveryPatternRunsToItsEnd) {
     for (PatternType const* type : pattern_types()) {
         for (int const ranks : {2, 8, 32}) {
             SCOPED_TRACE(std::string(type->name) + " on " + std::to_string(ranks) + " ranks");
-            if (auto const simulation = simulated(*type, "", ranks, small_cluster())) {
+            Parameters const defaults = resolve(*type, "", quick_parameters(type->name));
+            if (auto const simulation = simulated(*type, defaults, ranks, small_cluster())) {
                 expect_sound(*simulation);
                 EXPECT_GT(simulation->time, 0);
                 ++run;
