@@ -56,9 +56,10 @@ public:
     /// `what`: the words for it where the model does not tell it.
     ModelParameters& needed(std::string_view parameter, std::uint64_t value, std::string_view what);
     ModelParameters& optional(std::string_view parameter, std::uint64_t value);
-    /// `value()` throws UsageError where the model does not tell it; that is said where the parameter is not given.
+    /// `value()` throws UsageError where it does not follow from the model; that is said where the parameter is not
+    /// given.
     template <class Value>
-    ModelParameters& unless_given(std::string_view parameter, Value const& value) {
+    ModelParameters& computed(std::string_view parameter, Value const& value) {
         try {
             derived_.values.insert_or_assign(std::string(parameter), fmt::format("{}", value()));
         } catch (UsageError const& error) {

@@ -353,12 +353,12 @@ bool has_sizes(Parameters const& parameters) {
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"tp", "pp"});
     parameters.text("operation", info_of(Kind::allreduce).name)
-        .unless_given("message-size",
-                      [&] {
-                          Bytes const bytes =
-                              gradients_of(model, parallel) * size_of(model.element.value_or(Element::fp32));
-                          return fmt::format("{0}:{0}", bytes);
-                      })
+        .computed("message-size",
+                  [&] {
+                      Bytes const bytes =
+                          gradients_of(model, parallel) * size_of(model.element.value_or(Element::fp32));
+                      return fmt::format("{0}:{0}", bytes);
+                  })
         .element();
     return parameters.derived();
 }

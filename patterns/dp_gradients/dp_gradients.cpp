@@ -404,16 +404,13 @@ constexpr std::string_view phases[] = {"buffers", "pack", "parameters", "unpack"
 
 /// The model is told to --model in words, so that a result says what was measured.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
-    if (parallel.pp > 1 && parallel.dp == 0) {
-        throw UsageError(fmt::format("--parallel pp={}: give dp, too; the gradients of a stage are reduced by the dp "
-                                     "ranks that have it",
-                                     parallel.pp));
-    }
     ModelParameters parameters(model, parallel, {"tp", "pp", "dp"});
-    parameters.unless_given("model", [&] { return transformer_text(model, parallel); })
+    parameters.computed("model", [&] { return transformer_text(model, parallel); })
         .optional("stride", parallel.tp)
-        .optional("dp", parallel.dp)
         .element();
+    // Without stages all ranks have the same gradients but for tp.
+    parallel.pp > 1 ? parameters.needed("dp", parallel.dp, "how many ranks have a stage")
+                    : parameters.optional("dp", parallel.dp);
     return parameters.derived();
 }
 

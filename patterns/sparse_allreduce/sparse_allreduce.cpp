@@ -385,7 +385,7 @@ constexpr std::string_view phases[] = {"threshold", "select", "boundaries", "spl
 /// What a rank has of the model, all of it in one allreduce.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"tp", "pp"});
-    parameters.unless_given("elements", [&] {
+    parameters.computed("elements", [&] {
         std::uint64_t const gradients = gradients_of(model, parallel);
         if (gradients > max_elements) {
             throw UsageError(fmt::format("{}: a rank has {} gradients, and at most {} are exchanged here; divide the "

@@ -135,6 +135,11 @@ TEST(ModelFile, DoesNotRefuseWhatIsGivenInstead) {
             EXPECT_THROW((void)derive(*type, read_text(llama), {}, {}), UsageError) << "more than 2^32 gradients";
             EXPECT_TRUE(derive(*type, read_text(llama), {}, given).values.empty());
             EXPECT_TRUE(derive(*type, read_text(mixture), {}, given).values.empty());
+        } else if (type->name == "dp_gradients") {
+            Parallelism const stages = parse_parallelism("pp=4", "--parallel");
+            EXPECT_THROW((void)derive(*type, read_text(llama), stages, {}), UsageError);
+            Parameters const given{{"dp", "0"}};
+            EXPECT_EQ(derive(*type, read_text(llama), stages, given).values.count("dp"), 0U) << "all ranks";
         }
     }
 }
@@ -149,14 +154,12 @@ TEST(ModelFile, EachPatternSaysWhichPartsOfParallelItDoesNotUse) {
             type->name == "moe_alltoall" ? mixture
                                          : R"({"n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50304})");
         for (ParallelPart const& part : parallel_parts) {
-            Parallelism without;
-            without.dp = part.name == "dp" ? 0 : 2;  // dp_gradients needs it beside pp
-            Parallelism with = without;
+            Parallelism with;
             with.*part.ranks = 4;
             ModelDerived const derived = type->of_model(model, with);
             bool const used = std::find(derived.unused.begin(), derived.unused.end(), fmt::format("{}=4", part.name)) ==
                               derived.unused.end();
-            EXPECT_EQ(used, derived.values != type->of_model(model, without).values) << type->name << ' ' << part.name;
+            EXPECT_EQ(used, derived.values != type->of_model(model, {}).values) << type->name << ' ' << part.name;
         }
     }
 }
@@ -234,7 +237,7 @@ TEST(ModelFile, DividesTheGradientsAsTheRanksDivideTheModel) {
     }
     EXPECT_THROW((void)of_rank("pp=5"), UsageError);
     EXPECT_THROW((void)of_rank("tp=16"), UsageError) << "8 key-value heads";
-    EXPECT_THROW((void)of("dp_gradients", model, "pp=4"), UsageError) << "how many ranks have a stage?";
+    EXPECT_EQ(derived("dp_gradients", model, "pp=4").missing.count("dp"), 1U) << "how many ranks have a stage?";
     EXPECT_EQ(of("dp_gradients", model, "tp=2,pp=4,dp=2"),
               (Parameters{
                   {"model", "transformer:layers=32:hidden=4096:mlp=14336:key-values=1024:vocabulary=128256:tp=2:pp=4"},
