@@ -62,7 +62,7 @@ using InfoJson = nlohmann::ordered_json;
 /// names.
 [[nodiscard]] ModelShape model_of_presets(std::string const& name, std::span<PatternType const* const> patterns);
 
-/// {"model", "source", "fits", "findings": [{"fault", "what"}]}.
+/// {"model", "source", "sizes": {name: size, of those that are told}, "fits", "findings": [{"fault", "what"}]}.
 [[nodiscard]] InfoJson lint_json(ModelShape const& model, Parallelism const& parallel);
 [[nodiscard]] std::string lint_text(InfoJson const& findings);
 

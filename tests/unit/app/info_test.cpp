@@ -3,7 +3,10 @@
 //
 // What dlmb_info says of made-up devices on the made-up node of tests/unit/record/gpu_node.xml; no device is touched.
 #include "common/app/info/info.hpp"
+#include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "patterns/moe_alltoall/moe_alltoall.hpp"
+#include "patterns/tp_allreduce/tp_allreduce.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -124,6 +127,42 @@ TEST(Info, SaysWhichSumsHaveTheSameBits) {
             EXPECT_EQ(stable["arrival"], stable["runs"]) << method;
         }
     });
+}
+
+TEST(Info, LintListsTheSizesThatAModelTells) {
+    ModelShape model;
+    model.source = "config.json";
+    EXPECT_EQ(lint_text(lint_json(model, {})), "config.json: tells no sizes\n");
+    model.hidden = 4096;
+    model.layers = 32;
+    model.heads = 32;
+    model.kv_heads = 8;
+    model.head_dim = 128;
+    model.mlp = 14336;
+    model.vocabulary = 128256;
+    EXPECT_EQ(lint_json(model, {})["sizes"], (InfoJson{{"hidden", 4096},
+                                                       {"layers", 32},
+                                                       {"heads", 32},
+                                                       {"key-value heads", 8},
+                                                       {"mlp", 14336},
+                                                       {"vocabulary", 128256}}));
+    EXPECT_EQ(lint_text(lint_json(model, {})), "config.json: hidden 4096, layers 32, heads 32, key-value heads 8, "
+                                               "mlp 14336, vocabulary 128256, which all fit\n");
+    model.experts = 9;
+    model.recommendation.tables.resize(26, {1000, 32});
+    InfoJson const more = lint_json(model, parse_parallelism("ep=2", "--parallel"));
+    EXPECT_EQ(more["sizes"]["experts"], 9);
+    EXPECT_EQ(more["sizes"]["tables"], 26);
+    EXPECT_FALSE(more["fits"].get<bool>());
+    EXPECT_NE(lint_text(more).find(", experts 9, tables 26, 1 finding\n"), std::string::npos) << lint_text(more);
+}
+
+// Llama 2, arXiv 2307.09288.
+TEST(Info, LintListsTheSizesThatAPresetTells) {
+    std::array const types{&moe_alltoall::type(), &tp_allreduce::type()};
+    EXPECT_EQ(lint_json(model_of_presets("llama-70b", types), {})["sizes"],
+              (InfoJson{{"hidden", 8192}, {"layers", 80}, {"vocabulary", 32000}}));
+    EXPECT_THROW((void)model_of_presets("llama-71b", types), UsageError);
 }
 
 TEST(Info, WhatAMethodLeavesToTheDefaultIsAsStableAsThat) {
