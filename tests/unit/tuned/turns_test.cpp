@@ -30,19 +30,22 @@ Plan three_turns(Rank me, int ranks) {
     return std::move(builder).finish();
 }
 
+/// Runs the plan and checks every byte. What the compiled plan says of itself.
+Provenance run_checked(TunedRank& rank, Plan const& plan, std::uint32_t iterations = 1) {
+    auto const compiled = std::move(rank.compile(plan)).value();
+    PlanPayload payload(rank.space(), rank.buffers(), plan);
+    for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
+        payload.prepare(iteration);
+        rank.bootstrap().barrier();
+        compiled->launch();
+        compiled->finish();
+        EXPECT_THAT(payload.verify(iteration), ElementsAre()) << iteration;
+    }
+    return compiled->provenance();
+}
+
 TEST(TunedTurns, TwoBackendsTakeTurnsAndEveryByteIsRight) {
-    run_tuned_ranks(3, by_size, [](TunedRank& rank) {
-        Plan const plan = three_turns(rank.rank(), 3);
-        auto const compiled = std::move(rank.compile(plan)).value();
-        PlanPayload payload(rank.space(), rank.buffers(), plan);
-        for (std::uint32_t iteration = 0; iteration < 20; ++iteration) {
-            payload.prepare(iteration);
-            rank.bootstrap().barrier();
-            compiled->launch();
-            compiled->finish();
-            EXPECT_THAT(payload.verify(iteration), ElementsAre()) << iteration;
-        }
-    });
+    run_tuned_ranks(3, by_size, [](TunedRank& rank) { run_checked(rank, three_turns(rank.rank(), 3), 20); });
 }
 
 TEST(TunedTurns, RowsAreMovedByTheProcessorOfTheBackendThatTheirStepsAreOn) {
@@ -67,13 +70,7 @@ TEST(TunedTurns, RowsAreMovedByTheProcessorOfTheBackendThatTheirStepsAreOn) {
         run_tuned_ranks(2, all_on(name), [&, by = by](TunedRank& rank) {
             Plan const plan = plan_of(rank, by);
             EXPECT_EQ(why_no_rearrangement(plan, rank.backend(), MemoryKind::host), "") << "compile() decides";
-            auto const compiled = std::move(rank.compile(plan)).value();
-            PlanPayload payload(rank.space(), rank.buffers(), plan);
-            payload.prepare(0);
-            rank.bootstrap().barrier();
-            compiled->launch();
-            compiled->finish();
-            EXPECT_THAT(payload.verify(0), ElementsAre());
+            run_checked(rank, plan);
         });
     }
 }
@@ -87,15 +84,8 @@ TEST(TunedTurns, WhatIsPackedIsPackedWhereItIsSent) {
         StepId const moved =
             builder.rearranged_exchange(all, turned, turned, 1024, Processor::device, "rows", {counts});
         builder.all_reduce(all, 64, Element::int32, Reduction::sum, "counts.again", {moved});
-        Plan const plan = std::move(builder).finish();
-        auto const compiled = std::move(rank.compile(plan)).value();  // the first backend has no device
-        EXPECT_EQ(compiled->provenance().at("tuned_parts"), "3");
-        PlanPayload payload(rank.space(), rank.buffers(), plan);
-        payload.prepare(0);
-        rank.bootstrap().barrier();
-        compiled->launch();
-        compiled->finish();
-        EXPECT_THAT(payload.verify(0), ElementsAre());
+        // The first backend has no device.
+        EXPECT_EQ(run_checked(rank, std::move(builder).finish()).at("tuned_parts"), "3");
     });
 }
 
