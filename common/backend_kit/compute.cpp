@@ -132,29 +132,14 @@ void HostCompute::multiply() {
     }
 }
 
-namespace {
-
-/// Who moves the rows of a step; nullopt: it moves none.
-std::optional<Processor> mover_of(Step const& step) {
-    auto const* const compute = std::get_if<Compute>(&step.operation);
-    if (compute == nullptr) {
-        return std::nullopt;
-    }
-    if (compute->rearrangement) {
-        return compute->rearrangement->by;
-    }
-    return compute->conversion ? compute->conversion->by : std::nullopt;
-}
-
-}  // namespace
-
 std::string why_no_rearrangement(Plan const& plan, Backend const& backend, MemoryKind kind) {
     auto const computes = backend.computes_in(kind);
     if (!computes) {
         return "";
     }
     for (Step const& step : plan.steps) {
-        auto const by = mover_of(step);
+        auto const* const compute = std::get_if<Compute>(&step.operation);
+        auto const by = compute == nullptr ? std::nullopt : moved_by(*compute);
         if (!by || by == computes) {
             continue;
         }

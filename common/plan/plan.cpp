@@ -88,6 +88,13 @@ Bytes copied_bytes(Compute const& step) {
     return read_and_written / 2;
 }
 
+std::optional<Processor> moved_by(Compute const& step) {
+    if (step.rearrangement) {
+        return step.rearrangement->by;
+    }
+    return step.conversion ? step.conversion->by : std::nullopt;
+}
+
 OperationKind kind_of(Operation const& operation) {
     return static_cast<OperationKind>(operation.index());
 }

@@ -294,6 +294,8 @@ struct Compute {
 
 /// Bytes of a plain copy that reads and writes as much memory as the step; 0: it moves no data.
 [[nodiscard]] Bytes copied_bytes(Compute const& step);
+/// Who puts the rows of a step in another order; nullopt: it leaves them in theirs.
+[[nodiscard]] std::optional<Processor> moved_by(Compute const& step);
 
 using Operation = std::variant<Exchange, Send, Recv, AllReduce, Reduce, ReduceScatter, AllGather, Gather, Scatter,
                                Broadcast, Barrier, Compute>;

@@ -55,8 +55,7 @@ std::vector<CopyJob> jobs_of(Plan const& plan, MemoryKind kind, std::span<std::s
         if (bytes == 0) {
             continue;
         }
-        std::optional<Processor> const mover =
-            compute->rearrangement ? compute->rearrangement->by : compute->conversion->by;
+        std::optional<Processor> const mover = moved_by(*compute);
         CopyJob job;
         job.label =
             static_cast<std::size_t>(std::find(labels.begin(), labels.end(), phase_of(step.label)) - labels.begin());
