@@ -8,12 +8,38 @@
 #include <fmt/core.h>
 
 #include <cstring>
+#include <utility>
 
 namespace dlmb {
 
+namespace {
+
+std::vector<RowBlock> rows_in_order_of_numbers(Conversion const& conversion) {
+    std::vector<RowBlock> rows;
+    rows.reserve(conversion.rows());
+    for (RowBlock const& block : conversion.blocks) {
+        RowBlock row{1, block.row_numbers, block.numbers, block.packed};
+        for (std::uint64_t i = 0; i < block.rows; ++i) {
+            rows.push_back(row);
+            row.numbers += conversion.number_bytes(row);
+            row.packed += conversion.packed_bytes(row);
+        }
+    }
+    std::sort(rows.begin(), rows.end(), [](RowBlock const& left, RowBlock const& right) {
+        return std::pair(left.numbers, left.packed) < std::pair(right.numbers, right.packed);
+    });
+    return rows;
+}
+
+}  // namespace
+
 HostConversion::HostConversion(Conversion const& conversion, Buffers const& buffers)
-    : conversion_(conversion), numbers_(buffers.base.at(conversion.numbers)),
-      packed_(buffers.base.at(conversion.packed)) {}
+    : conversion_(conversion), by_row_(conversion.direction == PackDirection::pack && !conversion.origins.empty()),
+      numbers_(buffers.base.at(conversion.numbers)), packed_(buffers.base.at(conversion.packed)) {
+    if (by_row_) {
+        conversion_.blocks = rows_in_order_of_numbers(conversion);
+    }
+}
 
 bool HostConversion::advance() {
     std::uint64_t left = piece_numbers;
@@ -22,6 +48,15 @@ bool HostConversion::advance() {
         if (next_.row == block.rows || block.row_numbers == 0) {
             next_ = {next_.block + 1, 0, 0};
             continue;
+        }
+        if (by_row_ && next_.number == 0 && next_.block > 0) {
+            RowBlock const& last = conversion_.blocks[next_.block - 1];
+            if (last.numbers == block.numbers) {
+                std::memcpy(packed_ + block.packed, packed_ + last.packed, conversion_.packed_bytes(block));
+                left -= std::min(left, block.row_numbers);
+                next_.row = 1;
+                continue;
+            }
         }
         std::uint64_t count = block.row_numbers - next_.number;
         if (count > left) {

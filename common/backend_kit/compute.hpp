@@ -19,7 +19,8 @@
 
 namespace dlmb {
 
-/// Packs or unpacks the numbers of a step a piece at a time.
+/// Packs or unpacks the numbers of a step a piece at a time. A row that goes to several ranks is packed once and
+/// copied.
 class HostConversion {
 public:
     HostConversion(Conversion const& conversion, Buffers const& buffers);
@@ -39,6 +40,7 @@ private:
     void convert(RowBlock const& block, std::uint64_t count) const;
 
     Conversion conversion_;
+    bool by_row_;  // blocks are single rows, and those with the same numbers are neighbours
     std::byte* numbers_;
     std::byte* packed_;
     Place next_;

@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 #include <numeric>
+#include <set>
 
 namespace dlmb {
 namespace {
@@ -79,13 +80,21 @@ Bytes copied_bytes(Compute const& step) {
     if (step.rearrangement) {
         return step.rearrangement->bytes();
     }
-    Bytes read_and_written = 0;
-    if (step.conversion) {
-        for (RowBlock const& block : step.conversion->blocks) {
-            read_and_written += step.conversion->number_bytes(block) + step.conversion->packed_bytes(block);
-        }
+    if (!step.conversion) {
+        return 0;
     }
-    return read_and_written / 2;
+    Conversion const& conversion = *step.conversion;
+    Bytes numbers = 0;
+    Bytes packed = 0;
+    for (RowBlock const& block : conversion.blocks) {
+        numbers += conversion.number_bytes(block);
+        packed += conversion.packed_bytes(block);
+    }
+    if (conversion.direction == PackDirection::pack && !conversion.origins.empty()) {
+        std::set<std::uint64_t> const read(conversion.origins.begin(), conversion.origins.end());
+        numbers = numbers / conversion.origins.size() * read.size();  // rows of one tensor are equally long
+    }
+    return (numbers + packed) / 2;
 }
 
 std::optional<Processor> moved_by(Compute const& step) {

@@ -292,7 +292,8 @@ struct Compute {
     bool operator==(Compute const&) const = default;
 };
 
-/// Bytes of a plain copy that reads and writes as much memory as the step; 0: it moves no data.
+/// Bytes of a plain copy that reads and writes as much memory as the step needs to: numbers that are packed for several
+/// ranks are read once. 0: it moves no data.
 [[nodiscard]] Bytes copied_bytes(Compute const& step);
 /// Who puts the rows of a step in another order; nullopt: it leaves them in theirs.
 [[nodiscard]] std::optional<Processor> moved_by(Compute const& step);

@@ -101,6 +101,38 @@ TEST_F(PackedPayload, NumbersThatWereChangedAfterPackingAreNamed) {
     EXPECT_THAT(verify(0), ElementsAre(HasSubstr("step 0 \"pack.dispatch\": what this rank sends: byte 0 of")));
 }
 
+// DeepEP's low-latency dispatch casts a token once and sends copies (internode_ll.cu).
+TEST(HostConversion, ARowThatGoesToSeveralRanksIsPackedOnceAndCopied) {
+    constexpr std::uint64_t numbers = std::uint64_t{16} << 10;  // as many as a piece
+    BlockFormat const format{Code::int8, 32, ScaleType::fp32};
+    Bytes const packed_row = format.row_bytes(numbers);
+    Bytes const number_row = numbers * size_of(Element::fp32);
+    Conversion const twice{
+        PackDirection::pack, format,   Element::fp32, 0, 1, {{2, numbers, 0, 0}, {1, numbers, 0, 2 * packed_row}},
+        Processor::host,     {0, 1, 0}};
+    std::vector<std::byte> tensor(2 * number_row);
+    std::vector<std::byte> packed(3 * packed_row, std::byte{0xff});
+    Buffers buffers;
+    buffers.base = {tensor.data(), packed.data()};
+    HostConversion conversion(twice, buffers);
+    conversion.start();
+    EXPECT_FALSE(conversion.advance());
+    float const late = 1;  // does not reach the second copy
+    std::memcpy(tensor.data(), &late, sizeof late);
+    int pieces = 1;
+    while (!conversion.advance()) {
+        ++pieces;
+    }
+    EXPECT_LE(pieces, 3);
+    auto const row = [&](std::size_t index) {
+        auto const begin = packed.begin() + static_cast<std::ptrdiff_t>(index * packed_row);
+        return std::vector<std::byte>(begin, begin + static_cast<std::ptrdiff_t>(packed_row));
+    };
+    EXPECT_EQ(row(0), row(1)) << "both were zeros";
+    EXPECT_EQ(row(0), row(2)) << "copied";
+    EXPECT_EQ(copied_bytes({.conversion = twice}), (2 * number_row + 3 * packed_row) / 2);
+}
+
 constexpr Bytes row_bytes = 40;
 
 struct Orders {
