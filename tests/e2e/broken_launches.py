@@ -41,7 +41,7 @@ class BrokenLaunches(unittest.TestCase):
 
     def resume_and_check(self):
         before = len(cells(self.results, "ok"))
-        done = run(mpirun(3, MOE, *SWEEP, "--time-limit", "0.2", "--resume", "--results", str(self.results)))
+        done = run(mpirun(3, MOE, *SWEEP, "--time-limit", "0.02", "--resume", "--results", str(self.results)))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         finished = [cell["cell_id"] for cell in cells(self.results, "ok")]
         self.assertEqual(len(finished), 10)

@@ -72,7 +72,7 @@ class GpuDouble(unittest.TestCase):
     def test_algorithms_are_measured_where_the_tuner_plugin_is_told_and_skipped_where_nccl_forbids_them(self):
         done = run(on_double(2, "env", "NCCL_TUNER_PLUGIN=" + os.environ["DLMB_NCCL_TUNER"], str(BIN / "dlmb_collective"),
                              "--operation", "allreduce,allgather", "--backend", "nccl", "--memory", "cuda", "-m", "4K:4K", "-i", "4",
-                             "--method", "all", "--results", str(self.results)), timeout=300)
+                             "-x", "1", "--cache", "warm", "--calibration", "off", "--method", "all", "--results", str(self.results)), timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         forced = {cell["method"]: cell for cell in cells(self.results) if cell["method"].startswith("algorithm:")}
         ran = {method for method, cell in forced.items() if cell["status"] == "ok"}
