@@ -7,6 +7,7 @@
 #include "common/app/subcommands.hpp"
 #include "common/app/tune/consumers/consumers.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
+#include "common/app/tune/consumers/siblings.hpp"
 #include "common/app/tune/run_tune.hpp"
 #include "common/tuning/table_file.hpp"
 
@@ -72,7 +73,7 @@ public:
         }
         return report(
             verify({request_, table, made, read_environment(files_), ranks_ == 0 ? std::nullopt : std::optional{ranks_},
-                    mpiexec_.empty() ? launcher_of(find_mpi_library()) : mpiexec_, rounds_}));
+                    mpiexec_.empty() ? launcher_of(find_mpi_library().path) : mpiexec_, rounds_}));
     }
 
 private:

@@ -4,6 +4,7 @@
 
 #include "common/app/options/number_checks.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
+#include "common/app/tune/consumers/siblings.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/tuning/table_file.hpp"
@@ -78,10 +79,6 @@ Consumer const& consumer_named(std::string const& name) {
         throw UsageError("--to: " + unknown_name("consumer", name, consumer_names()));
     }
     return *found;
-}
-
-std::filesystem::path own_folder() {
-    return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
 std::string shell_word(std::string_view text) {
@@ -172,24 +169,6 @@ MpiLibraryFound find_mpi_library() {
         throw Error(fmt::format("{} does not say which MPI library it runs with", program.string()));
     }
     return {tuning::mpi_library(version), path};
-}
-
-std::string launcher_of(MpiLibraryFound const& library) {
-    auto const programs = std::filesystem::path(library.path).parent_path().parent_path() / "bin";
-    for (char const* const name : {"mpiexec", "mpirun"}) {
-        if (std::filesystem::exists(programs / name)) {
-            return (programs / name).string();
-        }
-    }
-    return DLMB_MPIEXEC;
-}
-
-std::filesystem::path sibling_program(std::string const& name) {
-    return own_folder() / name;
-}
-
-std::filesystem::path sibling_library(std::string const& name) {
-    return (own_folder().parent_path() / DLMB_LIBRARY_FOLDER / name).lexically_normal();
 }
 
 void ExportRequest::add_to(CLI::App& parser) {

@@ -46,14 +46,6 @@ struct MpiLibraryFound : tuning::MpiLibrary {
 /// Throws UsageError when this build has none.
 [[nodiscard]] MpiLibraryFound find_mpi_library();
 
-/// The launcher that is installed with that library, else the one that this build was configured with: programs may run
-/// with another library than they were built with, and its launcher alone can start them.
-[[nodiscard]] std::string launcher_of(MpiLibraryFound const& library);
-
-/// A program or library that is installed with this one.
-[[nodiscard]] std::filesystem::path sibling_program(std::string const& name);
-[[nodiscard]] std::filesystem::path sibling_library(std::string const& name);
-
 /// The variables of an export whose files lie in `folder`, with absolute paths.
 [[nodiscard]] std::map<std::string, std::string> environment_of(tuning::Export const& made,
                                                                 std::filesystem::path const& folder);

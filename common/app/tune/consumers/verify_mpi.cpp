@@ -3,6 +3,7 @@
 //
 // Open MPI and MPICH: whether an export acts as forcing the algorithm does, and beside its rules as no export does.
 #include "common/app/tune/consumers/program_output.hpp"
+#include "common/app/tune/consumers/siblings.hpp"
 #include "common/app/tune/consumers/trial.hpp"
 #include "common/base/error.hpp"
 

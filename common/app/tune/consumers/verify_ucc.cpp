@@ -3,6 +3,7 @@
 //
 // UCC: which function its score map names for a size, against the map with the algorithm forced and without the export.
 #include "common/app/tune/consumers/program_output.hpp"
+#include "common/app/tune/consumers/siblings.hpp"
 #include "common/app/tune/consumers/trial.hpp"
 
 #include <fmt/format.h>

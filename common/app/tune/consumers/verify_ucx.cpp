@@ -3,6 +3,7 @@
 #include "common/app/tune/consumers/consumers.hpp"
 #include "common/app/tune/consumers/program_output.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
+#include "common/app/tune/consumers/siblings.hpp"
 
 #include <fmt/core.h>
 
