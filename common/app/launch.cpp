@@ -5,6 +5,7 @@
 #include "common/app/adopt_device.hpp"
 #include "common/app/batch.hpp"
 #include "common/app/cells.hpp"
+#include "common/app/fixed_text.hpp"
 #include "common/app/launch_calibration.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
@@ -52,9 +53,9 @@ void LaunchWatch::end_launch(measure::HangReport const& hang) noexcept {
     } else if (hang.signal == 0 || !over_) {
         std::string_view const by_signal = ": ended by a signal (the job was cancelled, or another rank ended)\n";
         std::string_view const why = hang.signal == 0 ? std::string_view(silent_) : by_signal;
-        for (std::string_view const text : {std::string_view(who_), hang.cell, why}) {
-            (void)!write(STDERR_FILENO, text.data(), text.size());
-        }
+        FixedText said;
+        said.add("{}{}{}", who_, hang.cell, why);
+        put(STDERR_FILENO, said.view());
     }
     if (rank_ != 0) {
         poll(nullptr, 0, head_start_ms);

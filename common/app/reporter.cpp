@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/reporter.hpp"
 
+#include "common/app/fixed_text.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
@@ -124,39 +125,6 @@ void Progress::clear() {
 }
 
 namespace {
-
-/// What a signal handler says: no allocation, and a longer text is cut.
-class FixedText {
-public:
-    template <typename... Arguments>
-    void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) noexcept {
-        auto const end =
-            fmt::format_to_n(text_.data() + size_, text_.size() - size_, format, std::forward<Arguments>(arguments)...);
-        size_ = static_cast<std::size_t>(end.out - text_.data());
-    }
-    /// As it stands between the quotes of a JSON string.
-    void add_json(std::string_view plain) noexcept {
-        for (char const c : plain) {
-            bool const control = static_cast<unsigned char>(c) < ' ';
-            add("{}{}", c == '"' || c == '\\' ? "\\" : "", control ? ' ' : c);
-        }
-    }
-    [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
-
-private:
-    std::array<char, 2048> text_{};
-    std::size_t size_ = 0;
-};
-
-void put(int file, std::string_view text) noexcept {
-    while (!text.empty()) {
-        ssize_t const written = ::write(file, text.data(), text.size());
-        if (written <= 0) {
-            return;  // nobody is left to be told
-        }
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-}
 
 std::array<std::string, 2> line_around_reason(std::string const& launch_id, record::Record cell,
                                               measure::Status status) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/info/noise_floor.hpp"
 
+#include "common/app/fixed_text.hpp"
 #include "common/app/launch_calibration.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
@@ -64,9 +65,9 @@ NoiseFloor measure_noise_floor(Bootstrap& bootstrap) {
     constexpr int exit_hang = 1;
     std::string const error = fmt::format("dlmb_info: error: rank {} stood still during ", bootstrap.rank());
     measure::Watchdog watchdog([&](measure::HangReport const& hang) {
-        for (std::string_view const text : {std::string_view(error), hang.cell, std::string_view("\n")}) {
-            (void)!write(STDERR_FILENO, text.data(), text.size());
-        }
+        FixedText said;
+        said.add("{}{}\n", error, hang.cell);
+        put(STDERR_FILENO, said.view());
         _exit(exit_hang);
     });
     watchdog.arm("calibration", patience_ns);
