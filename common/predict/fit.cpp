@@ -322,8 +322,7 @@ double quantile(std::vector<double> values, double share) {
 MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options, LoadCache& cache) {
     std::vector<Measurement> measurements;
     for (Measurement const& measurement : all) {
-        if (measurement.time_us > 0 && algorithm_of(measurement.collective, measurement.algorithm) &&
-            !sends_nothing(measurement.collective, measurement.bytes, measurement.topology.ranks())) {
+        if (measurement.time_us > 0 && algorithm_of(measurement.collective, measurement.algorithm)) {
             measurements.push_back(measurement);
         }
     }

@@ -210,23 +210,6 @@ Algorithm algorithm_that_runs(Collective collective, Algorithm algorithm, double
                : algorithm;
 }
 
-bool sends_nothing(Collective collective, double bytes, int ranks) {
-    switch (collective) {
-    case Collective::allgather:
-    case Collective::reduce_scatter:
-    case Collective::alltoall:
-    case Collective::gather:
-    case Collective::scatter:
-        return bytes < bytes_of_element * ranks;
-    case Collective::allreduce:
-    case Collective::bcast:
-    case Collective::reduce:
-    case Collective::sendrecv:
-        break;
-    }
-    return false;
-}
-
 double temporary_share(Collective collective, Algorithm algorithm) {
     switch (collective) {
     case Collective::allreduce:

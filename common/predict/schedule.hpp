@@ -76,10 +76,6 @@ struct Round {
 /// its own.
 [[nodiscard]] Algorithm algorithm_that_runs(Collective collective, Algorithm algorithm, double bytes, int ranks);
 
-/// Each rank has a part of the vector of its own, and it is less than one element (4 bytes): a call has nothing to
-/// send.
-[[nodiscard]] bool sends_nothing(Collective collective, double bytes, int ranks);
-
 /// Bytes of temporary memory over those of the vector, at the rank that needs the most (Open MPI 4.1, MPICH 4).
 [[nodiscard]] double temporary_share(Collective collective, Algorithm algorithm);
 
