@@ -169,8 +169,8 @@ OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name
     return plan;
 }
 
-OneSidedBatch::OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, Rank me)
-    : plan_(std::move(plan)), copies_(std::move(copies), messages), messages_(messages), me_(me),
+OneSidedBatch::OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, Turns& turns, Rank me)
+    : plan_(std::move(plan)), copies_(std::move(copies), messages), messages_(messages), turns_(turns), me_(me),
       running_(plan_.accessed.size()), accessing_(plan_.accessing.size()) {
     for (std::size_t i = 0; i < running_.size(); ++i) {
         running_[i].accesses.reserve(plan_.accessed[i].accesses.size());
@@ -219,9 +219,16 @@ bool OneSidedBatch::poll() {
 }
 
 bool OneSidedBatch::poll(AccessedPeer const& peer, Running& running) {
+    Rank const rank = peer.over.peer;
     switch (running.stage) {
     case Stage::waiting:
         if (!poll_received(peer.ready, running.notice)) {
+            return false;
+        }
+        running.stage = Stage::ready;
+        [[fallthrough]];
+    case Stage::ready:
+        if (!turns_.may_access(rank)) {
             return false;
         }
         access(peer, running);
@@ -231,12 +238,23 @@ bool OneSidedBatch::poll(AccessedPeer const& peer, Running& running) {
         if (!all_complete(peer, running)) {
             return false;
         }
-        flush(peer, running);
+        running.stage = Stage::accessed;
+        [[fallthrough]];
+    case Stage::accessed:
+        if (needs_flush(peer)) {
+            if (!turns_.may_flush(rank)) {
+                return false;
+            }
+            flush(peer, running);
+        }
         running.stage = Stage::flushing;
         [[fallthrough]];
     case Stage::flushing:
         if (!all_complete(peer, running)) {
             return false;
+        }
+        if (needs_flush(peer)) {
+            turns_.flushed(rank);
         }
         running.notice = messages_.send(peer.over, iteration_, plan_.name);
         running.stage = Stage::telling;
@@ -261,14 +279,13 @@ void OneSidedBatch::access(AccessedPeer const& peer, Running& running) {
                                      : ucp_get_nbx(endpoint, each.here, each.bytes, each.there, each.key, &plain),
              peer, running);
     }
+    turns_.accesses(peer.over.peer, running.accesses.size());
 }
 
-/// Not before the puts are complete here: a flush beside puts by CMA never completes with UCX 1.22.
 void OneSidedBatch::flush(AccessedPeer const& peer, Running& running) {
     static ucp_request_param_t const plain{};
-    if (plan_.verb == Verb::put && !peer.accesses.empty()) {
-        keep(ucp_ep_flush_nbx(peer.over.endpoint, &plain), peer, running);
-    }
+    keep(ucp_ep_flush_nbx(peer.over.endpoint, &plain), peer, running);
+    turns_.flushes(peer.over.peer);
 }
 
 void OneSidedBatch::keep(ucs_status_ptr_t request, AccessedPeer const& peer, Running& running) const {
@@ -280,7 +297,7 @@ void OneSidedBatch::keep(ucs_status_ptr_t request, AccessedPeer const& peer, Run
     }
 }
 
-bool OneSidedBatch::all_complete(AccessedPeer const& peer, Running& running) const {
+bool OneSidedBatch::all_complete(AccessedPeer const& peer, Running& running) {
     while (!running.accesses.empty()) {
         ucs_status_t const status = ucp_request_check_status(running.accesses.back());
         if (status == UCS_INPROGRESS) {
@@ -288,6 +305,9 @@ bool OneSidedBatch::all_complete(AccessedPeer const& peer, Running& running) con
         }
         ucp_request_free(running.accesses.back());
         running.accesses.pop_back();
+        if (running.stage == Stage::accessing) {
+            turns_.accessed(peer.over.peer);
+        }
         if (status != UCS_OK) {
             fail(peer, status);
         }

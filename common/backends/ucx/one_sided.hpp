@@ -44,6 +44,27 @@ struct OneSidedPlan {
     std::vector<AccessingPeer> accessing;
 };
 
+/// What is in flight with a peer, of all steps. A flush of an endpoint never completes with UCX 1.22 where accesses by
+/// CMA are in flight on it, so the two take turns.
+class Turns {
+public:
+    explicit Turns(std::size_t ranks) : of_(ranks) {}
+    [[nodiscard]] bool may_access(Rank peer) const { return at(peer).flushes == 0; }
+    [[nodiscard]] bool may_flush(Rank peer) const { return at(peer).accesses == 0; }
+    void accesses(Rank peer, std::size_t begun) { of_[static_cast<std::size_t>(peer)].accesses += begun; }
+    void accessed(Rank peer) { --of_[static_cast<std::size_t>(peer)].accesses; }
+    void flushes(Rank peer) { ++of_[static_cast<std::size_t>(peer)].flushes; }
+    void flushed(Rank peer) { --of_[static_cast<std::size_t>(peer)].flushes; }
+
+private:
+    struct InFlight {
+        std::size_t accesses = 0;
+        std::size_t flushes = 0;
+    };
+    [[nodiscard]] InFlight const& at(Rank peer) const { return of_[static_cast<std::size_t>(peer)]; }
+    std::vector<InFlight> of_;  // by world rank
+};
+
 /// Memory of this rank that peers may access, and their keys to that of peers. Given back when it ends.
 class RemoteMemory {
 public:
@@ -89,7 +110,7 @@ private:
 /// Runs the plan, and the copies of the step beside it. The hot path: nothing is allocated, nothing virtual is called.
 class OneSidedBatch {
 public:
-    OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, Rank me);
+    OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, Turns& turns, Rank me);
     OneSidedBatch(OneSidedBatch const&) = delete;
     OneSidedBatch& operator=(OneSidedBatch const&) = delete;
     /// Requests left over by an exception are given up.
@@ -101,7 +122,7 @@ public:
     [[nodiscard]] bool has_copies() const { return copies_.has_copies(); }
 
 private:
-    enum class Stage : std::uint8_t { waiting, accessing, flushing, telling, over };
+    enum class Stage : std::uint8_t { waiting, ready, accessing, accessed, flushing, telling, over };
     struct Running {
         Stage stage = Stage::over;
         void* notice = nullptr;
@@ -111,8 +132,11 @@ private:
     [[nodiscard]] bool poll(AccessedPeer const& peer, Running& running);
     void access(AccessedPeer const& peer, Running& running);
     void flush(AccessedPeer const& peer, Running& running);
+    [[nodiscard]] bool needs_flush(AccessedPeer const& peer) const {
+        return plan_.verb == Verb::put && !peer.accesses.empty();
+    }
     void keep(ucs_status_ptr_t request, AccessedPeer const& peer, Running& running) const;
-    [[nodiscard]] bool all_complete(AccessedPeer const& peer, Running& running) const;
+    [[nodiscard]] bool all_complete(AccessedPeer const& peer, Running& running);
     [[nodiscard]] bool poll_sent(Transfer const& transfer, void*& request);
     [[nodiscard]] bool poll_received(Transfer const& transfer, void*& request);
     [[noreturn]] void fail(AccessedPeer const& peer, ucs_status_t status) const;
@@ -120,6 +144,7 @@ private:
     OneSidedPlan plan_;
     MessageBatch copies_;
     Messages& messages_;
+    Turns& turns_;
     Rank me_;
     ucp_tag_t iteration_ = 0;
     std::vector<Running> running_;                    // of plan_.accessed

@@ -71,9 +71,12 @@ private:
             std::string const& name = tasks_.step_names[id];
             OneSidedPlan plan =
                 one_sided_plan(*verb, step, name, from_.tags, from_.first_operation, me, *from_.remote, worker_);
+            if (tasks_.turns == nullptr) {
+                tasks_.turns = std::make_unique<Turns>(static_cast<std::size_t>(worker_.bootstrap().size()));
+            }
             tasks_.one_sided.push_back(std::make_unique<OneSidedBatch>(
                 std::move(plan), BatchPlan{.name = name, .receives = {}, .sends = {}, .copies = step.work}, messages_,
-                me));
+                *tasks_.turns, me));
             add({Task::Kind::one_sided, true, id, size(tasks_.one_sided) - 1}, before_step(id));
             return;
         }
