@@ -134,19 +134,24 @@ void Communicators::connect(std::set<Rank> const& peers) {
     DeviceQueue const queue;
     Allocation const bytes = allocate_on_device(2);  // one to send, one that all messages arrive in
     auto* const stream = static_cast<cudaStream_t>(queue.native());
-    check(ncclGroupStart(), "ncclGroupStart");
-    for (Rank const peer : missing) {
-        check(ncclSend(bytes.data(), 1, ncclUint8, peer, world(), stream), "ncclSend");
-        check(ncclRecv(bytes.data() + 1, 1, ncclUint8, peer, world(), stream), "ncclRecv");
-    }
-    check(ncclGroupEnd(), "ncclGroupEnd");
-    wait_until_ready(bootstrap_, world(), "ncclGroupEnd");
-    DeviceEvent arrived;
-    arrived.record(queue);
-    while (!arrived.reached()) {
-        throw_if_failed();
-        bootstrap_.progress();
-        sched_yield();
+    try {
+        check(ncclGroupStart(), "ncclGroupStart");
+        for (Rank const peer : missing) {
+            check(ncclSend(bytes.data(), 1, ncclUint8, peer, world(), stream), "ncclSend");
+            check(ncclRecv(bytes.data() + 1, 1, ncclUint8, peer, world(), stream), "ncclRecv");
+        }
+        check(ncclGroupEnd(), "ncclGroupEnd");
+        wait_until_ready(bootstrap_, world(), "ncclGroupEnd");
+        DeviceEvent arrived;
+        arrived.record(queue);
+        while (!arrived.reached()) {
+            throw_if_failed();
+            bootstrap_.progress();
+            sched_yield();
+        }
+    } catch (...) {
+        abort();  // freeing the bytes would wait for a kernel that waits for a peer
+        throw;
     }
     connected_.insert(missing.begin(), missing.end());
     init_ns_ += now_ns() - start;
