@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/host_mirrors.hpp"
 
+#include <utility>
+
 namespace dlmb {
 namespace {
 
 /// A piece of a device costs about as much as the transfer of so many bytes (30 us at 4 GB/s).
 constexpr Bytes bytes_per_piece = Bytes{128} << 10;
 constexpr std::uint64_t fewest_pieces = 16;
+constexpr Bytes largest_copy = Bytes{256} << 20;  // every rank of a node has copies at the same time
 
 /// Numbers are made and compared row by row.
 std::uint64_t parts_of(Piece const& piece) {
@@ -31,7 +34,8 @@ HostMirrors::HostMirrors(MemorySpace& memory, Buffers const& buffers, Plan const
     }
     for (BufferId buffer = 0; buffer < plan.buffers.size(); ++buffer) {
         Bytes const bytes = plan.buffers[buffer].bytes;
-        if (!reduced[buffer] && parts[buffer] >= fewest_pieces && bytes / bytes_per_piece < parts[buffer]) {
+        if (!reduced[buffer] && parts[buffer] >= fewest_pieces && bytes <= largest_copy &&
+            bytes / bytes_per_piece < parts[buffer]) {
             bytes_[buffer] = bytes;
         }
     }

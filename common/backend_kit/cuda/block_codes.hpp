@@ -11,7 +11,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-namespace dlmb {
+namespace dlmb::block_codes {
 
 template <unsigned bits>
 struct IntegerCode {
@@ -110,4 +110,4 @@ __device__ inline float scale_at(unsigned char const* from, ScaleType type) {
     return scale;
 }
 
-}  // namespace dlmb
+}  // namespace dlmb::block_codes

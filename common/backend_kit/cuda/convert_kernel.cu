@@ -16,6 +16,8 @@
 namespace dlmb {
 namespace {
 
+using namespace block_codes;
+
 constexpr unsigned warp = 32;
 constexpr unsigned threads_per_block = 256;
 constexpr std::uint64_t most_blocks = 4096;
