@@ -63,7 +63,8 @@ void expect_the_host_result(MemorySpace& space, Case const& run) {
         Compute step;
         step.conversion = Conversion{direction, run.format, run.element, 0, 1, blocks};
         Buffers const buffers{MemoryKind::cuda, {plain, packed_there.data()}};
-        DeviceCompute(step, buffers).start(queue);
+        DeviceCompute const conversion(step, buffers);
+        conversion.start(queue);
         queue.drain();
     };
     convert(PackDirection::pack, on_device.data());

@@ -16,19 +16,19 @@ COMMANDS = Path(os.environ["DLMB_COMPILE_COMMANDS"])
 
 
 def ptx_of(entry: dict, folder: Path) -> str:
-    """What the entry's command makes of its file, as PTX."""
+    """What the entry's command makes of its file, as PTX, which is for one architecture."""
     words = shlex.split(entry["command"])
     start = next(i for i, word in enumerate(words) if Path(word).name == "nvcc")  # not a compiler cache
     command, skip = [], False
     for word in words[start:]:
-        if skip or word in ("-c", "-MD"):
+        if skip or word in ("-c", "-MD") or word.startswith("--generate-code"):
             skip = False
         elif word in ("-o", "-MT", "-MF"):
             skip = True
         else:
             command.append(word)
     to = folder / "kernel.ptx"
-    subprocess.run([*command, "-ptx", "-o", str(to)], cwd=entry["directory"], check=True)
+    subprocess.run([*command, "-arch=compute_90", "-ptx", "-o", str(to)], cwd=entry["directory"], check=True)
     return to.read_text(encoding="utf-8")
 
 

@@ -91,7 +91,7 @@ void MessageLane::require_match(Slot const& first, Message const& message) const
         wrong_use(fmt::format("rank {} is in {}, but rank {} sends it data of {}", communicator_.rank,
                               text_of(packed(message.tag)), peer_, text_of(first.tag)));
     }
-    if (peer_ != communicator_.rank && message.tag.call == Call::message &&
+    if (current_ == 0 && peer_ != communicator_.rank && message.tag.call == Call::message &&
         first.connects != seen_from_there(connects_)) {
         wrong_use(
             fmt::format("ranks {} and {} connect for messages: the group of one names one direction first and that "
