@@ -409,8 +409,11 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
         .optional("stride", parallel.tp)
         .element();
     // Without stages all ranks have the same gradients but for tp.
-    parallel.pp > 1 ? parameters.needed("dp", parallel.dp, "how many ranks have a stage")
-                    : parameters.optional("dp", parallel.dp);
+    if (parallel.pp > 1) {
+        parameters.needed("dp", parallel.dp, "how many ranks have a stage");
+    } else {
+        parameters.optional("dp", parallel.dp);
+    }
     return parameters.derived();
 }
 
