@@ -14,6 +14,7 @@ namespace dlmb::app {
 /// What a signal handler says: no allocation, and a longer text is cut.
 class FixedText {
 public:
+    // NOLINTBEGIN(bugprone-exception-escape): fmt throws for a wrong format, and the compiler has checked these
     template <typename... Arguments>
     void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) noexcept {
         auto const end =
@@ -27,6 +28,7 @@ public:
             add("{}{}", c == '"' || c == '\\' ? "\\" : "", control ? ' ' : c);
         }
     }
+    // NOLINTEND(bugprone-exception-escape)
     [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
 
 private:

@@ -194,7 +194,7 @@ private:
     }
     void add(Compute const& compute) {
         if (compute.conversion || compute.rearrangement) {
-            packing_.push_back({step_, &compute});
+            packing_.emplace_back(step_, &compute);
         }
     }
 

@@ -22,7 +22,7 @@ public:
     DeviceEvent& operator=(DeviceEvent const&) = delete;
     DeviceEvent(DeviceEvent&& other) noexcept : event_(other.event_) { other.event_ = nullptr; }
     DeviceEvent& operator=(DeviceEvent&&) = delete;
-    ~DeviceEvent();
+    ~DeviceEvent();  // NOLINT(performance-trivially-destructible): only without CUDA
 
     void record(DeviceQueue const& queue);
     /// True as well before it was ever recorded.
@@ -43,7 +43,7 @@ public:
     DeviceQueue();
     DeviceQueue(DeviceQueue const&) = delete;
     DeviceQueue& operator=(DeviceQueue const&) = delete;
-    ~DeviceQueue();
+    ~DeviceQueue();  // NOLINT(performance-trivially-destructible): only without CUDA
 
     /// Between memory of any kinds. Host memory that is not pinned may make the host wait.
     void copy(std::byte* to, std::byte const* from, Bytes bytes) const;

@@ -20,9 +20,11 @@ public:
     /// `of` gives the plan of a rank, the same at each call.
     PlanSource(std::size_t ranks, std::function<Plan(Rank)> of) : ranks_(ranks), of_(std::move(of)) {}
     /// Of plans that stay where they are (index = rank). Not explicit: plans that exist are a source.
+    // NOLINTBEGIN(google-explicit-constructor)
     PlanSource(std::span<Plan const> plans)
         : PlanSource(plans.size(), [plans](Rank rank) { return plans[static_cast<std::size_t>(rank)]; }) {}
     PlanSource(std::vector<Plan> const& plans) : PlanSource(std::span(plans)) {}
+    // NOLINTEND(google-explicit-constructor)
 
     [[nodiscard]] std::size_t ranks() const { return ranks_; }
     [[nodiscard]] Plan of(Rank rank) const { return of_(rank); }

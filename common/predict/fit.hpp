@@ -19,8 +19,7 @@ struct FitOptions {
 /// same. Of a single node they are decided by leaving sizes of algorithms out. Measurements of algorithms whose
 /// messages are unknown are passed over. The same measurements give the same model. Throws UsageError where fewer than
 /// 10 measurements are left, or topologies are mixed.
-[[nodiscard]] MachineModel fit(std::vector<Measurement> const& measurements, FitOptions const& options,
-                               LoadCache& cache);
+[[nodiscard]] MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options, LoadCache& cache);
 
 /// The value below which `share` of the values lie, interpolated; 0 for none.
 [[nodiscard]] double quantile(std::vector<double> values, double share);

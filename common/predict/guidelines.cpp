@@ -63,7 +63,8 @@ private:
     void check_split(Sizes const& sizes) {
         for (auto const& [bytes, time] : sizes) {
             if (bytes > 0 && bytes < subject_.bytes && subject_.bytes % bytes == 0) {
-                consider(bytes, times(time, static_cast<double>(subject_.bytes / bytes)));
+                auto const calls = subject_.bytes / bytes;
+                consider(bytes, times(time, static_cast<double>(calls)));
             }
         }
         keep_worst("{}: a split vector is not faster");

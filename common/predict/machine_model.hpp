@@ -157,7 +157,7 @@ struct Terms {
 };
 
 /// Throws UsageError where the schedule cannot be made.
-[[nodiscard]] Terms terms_of(Measurement const& measurement, NamedAlgorithm algorithm, Limits limits, LoadCache& cache);
+[[nodiscard]] Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limits, LoadCache& cache);
 
 /// Parts of a time, us.
 struct Cost {
@@ -195,7 +195,7 @@ struct Prediction {
 
 /// The correction of log time that the residuals of the same algorithm at near sizes ask for (Gaussian process over the
 /// nearest 256).
-[[nodiscard]] double correction_of(std::vector<Residual> const& residuals, double bytes, int nodes);
+[[nodiscard]] double correction_of(std::vector<Residual> const& all, double bytes, int nodes);
 
 /// Throws UsageError where the schedule cannot be made.
 [[nodiscard]] Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm,

@@ -79,7 +79,7 @@ double PlacedTraffic::latency_of_step(Plan const& plan, Operation const& operati
     case OperationKind::send: {
         double longest = 0;
         for (Block const& block : sent_blocks(operation)) {
-            double const bytes = static_cast<double>(block.bytes * messages_of_block(operation));
+            auto const bytes = static_cast<double>(block.bytes * messages_of_block(operation));
             longest = std::max(longest, send(plan.me, world_rank(plan, *group_id, block.peer), bytes));
         }
         return longest;

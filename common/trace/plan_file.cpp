@@ -257,7 +257,7 @@ private:
         if (!step_.contains("shares")) {
             return {};
         }
-        std::vector<Bytes> const shares = numbers("shares");
+        std::vector<Bytes> shares = numbers("shares");
         Bytes sum = 0;
         for (Bytes const share : shares) {
             sum += std::min(share, most_plan_bytes);

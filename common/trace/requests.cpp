@@ -19,12 +19,12 @@ constexpr Bytes page_tokens = 16;  // of vLLM and NIXL's kvbench
 
 // From the config.json that each model is published with.
 constexpr std::array models{
-    CacheModel{"llama3.1-8b", "32 layers, 8 KV heads of 128", 32, 2 * 8 * 128},
-    CacheModel{"mixtral-8x7b", "32 layers, 8 KV heads of 128", 32, 2 * 8 * 128},
-    CacheModel{"llama3.1-70b", "80 layers, 8 KV heads of 128", 80, 2 * 8 * 128},
-    CacheModel{"llama3.1-405b", "126 layers, 8 KV heads of 128", 126, 2 * 8 * 128},
-    CacheModel{"qwen3-235b", "94 layers, 4 KV heads of 128", 94, 2 * 4 * 128},
-    CacheModel{"gpt-oss-120b", "36 layers, 8 KV heads of 64", 36, 2 * 8 * 64},
+    CacheModel{"llama3.1-8b", "32 layers, 8 KV heads of 128", 32, Bytes{2} * 8 * 128},
+    CacheModel{"mixtral-8x7b", "32 layers, 8 KV heads of 128", 32, Bytes{2} * 8 * 128},
+    CacheModel{"llama3.1-70b", "80 layers, 8 KV heads of 128", 80, Bytes{2} * 8 * 128},
+    CacheModel{"llama3.1-405b", "126 layers, 8 KV heads of 128", 126, Bytes{2} * 8 * 128},
+    CacheModel{"qwen3-235b", "94 layers, 4 KV heads of 128", 94, Bytes{2} * 4 * 128},
+    CacheModel{"gpt-oss-120b", "36 layers, 8 KV heads of 64", 36, Bytes{2} * 8 * 64},
     CacheModel{"deepseek-v3", "61 layers, a latent of 512 and 64 rotary values", 61, 512 + 64, true},
 };
 

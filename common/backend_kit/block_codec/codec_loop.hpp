@@ -49,12 +49,12 @@ struct FloatCode {
 
     /// Adding the unit rounds to a step, and leaves the code in the lowest bits.
     DLMB_INLINE static Words encode(Floats scaled) {
-        Words const all = as<Words>(scaled);
+        auto const all = as<Words>(scaled);
         Words const magnitude = all & 0x7FFFFFFFU;
         // Below the smallest normal number the distance of numbers stays what it is there.
         Words const normal = greater_of(magnitude, smallest_normal - Words{});
         Words const unit = unit_of<bits - 1U - mantissa, dropped, smallest_normal>(normal);
-        Words const code = as<Words>(as<Floats>(magnitude) + as<Floats>(unit));
+        auto const code = as<Words>(as<Floats>(magnitude) + as<Floats>(unit));
         return blended(sign_bit - Words{}, all >> (32U - bits), code);
     }
     /// What is right for normal numbers is too much for subnormal ones, and the other way round.
@@ -62,7 +62,7 @@ struct FloatCode {
         Words const below = (code & (sign_bit - 1U)) << dropped;
         Words const normal = below + (smallest_normal - (1U << 23U));
         // The same bits behind the smallest normal number's exponent are the subnormal and that number.
-        Words const subnormal = as<Words>(as<Floats>(below + smallest_normal) - std::bit_cast<float>(smallest_normal));
+        auto const subnormal = as<Words>(as<Floats>(below + smallest_normal) - std::bit_cast<float>(smallest_normal));
         return as<Floats>(lesser_of(normal, subnormal) | ((code & sign_bit) << (32U - bits)));
     }
 
@@ -123,7 +123,7 @@ struct Bf16 : Number16<Bf16> {
 
 private:
     DLMB_INLINE static Words rounded(Floats value) {
-        Words const all = as<Words>(value);
+        auto const all = as<Words>(value);
         return all + 0x7FFFU + ((all >> 16U) & 1U);
     }
 };
@@ -136,7 +136,7 @@ struct Fp16 : Number16<Fp16> {
     }
     /// A code may be a little above the number that it was made of, and fp16 end in between.
     DLMB_INLINE static Words even_bits(Floats value) {
-        Words const all = as<Words>(value);
+        auto const all = as<Words>(value);
         Words const magnitude =
             lesser_of(all & 0x7FFFFFFFU, std::bit_cast<std::uint32_t>(Arithmetic::largest) - Words{});
         return Arithmetic::encode(as<Floats>(magnitude | (all & 0x80000000U)));
@@ -157,7 +157,7 @@ DLMB_INLINE Scales scales_of(Floats largest_magnitudes, float largest_code, Scal
     if (type == ScaleType::e8m0) {
         bits = (bits + 0x7FFFFFU) & 0x7F800000U;  // to the next power of two
     }
-    Words const inverse = as<Words>(1.0F / as<Floats>(bits | (none & 0x3F800000U))) & ~none;
+    auto const inverse = as<Words>(1.0F / as<Floats>(bits | (none & 0x3F800000U))) & ~none;
     bits &= ~none;
     return {as<std::array<float, lanes>>(inverse), as<std::array<std::uint32_t, lanes>>(bits),
             as<std::array<std::uint8_t, lanes>>(octets_of(bits >> 23U))};
@@ -178,7 +178,7 @@ template <class Number>
 DLMB_INLINE std::uint32_t distance_to_most(std::byte const* numbers, std::uint32_t groups) {
     using Magnitudes = typename Number::Magnitudes;
     Magnitudes least = Number::magnitude_bits - Magnitudes{};
-    for (Bytes at = 0; at < groups * group * sizeof(typename Number::Storage); at += sizeof(Magnitudes)) {
+    for (Bytes at = 0; at < Bytes{groups} * group * sizeof(typename Number::Storage); at += sizeof(Magnitudes)) {
         least = lesser_of(least, ~loaded<Magnitudes>(numbers + at) & Number::magnitude_bits);
     }
     return least_of(least);
@@ -206,7 +206,7 @@ DLMB_INLINE void pack_blocks(PackedRow to, std::byte const* numbers, std::uint32
     constexpr Bytes group_code_bytes = Bytes{group} * Arithmetic::width / 8;
     std::array<std::uint32_t, lanes> distances{};
     for (std::uint32_t block = 0; block < blocks; ++block) {
-        distances[block] = distance_to_most<Number>(numbers + block * groups * group_bytes, groups);
+        distances[block] = distance_to_most<Number>(numbers + Bytes{block} * groups * group_bytes, groups);
     }
     Words const largest = (Number::magnitude_bits - as<Words>(distances)) & Number::magnitude_bits;
     Scales const scales = scales_of(Number::numbers(largest), Arithmetic::largest, type);

@@ -63,7 +63,7 @@ public:
     /// The numbers of pairs of codes, a byte each.
     DLMB_INLINE Words at(Octets pairs) const {
         std::array<std::uint16_t, 2 * std::size_t{lanes}> found{};
-        for (std::uint32_t i = 0; i < lanes; ++i) {
+        for (std::size_t i = 0; i < lanes; ++i) {
             found[2 * i] = numbers_[pairs[i] & 0xFU];
             found[2 * i + 1] = numbers_[pairs[i] >> 4U];
         }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 namespace dlmb::ucx {
 namespace {
@@ -176,7 +177,8 @@ Provenance Worker::provenance() const {
     return facts;
 }
 
-Workers::Workers(BackendContext const& context) : context_(context), exceptions_at_start_(std::uncaught_exceptions()) {
+Workers::Workers(BackendContext context)
+    : context_(std::move(context)), exceptions_at_start_(std::uncaught_exceptions()) {
     if (std::string const problem = make({}, false); !problem.empty()) {
         throw Error(problem);
     }

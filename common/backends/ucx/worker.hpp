@@ -81,7 +81,7 @@ private:
 class Workers {
 public:
     /// Collective, as are all calls below that are not const.
-    explicit Workers(BackendContext const& context);
+    explicit Workers(BackendContext context);
     Workers(Workers const&) = delete;
     Workers& operator=(Workers const&) = delete;
     /// Collective, unless an exception is on its way: then nothing is waited for.

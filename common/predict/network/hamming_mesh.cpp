@@ -29,7 +29,7 @@ HammingMesh::HammingMesh(Topology const& topology)
         for (int column = 0; column < boards_x_; ++column) {
             if (std::find(topology.removed.begin(), topology.removed.end(), Board{column, row}) ==
                 topology.removed.end()) {
-                numbers_[static_cast<std::size_t>(row * boards_x_ + column)] = static_cast<int>(boards_.size());
+                numbers_[place(column, row)] = static_cast<int>(boards_.size());
                 boards_.push_back({column, row});
             }
         }
@@ -57,7 +57,7 @@ std::array<int, 2> HammingMesh::coordinates(int node) const {
 }
 
 int HammingMesh::node_at(std::array<int, 2> at) const {
-    int const board = numbers_[static_cast<std::size_t>(at[1] / side_ * boards_x_ + at[0] / side_)];
+    int const board = numbers_[place(at[0] / side_, at[1] / side_)];
     return board < 0 ? -1 : board * side_ * side_ + at[1] % side_ * side_ + at[0] % side_;
 }
 

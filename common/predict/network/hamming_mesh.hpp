@@ -31,10 +31,11 @@ protected:
     [[nodiscard]] LinkId inner_class(LinkId link) const override;
 
 private:
-    [[nodiscard]] bool symmetric() const { return boards_.size() == static_cast<std::size_t>(boards_x_ * boards_y_); }
-    [[nodiscard]] bool has_board(int column, int row) const {
-        return numbers_[static_cast<std::size_t>(row * boards_x_ + column)] >= 0;
+    [[nodiscard]] bool symmetric() const { return boards_.size() == numbers_.size(); }
+    [[nodiscard]] std::size_t place(int column, int row) const {
+        return static_cast<std::size_t>(row) * static_cast<std::size_t>(boards_x_) + static_cast<std::size_t>(column);
     }
+    [[nodiscard]] bool has_board(int column, int row) const { return numbers_[place(column, row)] >= 0; }
     void check_routes(Topology const& topology) const;
     /// From `at` to the coordinate `to` in dimension 0 (columns) or 1; moves `at`. `half_up`: from the middle of a
     /// board half around the boards goes upwards.

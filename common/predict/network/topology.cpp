@@ -126,7 +126,7 @@ int Topology::reduction_depth() const {
 }
 
 std::string Topology::text() const {
-    std::string const extents = fmt::format("{}", fmt::join(shape, "x"));
+    std::string extents = fmt::format("{}", fmt::join(shape, "x"));
     if (kind == TopologyKind::tree) {
         return extents;
     }

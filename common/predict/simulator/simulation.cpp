@@ -163,7 +163,7 @@ private:
     /// What became ready for the present, without a way through the queue of events: the first one first.
     void run_what_is_due() {
         finish_joins();
-        for (std::size_t next = 0; next < due_.size(); ++next) {
+        for (std::size_t next = 0; next < due_.size(); ++next) {  // NOLINT(modernize-loop-convert): the list grows
             ++count_;
             run_task(due_[next].id, due_[next].rank, now_);
             finish_joins();
@@ -364,7 +364,7 @@ private:
     }
 
     void start_flow(TaskId send, std::uint32_t rank, Picoseconds now) {
-        FlowId flow = static_cast<FlowId>(flows_.size());
+        auto flow = static_cast<FlowId>(flows_.size());
         if (free_flows_.empty()) {
             flows_.emplace_back();
         } else {

@@ -85,7 +85,7 @@ private:
         if (!node.is_object() || !node.contains("name") || !node["name"].is_string()) {
             return;
         }
-        std::string const& name = node["name"].get_ref<std::string const&>();
+        auto const& name = node["name"].get_ref<std::string const&>();
         if (name.find("process_group:init") != std::string::npos) {
             add_groups(input, file, where, part(node, "inputs", "inputs", "values"));
         } else if (name == "record_param_comms") {
@@ -97,7 +97,7 @@ private:
         if (values.empty() || !values[0].is_string()) {
             return;
         }
-        std::string const& text = values[0].get_ref<std::string const&>();
+        auto const& text = values[0].get_ref<std::string const&>();
         Json const list = Json::parse(text, nullptr, false);
         if (!list.is_array()) {
             builder_.incomplete(fmt::format("{}: {}: the list of process groups is cut off", input.name(), where));
@@ -147,7 +147,7 @@ private:
         if (types.size() <= index || !types[index].is_string()) {
             return std::nullopt;
         }
-        std::string const& text = types[index].get_ref<std::string const&>();
+        auto const& text = types[index].get_ref<std::string const&>();
         std::size_t const begin = text.find("Tensor(");
         if (begin == std::string::npos) {
             return std::nullopt;

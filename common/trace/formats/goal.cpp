@@ -6,6 +6,8 @@
 #include "common/plan/goal_reader.hpp"
 #include "common/trace/formats/formats.hpp"
 
+#include <utility>
+
 namespace dlmb::trace {
 namespace {
 
@@ -25,7 +27,7 @@ public:
             } else if (std::holds_alternative<goal::RankBegins>(is)) {
                 program = {{next++}, {}};
             } else if (std::holds_alternative<goal::RankEnds>(is)) {
-                builder_.add(input.name(), std::move(program));
+                builder_.add(input.name(), std::exchange(program, {}));
             } else if (auto const* statement = std::get_if<goal::Statement>(&is)) {
                 add(*statement, program);
             }

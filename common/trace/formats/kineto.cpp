@@ -138,7 +138,7 @@ private:
         if (!event.is_object() || !event.contains("name") || !event["name"].is_string()) {
             return;
         }
-        std::string const& name = event["name"].get_ref<std::string const&>();
+        auto const& name = event["name"].get_ref<std::string const&>();
         if (name == "record_param_comms") {
             add_call(input, profile, where, event);
         } else if (kernel && event.value("args", Json::object()).contains("Collective name")) {
@@ -150,7 +150,7 @@ private:
 
     /// A step is there again on the side of the GPU.
     static void add_span(Input const& input, Profile& profile, std::string const& where, Json const& event) {
-        std::string const& name = event["name"].get_ref<std::string const&>();
+        auto const& name = event["name"].get_ref<std::string const&>();
         bool const of_gpu = event.contains("cat") && event["cat"] == "gpu_user_annotation";
         if (of_gpu || !event.contains("dur") || name.starts_with("nccl:")) {
             return;

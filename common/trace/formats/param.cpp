@@ -78,7 +78,7 @@ private:
             }
             return static_cast<int>(value);
         };
-        std::string const& name = json["comms"].get_ref<std::string const&>();
+        auto const& name = json["comms"].get_ref<std::string const&>();
         ParamGroup& group = groups[number("pg_id").value_or(0)];
         if (int const size = ranks_of("world_size"); size > 0) {
             group.size = size;

@@ -110,7 +110,7 @@ private:
         }
         auto const links = network_options_.make(machine, ranks);
         answer(machine, links.get(), world, fmt::format("{}: {} ranks", goal_, ranks),
-               {{"goal", goal_}, {"ranks", ranks}}, [&] { return schedule; });
+               {{"goal", goal_}, {"ranks", ranks}}, [&] { return Program(schedule); });
         return exit_ok;
     }
 

@@ -28,7 +28,8 @@ Export export_open_mpi(TuningTable const& table, ExportRequest const& request) {
     if (!request.library_version.empty()) {
         return to_open_mpi(table, request.slice, request.library_version);
     }
-    auto const library = table.stack.mpi && table.stack.mpi->name == "Open MPI" ? *table.stack.mpi : find_mpi_library();
+    bool const says = table.stack.mpi && table.stack.mpi->name == "Open MPI";
+    MpiLibraryFound const library = says ? MpiLibraryFound{*table.stack.mpi, {}} : find_mpi_library();
     if (library.name != "Open MPI") {
         throw UsageError("the table names no version of Open MPI; give it with --library-version, as 4.1.4");
     }
