@@ -45,6 +45,7 @@ void LaunchWatch::name_rank(Bootstrap const& bootstrap) {
 
 /// Async-signal-safe. Rank 0 gets time to save what it has before the others end the job. A rank that leaves MPI's job
 /// without MPI_Finalize ends all of it; MPI_Abort must not be called from a signal handler.
+// NOLINTNEXTLINE(bugprone-exception-escape): see FixedText
 void LaunchWatch::end_launch(measure::HangReport const& hang) noexcept {
     constexpr int head_start_ms = 5000;  // deadlines of ranks differ by up to one iteration
     constexpr int signal_exit_base = 128;

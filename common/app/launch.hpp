@@ -48,6 +48,7 @@ public:
     };
 
 private:
+    // NOLINTNEXTLINE(bugprone-exception-escape): see FixedText
     [[noreturn]] void end_launch(measure::HangReport const& hang) noexcept;
 
     std::string program_;

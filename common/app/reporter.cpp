@@ -224,6 +224,7 @@ void Reporter::announce(std::string_view text) {
     }
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): see FixedText
 void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_view host) noexcept {
     constexpr Nanoseconds second = 1'000'000'000;
     FixedText what;

@@ -87,6 +87,7 @@ public:
     void point(std::size_t number, std::size_t points, std::string_view title);
     void doing(std::string_view what);
     /// Async-signal-safe: records what stood still. Prints one line on any rank. The process must end after it.
+    // NOLINTNEXTLINE(bugprone-exception-escape): see FixedText
     void hang(measure::HangReport const& report, Rank rank, std::string_view host) noexcept;
     /// Figures of merit, the end line and DLMB_RESULT. Returns this rank's view of the exit code.
     int finish();
