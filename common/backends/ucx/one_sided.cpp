@@ -169,8 +169,9 @@ OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name
     return plan;
 }
 
-OneSidedBatch::OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, Turns& turns, Rank me)
-    : plan_(std::move(plan)), copies_(std::move(copies), messages), messages_(messages), turns_(turns), me_(me),
+OneSidedBatch::OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, AccessesInFlight& in_flight,
+                             Rank me)
+    : plan_(std::move(plan)), copies_(std::move(copies), messages), messages_(messages), in_flight_(in_flight), me_(me),
       running_(plan_.accessed.size()), accessing_(plan_.accessing.size()) {
     for (std::size_t i = 0; i < running_.size(); ++i) {
         running_[i].accesses.reserve(plan_.accessed[i].accesses.size());
@@ -228,7 +229,7 @@ bool OneSidedBatch::poll(AccessedPeer const& peer, Running& running) {
         running.stage = Stage::ready;
         [[fallthrough]];
     case Stage::ready:
-        if (!turns_.may_access(rank)) {
+        if (!in_flight_.may_access(rank)) {
             return false;
         }
         access(peer, running);
@@ -242,7 +243,7 @@ bool OneSidedBatch::poll(AccessedPeer const& peer, Running& running) {
         [[fallthrough]];
     case Stage::accessed:
         if (needs_flush(peer)) {
-            if (!turns_.may_flush(rank)) {
+            if (!in_flight_.may_flush(rank)) {
                 return false;
             }
             flush(peer, running);
@@ -254,7 +255,7 @@ bool OneSidedBatch::poll(AccessedPeer const& peer, Running& running) {
             return false;
         }
         if (needs_flush(peer)) {
-            turns_.flushed(rank);
+            in_flight_.flushed(rank);
         }
         running.notice = messages_.send(peer.over, iteration_, plan_.name);
         running.stage = Stage::telling;
@@ -279,13 +280,13 @@ void OneSidedBatch::access(AccessedPeer const& peer, Running& running) {
                                      : ucp_get_nbx(endpoint, each.here, each.bytes, each.there, each.key, &plain),
              peer, running);
     }
-    turns_.accesses(peer.over.peer, running.accesses.size());
+    in_flight_.accesses(peer.over.peer, running.accesses.size());
 }
 
 void OneSidedBatch::flush(AccessedPeer const& peer, Running& running) {
     static ucp_request_param_t const plain{};
     keep(ucp_ep_flush_nbx(peer.over.endpoint, &plain), peer, running);
-    turns_.flushes(peer.over.peer);
+    in_flight_.flushes(peer.over.peer);
 }
 
 void OneSidedBatch::keep(ucs_status_ptr_t request, AccessedPeer const& peer, Running& running) const {
@@ -306,7 +307,7 @@ bool OneSidedBatch::all_complete(AccessedPeer const& peer, Running& running) {
         ucp_request_free(running.accesses.back());
         running.accesses.pop_back();
         if (running.stage == Stage::accessing) {
-            turns_.accessed(peer.over.peer);
+            in_flight_.accessed(peer.over.peer);
         }
         if (status != UCS_OK) {
             fail(peer, status);

@@ -46,9 +46,9 @@ struct OneSidedPlan {
 
 /// What is in flight with a peer, of all steps. A flush of an endpoint never completes with UCX 1.22 where accesses by
 /// CMA are in flight on it, so the two take turns.
-class Turns {
+class AccessesInFlight {
 public:
-    explicit Turns(std::size_t ranks) : of_(ranks) {}
+    explicit AccessesInFlight(std::size_t ranks) : of_(ranks) {}
     [[nodiscard]] bool may_access(Rank peer) const { return at(peer).flushes == 0; }
     [[nodiscard]] bool may_flush(Rank peer) const { return at(peer).accesses == 0; }
     void accesses(Rank peer, std::size_t begun) { of_[static_cast<std::size_t>(peer)].accesses += begun; }
@@ -57,12 +57,12 @@ public:
     void flushed(Rank peer) { --of_[static_cast<std::size_t>(peer)].flushes; }
 
 private:
-    struct InFlight {
+    struct Counts {
         std::size_t accesses = 0;
         std::size_t flushes = 0;
     };
-    [[nodiscard]] InFlight const& at(Rank peer) const { return of_[static_cast<std::size_t>(peer)]; }
-    std::vector<InFlight> of_;  // by world rank
+    [[nodiscard]] Counts const& at(Rank peer) const { return of_[static_cast<std::size_t>(peer)]; }
+    std::vector<Counts> of_;  // by world rank
 };
 
 /// Memory of this rank that peers may access, and their keys to that of peers. Given back when it ends.
@@ -110,7 +110,7 @@ private:
 /// Runs the plan, and the copies of the step beside it. The hot path: nothing is allocated, nothing virtual is called.
 class OneSidedBatch {
 public:
-    OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, Turns& turns, Rank me);
+    OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, AccessesInFlight& in_flight, Rank me);
     OneSidedBatch(OneSidedBatch const&) = delete;
     OneSidedBatch& operator=(OneSidedBatch const&) = delete;
     /// Requests left over by an exception are given up.
@@ -144,7 +144,7 @@ private:
     OneSidedPlan plan_;
     MessageBatch copies_;
     Messages& messages_;
-    Turns& turns_;
+    AccessesInFlight& in_flight_;
     Rank me_;
     ucp_tag_t iteration_ = 0;
     std::vector<Running> running_;                    // of plan_.accessed

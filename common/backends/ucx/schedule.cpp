@@ -71,12 +71,13 @@ private:
             std::string const& name = tasks_.step_names[id];
             OneSidedPlan plan =
                 one_sided_plan(*verb, step, name, from_.tags, from_.first_operation, me, *from_.remote, worker_);
-            if (tasks_.turns == nullptr) {
-                tasks_.turns = std::make_unique<Turns>(static_cast<std::size_t>(worker_.bootstrap().size()));
+            if (tasks_.in_flight == nullptr) {
+                tasks_.in_flight =
+                    std::make_unique<AccessesInFlight>(static_cast<std::size_t>(worker_.bootstrap().size()));
             }
             tasks_.one_sided.push_back(std::make_unique<OneSidedBatch>(
                 std::move(plan), BatchPlan{.name = name, .receives = {}, .sends = {}, .copies = step.work}, messages_,
-                *tasks_.turns, me));
+                *tasks_.in_flight, me));
             add({Task::Kind::one_sided, true, id, size(tasks_.one_sided) - 1}, before_step(id));
             return;
         }

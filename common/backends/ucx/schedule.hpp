@@ -40,7 +40,7 @@ struct Tasks {
     std::vector<Task> all;
     Precedence precedence;  // over `all`
     std::vector<std::unique_ptr<MessageBatch>> batches;
-    std::unique_ptr<Turns> turns;  // of the batches below, which refer to it
+    std::unique_ptr<AccessesInFlight> in_flight;  // of the batches below, which refer to it
     std::vector<std::unique_ptr<OneSidedBatch>> one_sided;
     std::vector<Transfer> transfers;  // of tasks that send or receive
     std::vector<LocalWork> work;      // of the host or of the device
