@@ -1,5 +1,5 @@
 # Test helpers. Start-up costs of MPI are paid per executable, so each executable carries many cases. A TIMEOUT ends what hangs; it is
-# many times what a test takes, because other work may run beside it.
+# many times what a test takes, because other work may run beside it: ranks that share cores with it wait a time slice in each round.
 set(DLMB_MPI_TEST_ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -153,7 +153,7 @@ function(dlmb_add_mpi_test name)
         return()
     endif()
     if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 900)
+        set(arg_TIMEOUT 3600)
     endif()
     add_executable(${name} ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/main/mpi_main.cpp)
     dlmb_compile_test(${name} ${arg_LINK} MPI::MPI_CXX GTest::gtest)

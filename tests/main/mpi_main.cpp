@@ -3,7 +3,7 @@
 //
 // gtest's main for tests that run as several MPI ranks: rank 0 prints, other ranks print only their failures, one
 // failing rank fails the launch, a filter that leaves no test does, too, and a test that hangs is named before the
-// launch is aborted.
+// launch is aborted. A test that does many things in turn says SUCCEED() behind each, from where a hang is counted.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -23,8 +23,8 @@ constexpr int skipped_code = 77;  // CTest's SKIP_RETURN_CODE
 constexpr int hang_code = 124;
 // Of the rank's own time on a core: ranks that wait for one another take many times as long where other work runs. A
 // rank that sleeps has none, so there is a limit to the time outside, too, below CTest's, which does not know the test.
-constexpr std::chrono::seconds cpu_limit_per_test{120};
-constexpr std::chrono::seconds limit_per_test{600};
+constexpr std::chrono::seconds cpu_limit{120};
+constexpr std::chrono::seconds limit{600};
 
 std::chrono::nanoseconds cpu_time() {
     timespec time{};
@@ -67,29 +67,37 @@ private:
     void OnTestStart(testing::TestInfo const& test) override {
         set(std::string(test.test_suite_name()) + "." + test.name());
     }
+    void OnTestPartResult(testing::TestPartResult const& /*result*/) override {
+        std::lock_guard const lock(mutex_);
+        restart();
+    }
     void OnTestEnd(testing::TestInfo const& /*test*/) override { set(""); }
 
     void set(std::string running) {
         {
             std::lock_guard const lock(mutex_);
             running_ = std::move(running);
-            started_ = std::chrono::steady_clock::now();
-            cpu_at_start_ = cpu_time();
+            restart();
         }
         changed_.notify_one();
+    }
+
+    void restart() {
+        started_ = std::chrono::steady_clock::now();
+        cpu_at_start_ = cpu_time();
     }
 
     void watch() {
         std::unique_lock lock(mutex_);
         while (!stopping_) {
             changed_.wait_for(lock, std::chrono::seconds{1});
-            bool const hangs = std::chrono::steady_clock::now() - started_ >= limit_per_test ||
-                               cpu_time() - cpu_at_start_ >= cpu_limit_per_test;
+            bool const hangs =
+                std::chrono::steady_clock::now() - started_ >= limit || cpu_time() - cpu_at_start_ >= cpu_limit;
             if (!running_.empty() && hangs) {
                 std::fprintf(stderr,
-                             "rank %d: %s did not end within %lld s on a core or %lld s in all; aborting all ranks\n",
-                             rank_, running_.c_str(), static_cast<long long>(cpu_limit_per_test.count()),
-                             static_cast<long long>(limit_per_test.count()));
+                             "rank %d: %s did nothing for %lld s on a core or %lld s in all; aborting all ranks\n",
+                             rank_, running_.c_str(), static_cast<long long>(cpu_limit.count()),
+                             static_cast<long long>(limit.count()));
                 MPI_Abort(MPI_COMM_WORLD, hang_code);
             }
         }
