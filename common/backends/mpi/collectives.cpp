@@ -9,6 +9,8 @@
 #include "common/base/error.hpp"
 #include "common/plan/group_index.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 
@@ -198,36 +200,15 @@ private:
     }
 };
 
-constexpr CollectiveCalls<> blocking_calls{MPI_Allreduce,
-                                           MPI_Reduce,
-                                           MPI_Reduce_scatter,
-                                           MPI_Reduce_scatter_block,
-                                           MPI_Allgather,
-                                           MPI_Allgatherv,
-                                           MPI_Gather,
-                                           MPI_Gatherv,
-                                           MPI_Scatter,
-                                           MPI_Scatterv,
-                                           MPI_Bcast,
-                                           MPI_Barrier,
-                                           {"MPI_Allreduce", "MPI_Reduce", "MPI_Reduce_scatter",
-                                            "MPI_Reduce_scatter_block", "MPI_Allgather", "MPI_Allgatherv", "MPI_Gather",
-                                            "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv", "MPI_Bcast", "MPI_Barrier"}};
+constexpr CollectiveCalls<> blocking_calls{MPI_Allreduce, MPI_Reduce,     MPI_Reduce_scatter, MPI_Reduce_scatter_block,
+                                           MPI_Allgather, MPI_Allgatherv, MPI_Gather,         MPI_Gatherv,
+                                           MPI_Scatter,   MPI_Scatterv,   MPI_Bcast,          MPI_Barrier,
+                                           "MPI_{}"};
 constexpr CollectiveCalls<MPI_Request*> nonblocking_calls{
-    MPI_Iallreduce,
-    MPI_Ireduce,
-    MPI_Ireduce_scatter,
-    MPI_Ireduce_scatter_block,
-    MPI_Iallgather,
-    MPI_Iallgatherv,
-    MPI_Igather,
-    MPI_Igatherv,
-    MPI_Iscatter,
-    MPI_Iscatterv,
-    MPI_Ibcast,
-    MPI_Ibarrier,
-    {"MPI_Iallreduce", "MPI_Ireduce", "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_block", "MPI_Iallgather",
-     "MPI_Iallgatherv", "MPI_Igather", "MPI_Igatherv", "MPI_Iscatter", "MPI_Iscatterv", "MPI_Ibcast", "MPI_Ibarrier"}};
+    MPI_Iallreduce, MPI_Ireduce,     MPI_Ireduce_scatter, MPI_Ireduce_scatter_block,
+    MPI_Iallgather, MPI_Iallgatherv, MPI_Igather,         MPI_Igatherv,
+    MPI_Iscatter,   MPI_Iscatterv,   MPI_Ibcast,          MPI_Ibarrier,
+    "MPI_I{}"};
 
 struct BlockingCollective {
     void start() const {
@@ -279,6 +260,14 @@ PreparedCall compile_nonblocking(Operation const& operation, CompileContext cons
 
 std::vector<CollectiveArguments> collective_arguments(Operation const& operation, CompileContext const& context) {
     return std::visit(ArgumentsOf{context}, operation);
+}
+
+void throw_collective_failed(int code, std::string_view form, CollectiveCall call) {
+    std::string name(name_of(call));
+    if (form.find("_{}") != form.npos) {
+        name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    }
+    throw_call_failed(code, fmt::format(fmt::runtime(form), name), Where{__FILE__, __LINE__, __func__});
 }
 
 bool is_narrow(Element element) {

@@ -8,6 +8,8 @@
 
 #include "common/backends/mpi/methods.hpp"
 
+#include <string_view>
+
 namespace dlmb::mpi {
 
 /// Of one native call. `count`: elements, of this rank's part where the call gathers or scatters. What only the root
@@ -31,6 +33,9 @@ struct CollectiveArguments {
 [[nodiscard]] bool is_narrow(Element element);
 [[nodiscard]] MPI_Comm collective_comm(Operation const& operation, CompileContext const& context);
 
+/// Throws CallFailed, of "MPI_Ireduce" where `form` is "MPI_I{}", of "MPI_Reduce" where it is "MPI_{}".
+[[noreturn, gnu::cold]] void throw_collective_failed(int code, std::string_view form, CollectiveCall call);
+
 /// The calls in one form. `More`: what they take besides (a request, and an info where they are persistent).
 template <class... More>
 struct CollectiveCalls {
@@ -47,59 +52,59 @@ struct CollectiveCalls {
                     More...);
     int (*broadcast)(void*, int, MPI_Datatype, int, MPI_Comm, More...);
     int (*barrier)(MPI_Comm, More...);
-    char const* names[12];  // in that order
+    char const* form;  // of their names: "MPI_I{}"
 
     // Inlined, so that a constant table becomes direct calls.
     [[gnu::always_inline]] void operator()(CollectiveArguments const& call, MPI_Comm comm, More... more) const {
         switch (call.call) {
         case CollectiveCall::allreduce:
-            check(all_reduce(call.send, call.recv, call.count, call.type, call.operation, comm, more...), names[0]);
-            break;
+            return pass(all_reduce(call.send, call.recv, call.count, call.type, call.operation, comm, more...),
+                        call.call);
         case CollectiveCall::reduce:
-            check(reduce(call.send, call.recv, call.count, call.type, call.operation, call.root, comm, more...),
-                  names[1]);
-            break;
+            return pass(reduce(call.send, call.recv, call.count, call.type, call.operation, call.root, comm, more...),
+                        call.call);
         case CollectiveCall::reduce_scatter:
-            check(reduce_scatter(call.send, call.recv, call.counts.data(), call.type, call.operation, comm, more...),
-                  names[2]);
-            break;
+            return pass(
+                reduce_scatter(call.send, call.recv, call.counts.data(), call.type, call.operation, comm, more...),
+                call.call);
         case CollectiveCall::reduce_scatter_block:
-            check(reduce_scatter_block(call.send, call.recv, call.count, call.type, call.operation, comm, more...),
-                  names[3]);
-            break;
+            return pass(
+                reduce_scatter_block(call.send, call.recv, call.count, call.type, call.operation, comm, more...),
+                call.call);
         case CollectiveCall::allgather:
-            check(all_gather(call.send, call.count, call.type, call.recv, call.count, call.type, comm, more...),
-                  names[4]);
-            break;
+            return pass(all_gather(call.send, call.count, call.type, call.recv, call.count, call.type, comm, more...),
+                        call.call);
         case CollectiveCall::allgatherv:
-            check(all_gatherv(call.send, call.count, call.type, call.recv, call.counts.data(), call.offsets.data(),
-                              call.type, comm, more...),
-                  names[5]);
-            break;
+            return pass(all_gatherv(call.send, call.count, call.type, call.recv, call.counts.data(),
+                                    call.offsets.data(), call.type, comm, more...),
+                        call.call);
         case CollectiveCall::gather:
-            check(gather(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...),
-                  names[6]);
-            break;
+            return pass(
+                gather(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...),
+                call.call);
         case CollectiveCall::gatherv:
-            check(gatherv(call.send, call.count, call.type, call.recv, call.counts.data(), call.offsets.data(),
-                          call.type, call.root, comm, more...),
-                  names[7]);
-            break;
+            return pass(gatherv(call.send, call.count, call.type, call.recv, call.counts.data(), call.offsets.data(),
+                                call.type, call.root, comm, more...),
+                        call.call);
         case CollectiveCall::scatter:
-            check(scatter(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...),
-                  names[8]);
-            break;
+            return pass(
+                scatter(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...),
+                call.call);
         case CollectiveCall::scatterv:
-            check(scatterv(call.send, call.counts.data(), call.offsets.data(), call.type, call.recv, call.count,
-                           call.type, call.root, comm, more...),
-                  names[9]);
-            break;
+            return pass(scatterv(call.send, call.counts.data(), call.offsets.data(), call.type, call.recv, call.count,
+                                 call.type, call.root, comm, more...),
+                        call.call);
         case CollectiveCall::barrier:
-            check(barrier(comm, more...), names[11]);
-            break;
+            return pass(barrier(comm, more...), call.call);
         default:
-            check(broadcast(call.recv, call.count, call.type, call.root, comm, more...), names[10]);
-            break;
+            return pass(broadcast(call.recv, call.count, call.type, call.root, comm, more...), call.call);
+        }
+    }
+
+private:
+    [[gnu::always_inline]] void pass(int code, CollectiveCall call) const {
+        if (code != 0) [[unlikely]] {
+            throw_collective_failed(code, form, call);
         }
     }
 };
