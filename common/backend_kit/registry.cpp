@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace dlmb {
 
@@ -52,7 +53,7 @@ std::unique_ptr<MemorySpace> make_memory(MemoryKind kind, std::string& why_not) 
     return make_memory_space(kind, why_not);
 }
 
-BackendPool::BackendPool(BackendContext const& context, Chooser const* chooser) : context_(context) {
+BackendPool::BackendPool(BackendContext context, Chooser const* chooser) : context_(std::move(context)) {
     if (chooser != nullptr) {
         delegation_.emplace(Delegation{*chooser, *this});
         context_.delegation = &*delegation_;

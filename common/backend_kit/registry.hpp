@@ -38,7 +38,7 @@ struct BackendEntry {
 class BackendPool final : public BackendSource {
 public:
     /// `chooser`: for a backend that hands its steps to the others of this pool; nullptr: there is none.
-    explicit BackendPool(BackendContext const& context, Chooser const* chooser = nullptr);
+    explicit BackendPool(BackendContext context, Chooser const* chooser = nullptr);
     BackendPool(BackendPool const&) = delete;
     BackendPool& operator=(BackendPool const&) = delete;
     ~BackendPool() override = default;

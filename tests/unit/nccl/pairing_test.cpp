@@ -60,5 +60,12 @@ TEST(Pairing, ListsWhatIsSentInTheOrderOfIssue) {
     EXPECT_THAT(sent.at(2), ElementsAre(0));
 }
 
+TEST(Pairing, PeersAreThoseOfEitherDirectionOnceAndNotThisRankItself) {
+    EXPECT_THAT(message_peers(1, {{0, {0}}, {1, {0}}, {3, {2, 5}}}, {{1, {0}}, {2, {7}}, {3, {2}}}),
+                ElementsAre(0, 2, 3));
+    EXPECT_THAT(message_peers(1, {{1, {0}}}, {{1, {0}}}), ElementsAre());
+    EXPECT_THAT(message_peers(1, {}, {}), ElementsAre());
+}
+
 }  // namespace
 }  // namespace dlmb::nccl
