@@ -5,7 +5,6 @@
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/units.hpp"
-#include "patterns/readers.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,9 +12,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <span>
-#include <utility>
-#include <vector>
 
 namespace dlmb {
 namespace {

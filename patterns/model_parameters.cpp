@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/model_parameters.hpp"
 
-#include "common/base/error.hpp"
 #include "common/base/units.hpp"
 #include "patterns/readers.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/batch.hpp"
 
-#include "common/app/derived_figures.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/statistics/series.hpp"
@@ -17,7 +16,6 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 namespace dlmb::app {
 namespace {

@@ -20,7 +20,6 @@
 #include <poll.h>
 #include <random>
 #include <sstream>
-#include <string>
 #include <unistd.h>
 
 namespace dlmb::app {

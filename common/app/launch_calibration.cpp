@@ -4,7 +4,6 @@
 
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/calibration/calibration.hpp"
 
 #include <fmt/format.h>
 

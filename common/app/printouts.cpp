@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/printouts.hpp"
 
-#include "common/app/sweep.hpp"
 #include "common/base/error.hpp"
 #include "common/base/version.hpp"
 #include "common/plan/plan_text.hpp"

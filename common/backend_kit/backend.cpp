@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/backend.hpp"
 
-#include "common/base/error.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>

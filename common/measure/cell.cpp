@@ -6,7 +6,6 @@
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/buffers/buffer_pool.hpp"
 
 #include <fmt/core.h>
 

@@ -6,7 +6,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>

@@ -11,8 +11,6 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <numeric>
-#include <utility>
 
 namespace dlmb {
 namespace {

@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <span>
 #include <utility>
 #include <variant>
 

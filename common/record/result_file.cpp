@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/result_file.hpp"
 
-#include "common/base/error.hpp"
-#include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
 #include "common/record/json.hpp"
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <utility>
 
 namespace dlmb::record {
 namespace {

@@ -3,7 +3,6 @@
 #include "common/trace/builder.hpp"
 
 #include "common/base/error.hpp"
-#include "common/trace/trace.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -8,7 +8,6 @@
 #include "common/plan/plan.hpp"
 #include "common/plan/world.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>

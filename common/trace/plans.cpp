@@ -16,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <tuple>
-#include <utility>
 
 namespace dlmb::trace {
 namespace {

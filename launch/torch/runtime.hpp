@@ -11,7 +11,6 @@
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

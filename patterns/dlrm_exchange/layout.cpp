@@ -3,7 +3,6 @@
 #include "patterns/dlrm_exchange/layout.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/units.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>
@@ -12,7 +11,6 @@
 #include <array>
 #include <sstream>
 #include <string_view>
-#include <utility>
 
 namespace dlmb::dlrm_exchange {
 namespace {

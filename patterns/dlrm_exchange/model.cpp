@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 namespace dlmb::dlrm_exchange {

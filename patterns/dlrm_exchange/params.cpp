@@ -4,7 +4,6 @@
 
 #include "common/base/error.hpp"
 #include "patterns/dlrm_exchange/model.hpp"
-#include "patterns/readers.hpp"
 #include "patterns/transformed.hpp"
 
 #include <fmt/core.h>

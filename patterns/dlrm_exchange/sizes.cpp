@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/dlrm_exchange/sizes.hpp"
 
-#include "common/base/philox.hpp"
-
 namespace dlmb::dlrm_exchange {
 namespace {
 

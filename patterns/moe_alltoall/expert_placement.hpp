@@ -4,7 +4,6 @@
 // Which ranks of an expert-parallel group have which experts of one layer, and what moves when that changes.
 #pragma once
 
-#include "common/base/units.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 
 #include <cstddef>

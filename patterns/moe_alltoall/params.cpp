@@ -5,14 +5,12 @@
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
 #include "patterns/beside.hpp"
-#include "patterns/readers.hpp"
 #include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
 namespace dlmb::moe_alltoall {

@@ -3,7 +3,6 @@
 #include "patterns/moe_alltoall/routing.hpp"
 
 #include "common/base/exact_math.hpp"
-#include "common/base/philox.hpp"
 
 #include <algorithm>
 #include <limits>

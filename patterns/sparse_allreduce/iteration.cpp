@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/sparse_allreduce/iteration.hpp"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <functional>

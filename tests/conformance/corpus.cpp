@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/conformance/corpus.hpp"
 
-#include "common/plan/plan.hpp"
-
 #include <algorithm>
 #include <map>
 #include <numeric>

@@ -7,7 +7,6 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 
-#include <cmath>
 #include <numeric>
 
 namespace dlmb::fuzz {

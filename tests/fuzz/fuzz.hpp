@@ -8,13 +8,11 @@
 #include "common/base/error.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <utility>
 
 namespace dlmb::fuzz {
 

@@ -10,7 +10,6 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 
-#include <cstring>
 #include <memory>
 #include <optional>
 

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <numeric>
 
 namespace dlmb::dlrm_exchange {

@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <utility>
 
 namespace dlmb::mpi {
 namespace {

@@ -8,7 +8,6 @@
 #include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/methods.hpp"
 
-#include <memory>
 #include <string>
 
 namespace dlmb::mpi {

@@ -12,7 +12,6 @@
 #include <iterator>
 #include <numeric>
 #include <sched.h>
-#include <set>
 
 namespace dlmb::nccl {
 

@@ -3,7 +3,6 @@
 #include "common/backends/nccl/gpus.hpp"
 
 #include "common/backends/nccl/check.hpp"
-#include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>

@@ -5,7 +5,6 @@
 #include "common/bootstrap/over_ranks.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace dlmb::nccl {
 namespace {

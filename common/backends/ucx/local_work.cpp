@@ -6,7 +6,6 @@
 #include "common/backend_kit/host_reduce.hpp"
 #include "common/base/error.hpp"
 #include "common/memory/host_space.hpp"
-#include "common/memory/memory_space.hpp"
 #include "common/plan/ready_queue.hpp"
 
 #include <algorithm>

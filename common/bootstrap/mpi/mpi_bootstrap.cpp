@@ -19,7 +19,6 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <string_view>
 
 namespace dlmb::mpi {
 namespace {

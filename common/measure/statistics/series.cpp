@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
-#include <vector>
 
 namespace dlmb::measure {
 namespace {

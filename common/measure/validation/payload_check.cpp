@@ -4,7 +4,6 @@
 
 #include "common/base/philox.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/buffers/buffer_pool.hpp"
 #include "common/plan/traffic.hpp"
 
 #include <fmt/format.h>

@@ -6,8 +6,6 @@
 
 #include "common/trace/builder.hpp"
 
-#include <span>
-
 namespace dlmb::trace {
 
 [[nodiscard]] Format kineto_format();

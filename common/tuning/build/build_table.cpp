@@ -3,7 +3,6 @@
 #include "common/tuning/build/build_table.hpp"
 
 #include "common/base/error.hpp"
-#include "common/tuning/build/decision.hpp"
 
 #include <fmt/format.h>
 

@@ -12,9 +12,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <set>
 #include <tuple>
-#include <utility>
 
 namespace dlmb::tuning {
 namespace {

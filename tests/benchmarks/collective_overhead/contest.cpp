@@ -5,7 +5,6 @@
 #include "common/base/clock.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 
 namespace dlmb::benchmark {

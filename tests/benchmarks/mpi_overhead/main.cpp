@@ -12,8 +12,6 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
-#include <exception>
 #include <numeric>
 
 namespace dlmb::overhead {

@@ -4,8 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <array>
-#include <string>
 #include <utility>
 
 namespace dlmb::fake_gpu {

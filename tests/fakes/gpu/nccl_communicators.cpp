@@ -8,7 +8,6 @@
 
 #include <nccl.h>
 
-#include <cstring>
 #include <sched.h>
 #include <utility>
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/rig.hpp"
 
-#include <csignal>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -10,10 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 namespace dlmb::block_codec_test {

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <fstream>
-#include <numeric>
 
 namespace dlmb::collective {
 namespace {

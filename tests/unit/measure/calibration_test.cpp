@@ -12,7 +12,6 @@
 
 #include <array>
 #include <mutex>
-#include <vector>
 
 namespace dlmb::in_process {
 MadeBackend make_backend(BackendContext const& context);

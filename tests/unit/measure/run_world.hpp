@@ -17,7 +17,6 @@
 #include <deque>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 

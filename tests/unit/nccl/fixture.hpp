@@ -9,7 +9,6 @@
 #include "common/plan/builder.hpp"
 
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <vector>
 

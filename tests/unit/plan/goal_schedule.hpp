@@ -13,7 +13,6 @@
 
 #include <cstdio>
 #include <map>
-#include <set>
 #include <sstream>
 #include <string>
 #include <tuple>

@@ -10,7 +10,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
 #include <iostream>
 #include <string>
 

@@ -3,7 +3,6 @@
 #include "tests/unit/tuning_export/agreement.hpp"
 
 #include "common/tuning/query.hpp"
-#include "common/tuning/table.hpp"
 
 #include <gtest/gtest.h>
 

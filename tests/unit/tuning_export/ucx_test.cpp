@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 namespace dlmb::tuning::ucx_test {
 namespace {
 
