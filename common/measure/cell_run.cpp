@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 namespace dlmb::measure {
@@ -71,6 +70,15 @@ std::uint64_t stream_iterations(RunnerOptions const& options, std::uint64_t draw
     return std::clamp<std::uint64_t>(whole, 1, std::max<std::uint64_t>(1, passes));
 }
 
+std::string osu_definition(OsuProgram const& program) {
+    return fmt::format("osu: each call timed by itself, {} between calls, mean over {} of (done - enter){}",
+                       program.barrier ? "a barrier" : "nothing",
+                       program.timed_pairs == 1 && !program.barrier ? "rank 0"
+                       : program.pairs                              ? "the first ranks of pairs"
+                                                                    : "ranks",
+                       program.divisor == 1 ? "" : fmt::format(" / {}", program.divisor));
+}
+
 }  // namespace
 
 SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, double iteration_ns, bool device_driven) {
@@ -106,15 +114,6 @@ std::vector<ChunkPart> parts_of_chunk(std::uint32_t random, std::uint64_t sample
         {ahead, ignored, false}, {checked, fewer, true}, {samples - ahead - checked, ignored, false}};
     std::erase_if(all, [](ChunkPart const& part) { return part.samples == 0; });
     return all;
-}
-
-std::string osu_definition(OsuProgram const& program) {
-    return fmt::format("osu: each call timed by itself, {} between calls, mean over {} of (done - enter){}",
-                       program.barrier ? "a barrier" : "nothing",
-                       program.timed_pairs == 1 && !program.barrier ? "rank 0"
-                       : program.pairs                              ? "the first ranks of pairs"
-                                                                    : "ranks",
-                       program.divisor == 1 ? "" : fmt::format(" / {}", program.divisor));
 }
 
 std::string definition_of(Mode mode, Sampler const& sampler) {

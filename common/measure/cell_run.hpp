@@ -47,8 +47,6 @@ struct ChunkPart {
 
 /// Of the samples that `sampler` takes from now on.
 [[nodiscard]] std::string definition_of(Mode mode, Sampler const& sampler);
-/// Of Mode::osu. `program`: of the cell's operation.
-[[nodiscard]] std::string osu_definition(OsuProgram const& program);
 
 class CellRun {
 public:

@@ -8,11 +8,26 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 namespace dlmb {
 namespace {
+
+/// One phase's operations of one kind on groups of one size, over all ranks. A message is a block to another rank; of a
+/// collective, each rank's call counts as one message of its full logical buffer.
+struct Volume {
+    std::string phase;
+    OperationKind kind = OperationKind::exchange;
+    std::size_t group_ranks = 0;
+    Bytes steps = 0;
+    Bytes messages = 0;
+    Bytes payload_bytes = 0;         // self blocks included
+    Bytes wire_bytes = 0;            // leaves the ranks
+    std::map<Bytes, Bytes> sizes{};  // messages by size, rounded down to a power of two (0 stays 0)
+};
 
 /// The sizes of the messages that one step adds to a Volume.
 std::vector<Bytes> message_sizes(Plan const& plan, Operation const& operation) {
@@ -220,14 +235,7 @@ void add_volumes(std::vector<Volume>& found, Plan const& plan) {
     }
 }
 
-}  // namespace
-
-std::vector<Volume> volumes(PlanSource const& plans) {
-    std::vector<Volume> found;
-    plans.each([&](Plan const& plan) { add_volumes(found, plan); });
-    return found;
-}
-
+/// One line per Volume, then its size histogram.
 std::string volume_table(std::vector<Volume> const& volumes) {
     std::string text = "volume over all ranks; sizes: messages by size, in bins that begin at a power of two\n";
     text += fmt::format("  {:<16}  {:<14}  {:>6}  {:>10}  {:>12}  {:>20}  {:>20}  {}\n", "phase", "operation", "group",
@@ -243,6 +251,8 @@ std::string volume_table(std::vector<Volume> const& volumes) {
     }
     return text;
 }
+
+}  // namespace
 
 std::string to_text(PlanSource const& plans) {
     StepsText steps;

@@ -9,30 +9,9 @@
 
 #include "common/plan/plan_source.hpp"
 
-#include <map>
 #include <string>
-#include <vector>
 
 namespace dlmb {
-
-/// One phase's operations of one kind on groups of one size, over all ranks. A message is a block to another rank; of a
-/// collective, each rank's call counts as one message of its full logical buffer.
-struct Volume {
-    std::string phase;
-    OperationKind kind = OperationKind::exchange;
-    std::size_t group_ranks = 0;
-    Bytes steps = 0;
-    Bytes messages = 0;
-    Bytes payload_bytes = 0;         // self blocks included
-    Bytes wire_bytes = 0;            // leaves the ranks
-    std::map<Bytes, Bytes> sizes{};  // messages by size, rounded down to a power of two (0 stays 0)
-};
-
-/// In order of first appearance. Compute and Recv (the other end of Send) are left out.
-[[nodiscard]] std::vector<Volume> volumes(PlanSource const& plans);
-
-/// A table for `--plan text`: one line per Volume, then its size histogram.
-[[nodiscard]] std::string volume_table(std::vector<Volume> const& volumes);
 
 /// A table for `--plan text`: every rank's steps (operation, label, payload and wire bytes, messages), then one matrix
 /// per phase. Above 32 ranks rows are summarised (total, max, min, imbalance) instead of printed cell by cell. Asks for

@@ -15,6 +15,12 @@
 namespace dlmb::trace {
 namespace {
 
+/// The cache of one prompt on its way from prefill to decode.
+struct CacheTransfer {
+    double arrival_s = 0;
+    Bytes bytes = 0;
+};
+
 constexpr Bytes page_tokens = 16;  // of vLLM and NIXL's kvbench
 
 // From the config.json that each model is published with.
@@ -113,10 +119,11 @@ Statistics statistics_of(RequestTrace const& trace, std::optional<CacheLayout> c
     found.input = distribution_of(std::move(input));
     found.output = distribution_of(std::move(output));
     if (layout) {
-        std::vector<CacheTransfer> const transfers = cache_transfers(trace, *layout);
+        std::vector<CacheTransfer> transfers;
         std::vector<double> bytes;
-        for (CacheTransfer const& transfer : transfers) {
-            bytes.push_back(static_cast<double>(transfer.bytes));
+        for (Request const& request : trace.requests) {
+            transfers.push_back({request.arrival_s, request.input_tokens * layout->bytes_per_token()});
+            bytes.push_back(static_cast<double>(transfers.back().bytes));
         }
         double const total = std::accumulate(bytes.begin(), bytes.end(), 0.0);
         found.cache = CacheStatistics{distribution_of(std::move(bytes)), total, busiest_second(transfers)};
@@ -164,14 +171,6 @@ CacheLayout cache_layout(std::string const& model, Bytes value_bytes, Bytes tens
         names.emplace_back(each.name);
     }
     throw UsageError(fmt::format("--model: {}", unknown_name("model", model, names)));
-}
-
-std::vector<CacheTransfer> cache_transfers(RequestTrace const& trace, CacheLayout const& layout) {
-    std::vector<CacheTransfer> transfers;
-    for (Request const& request : trace.requests) {
-        transfers.push_back({request.arrival_s, request.input_tokens * layout.bytes_per_token()});
-    }
-    return transfers;
 }
 
 std::string requests_text(RequestTrace const& trace, std::optional<CacheLayout> const& layout) {

@@ -64,13 +64,6 @@ struct CacheLayout {
 [[nodiscard]] CacheLayout cache_layout(std::string const& model, Bytes value_bytes, Bytes tensor_parallel,
                                        Bytes pipeline_parallel);
 
-/// The cache of one prompt on its way from prefill to decode: a draw of arrival and size.
-struct CacheTransfer {
-    double arrival_s = 0;
-    Bytes bytes = 0;
-};
-[[nodiscard]] std::vector<CacheTransfer> cache_transfers(RequestTrace const& trace, CacheLayout const& layout);
-
 /// Arrivals, lengths, reuse of prefixes, and with a layout the bytes of the cache. A trace that is not empty.
 [[nodiscard]] std::string requests_text(RequestTrace const& trace, std::optional<CacheLayout> const& layout);
 [[nodiscard]] std::string requests_json(RequestTrace const& trace, std::optional<CacheLayout> const& layout);

@@ -3,7 +3,6 @@
 #include "common/tuning/table.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/units.hpp"
 
 #include <fmt/core.h>
 
@@ -134,13 +133,6 @@ std::string foreign_suite(TuningTable const& table) {
     return {};
 }
 
-std::string foreign_remark(TuningTable const& table) {
-    std::string const suite = foreign_suite(table);
-    return suite.empty()
-               ? ""
-               : fmt::format("rests on foreign evidence ({}), which DLMB has neither measured nor confirmed", suite);
-}
-
 std::string weak_evidence(TuningTable const& table) {
     bool const predicted = std::any_of(table.rules.begin(), table.rules.end(),
                                        [](Rule const& rule) { return rule.evidence && rule.evidence->predicted; });
@@ -148,8 +140,13 @@ std::string weak_evidence(TuningTable const& table) {
 }
 
 std::string weak_evidence_remark(TuningTable const& table) {
-    return weak_evidence(table) == "predicted" ? "is predicted by a machine model, and nothing of it was measured"
-                                               : foreign_remark(table);
+    if (weak_evidence(table) == "predicted") {
+        return "is predicted by a machine model, and nothing of it was measured";
+    }
+    std::string const suite = foreign_suite(table);
+    return suite.empty()
+               ? ""
+               : fmt::format("rests on foreign evidence ({}), which DLMB has neither measured nor confirmed", suite);
 }
 
 void sort_rules(std::vector<Rule>& rules) {

@@ -266,10 +266,8 @@ struct TuningTable {
 
 /// The suite of programs that foreign evidence of the table is of; empty: it has none.
 [[nodiscard]] std::string foreign_suite(TuningTable const& table);
-/// "rests on foreign evidence (pico), which DLMB has neither measured nor confirmed"; empty: it does not.
-[[nodiscard]] std::string foreign_remark(TuningTable const& table);
-
-/// The same, or "is predicted by a machine model, and nothing of it was measured"; empty: DLMB measured all.
+/// "rests on foreign evidence (pico), which DLMB has neither measured nor confirmed", or "is predicted by a machine
+/// model, and nothing of it was measured"; empty: DLMB measured all.
 [[nodiscard]] std::string weak_evidence_remark(TuningTable const& table);
 /// What --accept has to say for such a table to be exported: foreign, predicted; empty: nothing.
 [[nodiscard]] std::string weak_evidence(TuningTable const& table);

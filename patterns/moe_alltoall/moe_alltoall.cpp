@@ -312,10 +312,6 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 constexpr std::string_view phases[] = {"rebalance", "count_exchange", "pack",  "dispatch",
                                        "unpack",    "combine",        "beside"};
 
-}  // namespace
-
-namespace {
-
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"ep"});
     parameters.needed("hidden", model.hidden, "its hidden size")

@@ -12,10 +12,6 @@
 namespace dlmb::moe_alltoall {
 namespace {
 
-std::uint64_t rows_in(std::vector<std::uint64_t> const& counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-}
-
 /// Rows as their source has them: read from its tokens, and written, when they come back, behind each other by token.
 void order_at_source(Params const& params, std::span<RankRows const> by_rank, LayerRows& rows) {
     rows.tokens.tensor_rows = params.tokens;
@@ -66,6 +62,27 @@ void order_at_experts(std::span<RankRows const> by_source, LayerRows& rows) {
     rows.of_experts.origins.clear();
 }
 
+/// By layer. Throws Error where `setup` ends too early.
+std::vector<RankRows> read_rows(Params const& params, SetupCounts const& setup) {
+    std::span<std::uint64_t const> left = setup.counts;
+    auto const take = [&](std::uint64_t count) {
+        if (count > left.size()) {
+            throw Error(
+                fmt::format("moe_alltoall: rank {} sent rank {} too few of its rows at set-up", setup.from, setup.to));
+        }
+        std::vector<std::uint64_t> const taken(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(count));
+        left = left.subspan(count);
+        return taken;
+    };
+    (void)take(params.layers);  // the counts of dispatch_hops
+    std::vector<RankRows> layers(params.layers);
+    for (RankRows& rows : layers) {
+        rows.expert_rows = take(take(1).front());
+        rows.tokens = take(std::accumulate(rows.expert_rows.begin(), rows.expert_rows.end(), std::uint64_t{0}));
+    }
+    return layers;
+}
+
 }  // namespace
 
 std::vector<RankRows> rows_of_tokens(Params const& params, Routing const& routing, Rank source, Draw draw,
@@ -97,26 +114,6 @@ void append_rows(RankRows const& rows, SetupCounts& setup) {
     setup.counts.push_back(rows.expert_rows.size());
     setup.counts.insert(setup.counts.end(), rows.expert_rows.begin(), rows.expert_rows.end());
     setup.counts.insert(setup.counts.end(), rows.tokens.begin(), rows.tokens.end());
-}
-
-std::vector<RankRows> read_rows(Params const& params, SetupCounts const& setup) {
-    std::span<std::uint64_t const> left = setup.counts;
-    auto const take = [&](std::uint64_t count) {
-        if (count > left.size()) {
-            throw Error(
-                fmt::format("moe_alltoall: rank {} sent rank {} too few of its rows at set-up", setup.from, setup.to));
-        }
-        std::vector<std::uint64_t> const taken(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(count));
-        left = left.subspan(count);
-        return taken;
-    };
-    (void)take(params.layers);  // the counts of dispatch_hops
-    std::vector<RankRows> layers(params.layers);
-    for (RankRows& rows : layers) {
-        rows.expert_rows = take(take(1).front());
-        rows.tokens = take(rows_in(rows.expert_rows));
-    }
-    return layers;
 }
 
 std::vector<LayerRows> layer_rows(Params const& params, std::span<SetupCounts const> own,

@@ -28,8 +28,6 @@ struct RankRows {
 
 /// Behind what dispatch_hops counts; for every layer in turn.
 void append_rows(RankRows const& rows, SetupCounts& setup);
-/// By layer. Throws Error where `setup` ends too early.
-[[nodiscard]] std::vector<RankRows> read_rows(Params const& params, SetupCounts const& setup);
 
 /// The four orders of a layer's rows.
 struct LayerRows {

@@ -447,10 +447,6 @@ constexpr std::string_view phases[] = {"forward",       "backward", "meta", "tie
                                        "gradient_sync", "compute",  "fill"};
 constexpr std::string_view compute_parameters[] = {"compute"};
 
-}  // namespace
-
-namespace {
-
 /// Stages share an embedding only where the model's input and output do.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"tp", "pp", "cp"});

@@ -322,10 +322,6 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 constexpr std::string_view phases[] = {"pack", "forward", "unpack", "backward"};
 constexpr std::string_view compute_parameters[] = {"compute-ns"};
 
-}  // namespace
-
-namespace {
-
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"cp"});
     parameters.needed("heads", model.heads, "its attention heads")

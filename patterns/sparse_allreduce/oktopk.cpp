@@ -3,8 +3,6 @@
 #include "patterns/sparse_allreduce/oktopk.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <numeric>
 
 namespace dlmb::sparse_allreduce {
@@ -21,23 +19,6 @@ double corrected(double threshold, std::size_t count, std::size_t k, double too_
     auto const wanted = static_cast<double>(k);
     auto const found = static_cast<double>(count);
     return found < too_few * wanted ? threshold / factor : found > too_many * wanted ? threshold * factor : threshold;
-}
-
-/// How many of `values` have a larger magnitude than the k-th largest, and that one.
-struct Cut {
-    float magnitude = 0;
-    std::size_t above = 0;
-};
-
-/// There are more than k.
-Cut cut_at(std::span<float const> values, std::size_t k) {
-    std::vector<float> magnitudes(values.size());
-    std::transform(values.begin(), values.end(), magnitudes.begin(), [](float value) { return std::fabs(value); });
-    auto const last = magnitudes.begin() + static_cast<std::ptrdiff_t>(k - 1);
-    std::nth_element(magnitudes.begin(), last, magnitudes.end(), std::greater<>{});
-    float const cut = *last;
-    return {cut, static_cast<std::size_t>(
-                     std::count_if(magnitudes.begin(), magnitudes.end(), [cut](float each) { return each > cut; }))};
 }
 
 }  // namespace
@@ -87,43 +68,10 @@ Regions equal_width_regions(Params const& params) {
     return regions;
 }
 
-SparseVector keep(Params const& params, std::span<Entry const> own, std::span<float const> gathered, std::size_t first,
-                  Thresholds const& thresholds) {
-    if (gathered.empty()) {
-        return at_least(own, thresholds.global);
-    }
-    if (gathered.size() <= params.k) {
-        return {own.begin(), own.end()};
-    }
-    // Regions ascend with ranks: of equal magnitudes at the cut, those of lower indices are the first ones gathered.
-    Cut const cut = cut_at(gathered, params.k);
-    std::size_t at_cut = params.k - cut.above;
-    for (std::size_t i = 0; i < first; ++i) {
-        if (at_cut > 0 && std::fabs(gathered[i]) == cut.magnitude) {
-            --at_cut;
-        }
-    }
-    SparseVector kept;
-    for (Entry const& entry : own) {
-        float const magnitude = std::fabs(entry.value);
-        if (magnitude > cut.magnitude) {
-            kept.push_back(entry);
-        } else if (at_cut > 0 && magnitude == cut.magnitude) {
-            kept.push_back(entry);
-            --at_cut;
-        }
-    }
-    return kept;
-}
-
 void correct_global(Params const& params, bool estimate, std::span<Entry const> result, Thresholds& thresholds) {
     thresholds.global = estimate
                             ? least_magnitude(result)
                             : corrected(thresholds.global, result.size(), params.k, too_few_results, global_factor);
-}
-
-std::size_t even_begin(std::size_t total, std::size_t part, std::size_t parts) {
-    return total * part / parts;
 }
 
 std::vector<Move> even_parts(Params const& params, std::span<std::size_t const> counts) {
@@ -138,8 +86,8 @@ std::vector<Move> even_parts(Params const& params, std::span<std::size_t const> 
     for (std::size_t from = 0; from < counts.size(); ++from) {
         std::size_t const end = begin + counts[from];
         for (std::size_t to = 0; to < counts.size(); ++to) {
-            std::size_t const first = std::max(begin, even_begin(total, to, counts.size()));
-            std::size_t const last = std::min(end, even_begin(total, to + 1, counts.size()));
+            std::size_t const first = std::max(begin, total * to / counts.size());
+            std::size_t const last = std::min(end, total * (to + 1) / counts.size());
             if (from != to && first < last) {
                 moves.push_back({from, to, first, last - first});
             }

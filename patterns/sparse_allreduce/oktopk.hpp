@@ -7,7 +7,7 @@
 //   equal_count_bounds(picks)   the bounds of regions that hold equal counts of this rank's picks
 //   regions_of(sum of bounds)   the mean over all ranks: region r belongs to rank r
 //   part_of(picks, region)      goes to the owner, who adds up what it gets with sum_of()
-//   keep(own sums)              what is in the result: the global top k, or what is above the global threshold
+//   (of its sums the owner keeps the global top k, or those above the global threshold)
 //   even_parts(counts)          how kept entries move before the gather
 //
 // Between two estimates a threshold is corrected by a small factor when it lets too few or too many pass.
@@ -45,10 +45,6 @@ using Regions = std::vector<std::uint64_t>;
 [[nodiscard]] Regions regions_of(Params const& params, std::span<std::uint64_t const> sums);
 [[nodiscard]] Regions equal_width_regions(Params const& params);
 
-/// Of `own` sums. `gathered`: where the threshold is estimated, the values of all owners' sums, one owner behind the
-/// other, in which this rank's begin at `first`; else empty.
-[[nodiscard]] SparseVector keep(Params const& params, std::span<Entry const> own, std::span<float const> gathered,
-                                std::size_t first, Thresholds const& thresholds);
 /// After the result is known on all ranks, alike on all.
 void correct_global(Params const& params, bool estimate, std::span<Entry const> result, Thresholds& thresholds);
 
@@ -62,7 +58,5 @@ struct Move {
 };
 /// None where the largest part is at most params.balance_above times the mean. By `from`, then `to`.
 [[nodiscard]] std::vector<Move> even_parts(Params const& params, std::span<std::size_t const> counts);
-/// Part r of `total` entries in even parts begins here.
-[[nodiscard]] std::size_t even_begin(std::size_t total, std::size_t part, std::size_t parts);
 
 }  // namespace dlmb::sparse_allreduce

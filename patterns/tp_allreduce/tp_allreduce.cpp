@@ -393,10 +393,6 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",     "forward",       "unpack",
                                        "cross_entropy",   "logits",    "backward", "norm_gradients"};
 
-}  // namespace
-
-namespace {
-
 /// The vocabulary as it is padded for the ranks that divide it.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"tp", "pp"});

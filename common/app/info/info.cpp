@@ -12,7 +12,6 @@
 #include "common/base/units.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/record/environment.hpp"
 #include "common/record/machine.hpp"
 
 #include <CLI/CLI.hpp>
@@ -21,7 +20,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <vector>
 
 namespace dlmb::app {
 namespace {
@@ -120,6 +118,9 @@ InfoJson describe_backend(BackendEntry const& entry, BackendContext const& conte
     return json;
 }
 
+namespace {
+
+/// Collective. This rank works on the device it was given from now on.
 InfoJson collect_info(Bootstrap& bootstrap) {
     record::DeviceUse const use = adopt_device(bootstrap, {});
     record::Environment const environment = record::capture_environment(bootstrap, use);
@@ -134,8 +135,6 @@ InfoJson collect_info(Bootstrap& bootstrap) {
     }
     return json;
 }
-
-namespace {
 
 std::string word(InfoJson const& value) {
     return value.get<std::string>();

@@ -47,9 +47,6 @@ void add_options(CLI::App& app, InfoOptions& options);
 
 using InfoJson = nlohmann::ordered_json;
 
-/// Collective. This rank works on the device it was given from now on.
-[[nodiscard]] InfoJson collect_info(Bootstrap& bootstrap);
-
 /// Devices, the network adapters near each, who reaches whose memory, and which one this rank uses.
 [[nodiscard]] InfoJson describe_gpus(Devices const& devices, record::DeviceUse const& use);
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <tuple>
 
 namespace dlmb::nccl {
@@ -186,15 +185,6 @@ private:
     }
 };
 
-}  // namespace
-
-Expected<Item, Unsupported> to_nccl_call(Plan const& plan, StepId step, Buffers const& buffers,
-                                         CommunicatorLookup const& communicators, CallSettings const& settings) {
-    return std::visit(CallOfStep{plan, step, buffers, communicators, settings}, plan.steps[step].operation);
-}
-
-namespace {
-
 bool is_on_channel(Transfer const& transfer) {
     return transfer.channel != Transfer::no_channel;
 }
@@ -349,7 +339,8 @@ Expected<std::vector<Item>, Unsupported> translate(Plan const& plan, Buffers con
                                                    CallSettings const& settings) {
     Translator translator(plan);
     for (StepId step = 0; step < plan.steps.size(); ++step) {
-        Expected<Item, Unsupported> made = to_nccl_call(plan, step, buffers, communicators, settings);
+        Expected<Item, Unsupported> made =
+            std::visit(CallOfStep{plan, step, buffers, communicators, settings}, plan.steps[step].operation);
         if (!made) {
             return made.error();
         }

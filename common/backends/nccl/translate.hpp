@@ -38,11 +38,6 @@ struct CallSettings {
 /// picks one.
 [[nodiscard]] std::optional<ncclDataType_t> fp8_type();
 
-/// Everything but `wait`. Unsupported names the step.
-[[nodiscard]] Expected<Item, Unsupported> to_nccl_call(Plan const& plan, StepId step, Buffers const& buffers,
-                                                       CommunicatorLookup const& communicators,
-                                                       CallSettings const& settings);
-
 /// Unsupported names the first step that NCCL cannot do.
 [[nodiscard]] Expected<std::vector<Item>, Unsupported> translate(Plan const& plan, Buffers const& buffers,
                                                                  CommunicatorLookup const& communicators,

@@ -13,11 +13,6 @@ Communicator::Communicator(MPI_Comm owned) : comm_(owned) {
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
-Communicator& Communicator::operator=(Communicator&& other) noexcept {
-    std::swap(comm_, other.comm_);
-    return *this;
-}
-
 // MPI_Comm_free is collective: while this rank unwinds the others may be anywhere, and the launch is about to be
 // aborted.
 void Communicator::release() noexcept {

@@ -19,7 +19,7 @@ public:
     Communicator(Communicator const&) = delete;
     Communicator& operator=(Communicator const&) = delete;
     Communicator(Communicator&& other) noexcept : comm_(other.comm_) { other.comm_ = MPI_COMM_NULL; }
-    Communicator& operator=(Communicator&& other) noexcept;
+    Communicator& operator=(Communicator&&) = delete;
     ~Communicator() { release(); }
 
     [[nodiscard]] MPI_Comm get() const { return comm_; }

@@ -36,21 +36,6 @@ Plan phase_of_plan(Plan plan, std::string_view phase) {
     return plan;
 }
 
-}  // namespace
-
-std::span<ExportFormat const> all_export_formats() {
-    static constexpr std::array formats{
-        ExportFormat{"goal", "schedule of LogGOPSim and ATLAHS (text): messages and computations", false,
-                     write_goal_export},
-        ExportFormat{"chakra", "execution traces of MLCommons Chakra for ASTRA-sim, and their file of groups", true,
-                     write_chakra},
-        ExportFormat{"param", "basic JSON of PARAM (commsTraceReplay.py --trace-type basic)", true, write_param},
-        ExportFormat{"htsim", "connection matrix of htsim: one flow per pair of ranks", false, write_htsim},
-        ExportFormat{"nccl-matrix", "matrix of alltoallv_perf of nccl-tests: bytes per pair of ranks", false,
-                     write_nccl_matrix}};
-    return formats;
-}
-
 Losses write_goal_export(PlanSource const& plans, FileSink const& sink) {
     LossCounter losses;
     plans.each([&](Plan const& plan) {
@@ -64,6 +49,21 @@ Losses write_goal_export(PlanSource const& plans, FileSink const& sink) {
     });
     write_goal(plans, [&](std::string_view piece) { sink("", piece); });
     return losses.take();
+}
+
+}  // namespace
+
+std::span<ExportFormat const> all_export_formats() {
+    static constexpr std::array formats{
+        ExportFormat{"goal", "schedule of LogGOPSim and ATLAHS (text): messages and computations", false,
+                     write_goal_export},
+        ExportFormat{"chakra", "execution traces of MLCommons Chakra for ASTRA-sim, and their file of groups", true,
+                     write_chakra},
+        ExportFormat{"param", "basic JSON of PARAM (commsTraceReplay.py --trace-type basic)", true, write_param},
+        ExportFormat{"htsim", "connection matrix of htsim: one flow per pair of ranks", false, write_htsim},
+        ExportFormat{"nccl-matrix", "matrix of alltoallv_perf of nccl-tests: bytes per pair of ranks", false,
+                     write_nccl_matrix}};
+    return formats;
 }
 
 std::string losses_json(std::string_view format, Losses const& losses) {

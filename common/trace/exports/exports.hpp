@@ -35,8 +35,6 @@ struct ExportFormat {
 
 [[nodiscard]] std::span<ExportFormat const> all_export_formats();
 
-/// Text by text: GOAL, as --plan goal.
-[[nodiscard]] Losses write_goal_export(PlanSource const& plans, FileSink const& sink);
 /// Chakra execution traces, schema 0.0.4: RANK of `plan.RANK.et`, and `comm_group.json`. What ASTRA-sim runs stays a
 /// collective; everything else is messages (common/plan/messages.hpp).
 [[nodiscard]] Losses write_chakra(PlanSource const& plans, FileSink const& sink);

@@ -1,11 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/builder.hpp"
 #include "common/plan/plan_text.hpp"
 #include "tests/unit/plan/plan_sets.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <array>
 
 namespace dlmb {
 namespace {
@@ -50,6 +51,32 @@ TEST(PlanText, ShowsStepsMatrixAndTotals) {
               "volume over all ranks; sizes: messages by size, in bins that begin at a power of two\n"
               "phase operation group steps messages payload (B) wire (B) sizes\n"
               "dispatch exchange 2 2 2 602 301 64 B:1 128 B:1\n");
+}
+
+TEST(PlanText, AddsUpMessagesBytesAndSizesByPhaseAndOperation) {
+    std::vector<Plan> plans;
+    for (Rank const me : {0, 1}) {
+        PlanBuilder builder(me);
+        GroupId const both = builder.group({{0, 1}});
+        std::array<Bytes, 2> const sizes{100, 100};
+        builder.exchange(both, sizes, sizes, "dispatch");
+        for (Bytes const bytes : {Bytes{0}, Bytes{3000}}) {
+            if (me == 0) {
+                builder.send(both, 1, bytes, 0, -1, "forward.a");
+            } else {
+                builder.recv(both, 0, bytes, 0, -1, "forward.a");
+            }
+        }
+        builder.compute(10, "think");
+        builder.all_reduce(both, 4096, Element::fp32, Reduction::sum, "gradients");
+        plans.push_back(std::move(builder).finish());
+    }
+    std::string const text = words(to_text(plans));
+    EXPECT_EQ(text.substr(text.find("phase operation group")),
+              "phase operation group steps messages payload (B) wire (B) sizes\n"
+              "dispatch exchange 2 2 2 400 200 64 B:2\n"  // self blocks are no messages
+              "forward send 2 2 2 3000 3000 0 B:1 2 K:1\n"
+              "gradients allreduce 2 2 2 8192 8192 4 K:2\n");  // 2 S (P-1)/P on each of two ranks
 }
 
 TEST(PlanText, PrintsNeighboursWithEqualStepsOnce) {

@@ -10,13 +10,64 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <functional>
 #include <set>
 
 namespace dlmb::sparse_allreduce {
 namespace {
 
 using in_process::testing::TestRank;
+
+/// How many of `values` have a larger magnitude than the k-th largest, and that one.
+struct Cut {
+    float magnitude = 0;
+    std::size_t above = 0;
+};
+
+/// There are more than k.
+Cut cut_at(std::span<float const> values, std::size_t k) {
+    std::vector<float> magnitudes(values.size());
+    std::transform(values.begin(), values.end(), magnitudes.begin(), [](float value) { return std::fabs(value); });
+    auto const last = magnitudes.begin() + static_cast<std::ptrdiff_t>(k - 1);
+    std::nth_element(magnitudes.begin(), last, magnitudes.end(), std::greater<>{});
+    float const cut = *last;
+    return {cut, static_cast<std::size_t>(
+                     std::count_if(magnitudes.begin(), magnitudes.end(), [cut](float each) { return each > cut; }))};
+}
+
+/// Of `own` sums. `gathered`: where the threshold is estimated, the values of all owners' sums, one owner behind the
+/// other, in which this rank's begin at `first`; else empty.
+SparseVector keep(Params const& params, std::span<Entry const> own, std::span<float const> gathered, std::size_t first,
+                  Thresholds const& thresholds) {
+    if (gathered.empty()) {
+        return at_least(own, thresholds.global);
+    }
+    if (gathered.size() <= params.k) {
+        return {own.begin(), own.end()};
+    }
+    // Regions ascend with ranks: of equal magnitudes at the cut, those of lower indices are the first ones gathered.
+    Cut const cut = cut_at(gathered, params.k);
+    std::size_t at_cut = params.k - cut.above;
+    for (std::size_t i = 0; i < first; ++i) {
+        if (at_cut > 0 && std::fabs(gathered[i]) == cut.magnitude) {
+            --at_cut;
+        }
+    }
+    SparseVector kept;
+    for (Entry const& entry : own) {
+        float const magnitude = std::fabs(entry.value);
+        if (magnitude > cut.magnitude) {
+            kept.push_back(entry);
+        } else if (at_cut > 0 && magnitude == cut.magnitude) {
+            kept.push_back(entry);
+            --at_cut;
+        }
+    }
+    return kept;
+}
 
 /// The steps of one label, without what they wait for: that has run before.
 Plan steps_labelled(Plan const& plan, std::string_view label) {

@@ -73,6 +73,14 @@ constexpr std::array consumers{
                  return to_nccl(table, request.slice, sibling_library("libnccl-tuner-dlmb.so").string());
              }}};
 
+std::vector<std::string> consumer_names() {
+    std::vector<std::string> names;
+    for (Consumer const& consumer : consumers) {
+        names.emplace_back(consumer.name);
+    }
+    return names;
+}
+
 Consumer const& consumer_named(std::string const& name) {
     auto const found =
         std::find_if(consumers.begin(), consumers.end(), [&](Consumer const& each) { return each.name == name; });
@@ -80,6 +88,18 @@ Consumer const& consumer_named(std::string const& name) {
         throw UsageError("--to: " + unknown_name("consumer", name, consumer_names()));
     }
     return *found;
+}
+
+/// With absolute paths.
+std::map<std::string, std::string> environment_of(tuning::Export const& made, std::filesystem::path const& folder) {
+    auto environment = made.env;
+    for (auto& [name, value] : environment) {
+        if (auto const at = value.find(tuning::folder_mark); at != value.npos) {
+            value.replace(at, tuning::folder_mark.size(),
+                          std::filesystem::absolute(folder).lexically_normal().string());
+        }
+    }
+    return environment;
 }
 
 std::string shell_word(std::string_view text) {
@@ -126,14 +146,6 @@ std::string verify_script(ExportRequest const& request) {
 }
 
 }  // namespace
-
-std::vector<std::string> consumer_names() {
-    std::vector<std::string> names;
-    for (Consumer const& consumer : consumers) {
-        names.emplace_back(consumer.name);
-    }
-    return names;
-}
 
 std::string scope_of(std::string const& consumer) {
     return consumer_named(consumer).scope;
@@ -192,17 +204,6 @@ void ExportRequest::add_to(CLI::App& parser) {
             "foreign: also a table of another program's numbers, which nothing confirmed; predicted: also one of "
             "dlmb_predict")
         ->check(CLI::IsMember({"foreign", "predicted"}));
-}
-
-std::map<std::string, std::string> environment_of(tuning::Export const& made, std::filesystem::path const& folder) {
-    auto environment = made.env;
-    for (auto& [name, value] : environment) {
-        if (auto const at = value.find(tuning::folder_mark); at != value.npos) {
-            value.replace(at, tuning::folder_mark.size(),
-                          std::filesystem::absolute(folder).lexically_normal().string());
-        }
-    }
-    return environment;
 }
 
 std::map<std::string, std::string> read_environment(std::filesystem::path const& folder) {

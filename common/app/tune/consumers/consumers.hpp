@@ -21,7 +21,7 @@ namespace dlmb::app::tune {
 /// What is exported to whom, and the options by which export and verify are told so.
 struct ExportRequest {
     std::string table;
-    std::string consumer;  // consumer_names()
+    std::string consumer;  // "openmpi" and so on
     tuning::Slice slice;
     std::string library_version;  // empty: from the table, else from the library beside this program
     std::string library;          // libmpich.so; empty: the one that dlmb_plain_mpi runs with
@@ -29,8 +29,6 @@ struct ExportRequest {
 
     void add_to(CLI::App& parser);
 };
-
-[[nodiscard]] std::vector<std::string> consumer_names();
 
 /// The scope of the table's rules that a consumer is given: "mpi", "ucx", "ucc" or "nccl".
 [[nodiscard]] std::string scope_of(std::string const& consumer);
@@ -45,10 +43,6 @@ struct MpiLibraryFound : tuning::MpiLibrary {
 };
 /// Throws UsageError when this build has none.
 [[nodiscard]] MpiLibraryFound find_mpi_library();
-
-/// The variables of an export whose files lie in `folder`, with absolute paths.
-[[nodiscard]] std::map<std::string, std::string> environment_of(tuning::Export const& made,
-                                                                std::filesystem::path const& folder);
 
 /// What `folder`/env.sh exports: what a user who sources it gets. Throws UsageError where the shell cannot read it.
 [[nodiscard]] std::map<std::string, std::string> read_environment(std::filesystem::path const& folder);
