@@ -22,11 +22,6 @@ std::vector<std::string> parameter_names(PatternType const& type) {
     return names;
 }
 
-bool has_parameter(PatternType const& type, std::string_view name) {
-    return std::any_of(type.parameters.begin(), type.parameters.end(),
-                       [&](ParameterInfo const& info) { return info.name == name; });
-}
-
 /// Names the preset in every complaint.
 class PresetReader {
 public:
@@ -95,6 +90,11 @@ Preset find_preset(PatternType const& type, std::string_view name) {
 
 }  // namespace
 
+bool has_parameter(PatternType const& type, std::string_view name) {
+    return std::any_of(type.parameters.begin(), type.parameters.end(),
+                       [&](ParameterInfo const& info) { return info.name == name; });
+}
+
 bool sets_compute(PatternType const& type, std::string_view parameter) {
     return std::find(type.compute_parameters.begin(), type.compute_parameters.end(), parameter) !=
            type.compute_parameters.end();
@@ -153,15 +153,6 @@ PlanSource plans_of(Pattern const& pattern, WorldShape const& world, Draw draw) 
     return {received->size(), [&pattern, draw, received](Rank me) {
                 return pattern.build(me, draw, pattern.setup_of(me, draw), received->at(static_cast<std::size_t>(me)));
             }};
-}
-
-std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& world, Draw draw) {
-    std::vector<Plan> plans;
-    PlanSource const source = plans_of(pattern, world, draw);
-    for (Rank me = 0; me < world.ranks; ++me) {
-        plans.push_back(source.of(me));
-    }
-    return plans;
 }
 
 }  // namespace dlmb

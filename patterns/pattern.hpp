@@ -116,9 +116,6 @@ private:
 /// ranks exchange at set-up.
 [[nodiscard]] PlanSource plans_of(Pattern const& pattern, WorldShape const& world, Draw draw);
 
-/// The same at once. O(ranks^2) memory where groups or exchanges span the world: for tests and small worlds.
-[[nodiscard]] std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& world, Draw draw);
-
 /// sizes: the command line and the default may say [MIN:]MAX, a sweep over MIN, 2 MIN, 4 MIN ... up to MAX. sequence: a
 /// value may have commas; several values are given by several options.
 enum class ParameterKind : std::uint8_t { plain, sizes, sequence };
@@ -173,6 +170,7 @@ struct PatternType {
     bool (*has_sizes)(Parameters const&) = nullptr;
 };
 
+[[nodiscard]] bool has_parameter(PatternType const& type, std::string_view name);
 /// Whether the parameter is one of type.compute_parameters.
 [[nodiscard]] bool sets_compute(PatternType const& type, std::string_view parameter);
 

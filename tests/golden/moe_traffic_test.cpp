@@ -92,7 +92,7 @@ Parameters const uniform{{"skew", "lognormal:0"}, {"group-limit", "0"}};
 // The spread of one token's count is below 1, so 0.03 is above three standard deviations of a mean over 16384 tokens.
 TEST(MoeTraffic, UniformRoutingReachesThatManyRanks) {
     for (int const ranks : {2, 4, 8, 64}) {
-        EXPECT_NEAR(statistic(*make_moe(uniform, {ranks, 8}, "deepseek-v3"), 4, {}, "ranks_per_token"),
+        EXPECT_NEAR(statistic(*make_moe(uniform, {ranks, 8}, "deepseek-v3"), 4, "ranks_per_token"),
                     unique_destinations(ranks, 256, 8), 0.03)
             << ranks;
     }
@@ -113,9 +113,9 @@ TEST(MoeTraffic, PrefillOfDeepSeekV3WithRankDedup) {
 TEST(MoeTraffic, GroupLimitedRoutingReachesFewerNodes) {
     Parameters const limited{{"skew", "lognormal:0"}, {"group-score", "best"}};
     auto const pattern = make_moe(limited, {64, 8}, "deepseek-v3");
-    EXPECT_NEAR(statistic(*pattern, 4, {}, "ranks_per_token"), 7.47, 0.03);
-    EXPECT_NEAR(statistic(*pattern, 4, {}, "nodes_per_token"), 3.98, 0.02);
-    EXPECT_NEAR(statistic(*make_moe(uniform, {64, 8}, "deepseek-v3"), 4, {}, "nodes_per_token"), 5.29, 0.03);
+    EXPECT_NEAR(statistic(*pattern, 4, "ranks_per_token"), 7.47, 0.03);
+    EXPECT_NEAR(statistic(*pattern, 4, "nodes_per_token"), 3.98, 0.02);
+    EXPECT_NEAR(statistic(*make_moe(uniform, {64, 8}, "deepseek-v3"), 4, "nodes_per_token"), 5.29, 0.03);
 }
 
 // DeepSeek-V3's fp8 rows, h + 4 * ceil(h / 128), whether they are sent as such or packed for the way; MX rows have one

@@ -27,11 +27,6 @@ std::string plain(std::string_view here) {
     return text;
 }
 
-bool has_parameter(PatternType const& type, std::string_view name) {
-    return std::any_of(type.parameters.begin(), type.parameters.end(),
-                       [&](ParameterInfo const& info) { return info.name == name; });
-}
-
 bool has_operation(PatternType const& type, std::string_view name) {
     return has_parameter(type, "operation") &&
            std::find(type.phases.begin(), type.phases.end(), name) != type.phases.end();

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/sweep.hpp"
-#include "common/base/error.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,7 @@ Sizes expand(std::string_view text) {
 }
 
 std::string range_refusal(std::string_view text) {
-    try {
-        (void)expand(text);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)expand(text); });
 }
 
 TEST(SizeRange, DoublesUpToAndIncludingTheLast) {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/options/options.hpp"
 #include "common/app/sweep.hpp"
-#include "common/base/error.hpp"
 #include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -25,12 +25,7 @@ Options parse_as(std::string const& suite, Words arguments, PatternType const& t
 
 std::string refusal_of(Words arguments, PatternType const& type = collective::type()) {
     arguments.insert(arguments.begin(), "dlmb");
-    try {
-        (void)parse_options(type, arguments);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)parse_options(type, arguments); });
 }
 
 std::string refusal_as(std::string const& suite, Words arguments, PatternType const& type = collective::type()) {

@@ -5,6 +5,7 @@
 #include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 #include "patterns/tp_allreduce/tp_allreduce.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -152,12 +153,9 @@ TEST(Sweep, AValueThatIsWrongIsNamedAsThePresets) {
         Options options;
         options.presets = {"deepseek-v3"};
         options.parameters = {{name, {value}}};
-        try {
+        return usage_error_of([&] {
             (void)make_pattern(moe_alltoall::type(), expand_sweep(moe_alltoall::type(), options).front(), {4, 4});
-        } catch (UsageError const& error) {
-            return error.what();
-        }
-        return "accepted";
+        });
     };
     EXPECT_EQ(refusal("expert-groups", "7"),
               "--expert-groups 7: does not divide --experts 256; --experts 256 is of preset deepseek-v3");

@@ -5,6 +5,7 @@
 #include "common/plan/builder.hpp"
 #include "common/plan/validate.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "patterns/collective/collective.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <memory>
 #include <vector>

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/error.hpp"
 #include "common/plan/plan.hpp"
 #include "tests/unit/collective/collective_fixture.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,7 @@ Params read(Parameters overrides, WorldShape const& world) {
 }
 
 std::string refusal(Parameters const& overrides, WorldShape const& world = {4, 4}) {
-    try {
-        (void)read(overrides, world);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)read(overrides, world); });
 }
 
 TEST(CollectiveParams, ElementsHaveTheNamesOfCAndOfNcclTests) {

@@ -4,14 +4,12 @@
 // Short ways to a dlrm_exchange pattern and to the steps of its plans.
 #pragma once
 
-#include "common/base/error.hpp"
 #include "patterns/dlrm_exchange/dlrm_exchange.hpp"
 #include "tests/unit/patterns/build_one.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
-#include <cstddef>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -64,34 +62,6 @@ inline std::vector<Bytes> sent(std::vector<Plan> const& plans, std::string_view 
         bytes.push_back(sent(plan, label));
     }
     return bytes;
-}
-
-inline double statistic(Pattern const& pattern, int ranks, std::string_view name, Draw draw = {}) {
-    std::vector<std::uint64_t> summed;
-    for (Rank rank = 0; rank < ranks; ++rank) {
-        auto const counts = pattern.setup_of(rank, draw).statistics;
-        summed.resize(counts.size());
-        for (std::size_t i = 0; i < counts.size(); ++i) {
-            summed[i] += counts[i];
-        }
-    }
-    for (Statistic const& entry : pattern.statistics(summed)) {
-        if (entry.name == name) {
-            return entry.value;
-        }
-    }
-    throw std::out_of_range("no statistic of that name");
-}
-
-/// The message of the UsageError that the call throws.
-template <class Call>
-std::string refusal(Call call) {
-    try {
-        call();
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
 }
 
 }  // namespace dlmb::dlrm_exchange

@@ -27,24 +27,27 @@ TEST(DlrmNumbers, AFileHoldsTheSameEntries) {
     std::string const path = testing::TempDir() + "dlrm_numbers.txt";
     std::ofstream(path) << "# sizes\n1, 2x3\n\n4 # last\n";
     EXPECT_EQ(read_numbers("file:" + path, whole_numbers), (Numbers{one, 3 * one, 3 * one, 4 * one}));
-    EXPECT_EQ(refusal([] { (void)read_numbers("file:/nowhere", whole_numbers); }),
+    EXPECT_EQ(usage_error_of([] { (void)read_numbers("file:/nowhere", whole_numbers); }),
               "--list file:/nowhere: cannot be read");
     std::ofstream(path) << "# nothing\n";
-    EXPECT_EQ(refusal([&] { (void)read_numbers("file:" + path, whole_numbers); }),
+    EXPECT_EQ(usage_error_of([&] { (void)read_numbers("file:" + path, whole_numbers); }),
               "--list file:" + path + ": holds no number");
 }
 
 TEST(DlrmNumbers, WhatIsNoListIsRefused) {
     for (char const* text : {"", "1+", "+1", "a", "1.5", "0", "101", "0x3", "x3", "2x", "-1", "1,2", "1 2", "2 x8",
                              "18446744073709551616"}) {
-        EXPECT_NE(
-            refusal([&] { (void)read_numbers(text, whole_numbers); }).find("expected a whole number from 1 to 100"),
-            std::string::npos)
+        EXPECT_NE(usage_error_of([&] {
+                      (void)read_numbers(text, whole_numbers);
+                  }).find("expected a whole number from 1 to 100"),
+                  std::string::npos)
             << text;
     }
-    EXPECT_NE(refusal([] { (void)read_numbers("1.1234567", real); }).find("up to six decimals"), std::string::npos);
-    EXPECT_NE(refusal([] { (void)read_numbers("100.1", real); }).find("from 0 to 100"), std::string::npos);
-    EXPECT_EQ(refusal([] { (void)read_numbers("65536x1+1", whole_numbers); }), "--list '1': more than 65536 numbers");
+    EXPECT_NE(usage_error_of([] { (void)read_numbers("1.1234567", real); }).find("up to six decimals"),
+              std::string::npos);
+    EXPECT_NE(usage_error_of([] { (void)read_numbers("100.1", real); }).find("from 0 to 100"), std::string::npos);
+    EXPECT_EQ(usage_error_of([] { (void)read_numbers("65536x1+1", whole_numbers); }),
+              "--list '1': more than 65536 numbers");
 }
 
 TEST(DlrmDense, ALayerHasWeightsAndBiases) {
@@ -58,15 +61,18 @@ TEST(DlrmDense, ALayerHasWeightsAndBiases) {
 
 TEST(DlrmDense, WhatIsNoMlpIsRefused) {
     for (char const* text : {"", "3-", "-3", "3-0-1", "a", "3-2x"}) {
-        EXPECT_NE(refusal([&] { (void)mlp_parameters(text, "--top"); }).find("--top"), std::string::npos) << text;
+        EXPECT_NE(usage_error_of([&] { (void)mlp_parameters(text, "--top"); }).find("--top"), std::string::npos)
+            << text;
     }
-    EXPECT_EQ(refusal([] { (void)cross_parameters("3x5", 0); }),
+    EXPECT_EQ(usage_error_of([] { (void)cross_parameters("3x5", 0); }),
               "--cross '3x5': needs the input width of the top MLP; give --top as widths, not as a count");
-    EXPECT_NE(refusal([] { (void)cross_parameters("3", 5); }).find("expected LAYERSxRANK"), std::string::npos);
+    EXPECT_NE(usage_error_of([] { (void)cross_parameters("3", 5); }).find("expected LAYERSxRANK"), std::string::npos);
 }
 
 TEST(DlrmTables, ListsThatDoNotFitTheTablesAreRefused) {
-    auto const make = [](Parameters const& overrides) { return refusal([&] { (void)make_dlrm(overrides, 2); }); };
+    auto const make = [](Parameters const& overrides) {
+        return usage_error_of([&] { (void)make_dlrm(overrides, 2); });
+    };
     EXPECT_EQ(make({{"rows", "1+2"}, {"tables", "3"}}),
               "--rows: 2 numbers for 3 tables; give 1 or 3, or change --tables");
     EXPECT_EQ(make({{"rows", "1+2"}, {"dim", "4+4+4"}}),

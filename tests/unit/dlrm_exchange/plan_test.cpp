@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 namespace dlmb::dlrm_exchange {
@@ -180,24 +179,6 @@ TEST(DlrmPlan, EveryLayoutHoldsTogether) {
     }
 }
 
-TEST(DlrmPresets, EveryOneBuildsAPlanThatHoldsTogether) {
-    for (Preset const& preset : presets_of(type())) {
-        for (int const ranks : {1, 2, 3, 4, 6, 8, 64}) {
-            auto const problems = validate(plans_of({}, ranks, preset.name));
-            EXPECT_TRUE(problems.empty()) << preset.name << " at " << ranks << " ranks: " << problems.at(0).text;
-        }
-    }
-}
-
-TEST(DlrmPresets, TheNamesThatScriptsRelyOnExist) {
-    auto const presets = presets_of(type());
-    for (char const* name : {"dlrm-mlperf", "dlrm-dcnv2", "dlrm-random-8x", "dlrm-nccl-example", "dlrm-small"}) {
-        EXPECT_TRUE(std::any_of(presets.begin(), presets.end(), [&](Preset const& preset) {
-            return preset.name == name;
-        })) << name;
-    }
-}
-
 /// Rows of one step, each where it is read or where it is written, in order of the other place.
 std::vector<Bytes> order_of(Plan const& plan, std::string const& label, bool by_source) {
     std::vector<std::pair<Bytes, Bytes>> rows;
@@ -279,7 +260,7 @@ TEST(DlrmPack, StepsWaitAsWithoutIt) {
 
 TEST(DlrmPack, WhatCannotBeMovedIsRefused) {
     auto const refused = [](Parameters const& overrides) {
-        return refusal([&] { (void)plans_of(packed_rows(overrides), 2); });
+        return usage_error_of([&] { (void)plans_of(packed_rows(overrides), 2); });
     };
     EXPECT_EQ(refused({{"sharding", "row"}}), "--pack host: no table is on one rank, so no pooled rows are exchanged");
     EXPECT_EQ(refused({{"dim", "8+4x16"}}),

@@ -52,22 +52,4 @@ inline Bytes sent(std::vector<Plan> const& plans, std::string_view label) {
     return sum;
 }
 
-/// A statistic over the first `sources` ranks.
-inline double statistic(Pattern const& pattern, int sources, Draw draw, std::string_view name) {
-    std::vector<std::uint64_t> summed;
-    for (Rank rank = 0; rank < sources; ++rank) {
-        auto const counts = pattern.setup_of(rank, draw).statistics;
-        summed.resize(counts.size());
-        for (std::size_t i = 0; i < counts.size(); ++i) {
-            summed[i] += counts[i];
-        }
-    }
-    for (Statistic const& entry : pattern.statistics(summed)) {
-        if (entry.name == name) {
-            return entry.value;
-        }
-    }
-    throw std::out_of_range("no statistic of that name");
-}
-
 }  // namespace dlmb::moe_alltoall

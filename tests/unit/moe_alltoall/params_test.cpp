@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/error.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,12 +14,7 @@ Params read(Parameters const& overrides, WorldShape const& world) {
 }
 
 std::string refusal(Parameters const& overrides, WorldShape const& world) {
-    try {
-        (void)read(overrides, world);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)read(overrides, world); });
 }
 
 TEST(MoeParams, AutomaticEpIsTheLargestDivisorNotAboveTheExperts) {

@@ -8,6 +8,7 @@
 #include "patterns/moe_alltoall/eplb.hpp"
 #include "patterns/moe_alltoall/expert_placement.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ Parameters small(Parameters overrides) {
 }
 
 double statistic_of(Parameters const& overrides, char const* name) {
-    return statistic(*make_moe(small(overrides), two_nodes), two_nodes.ranks, {}, name);
+    return statistic(*make_moe(small(overrides), two_nodes), two_nodes.ranks, name);
 }
 
 // The example in the README of deepseek-ai/EPLB: two layers, 16 replicas of 12 experts, 4 groups, 2 nodes, 8 GPUs.
@@ -123,12 +124,7 @@ TEST(MoeRebalance, WhatMovesIsWhatTheNewPlacementLacks) {
 }
 
 std::string refusal_of(Parameters const& overrides) {
-    try {
-        (void)make_moe(small(overrides), two_nodes);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)make_moe(small(overrides), two_nodes); });
 }
 
 TEST(MoePlacement, RefusalsSayWhatToDo) {

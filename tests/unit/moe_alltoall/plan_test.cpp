@@ -120,16 +120,16 @@ TEST(MoeStatistics, AreThoseOfTheEmittedCounts) {
         received.push_back(static_cast<double>(total(exchange_of(plan, "dispatch").recv)));
     }
     double const mean = (received[0] + received[1] + received[2] + received[3]) / 4;
-    EXPECT_NEAR(statistic(*pattern, world.ranks, {}, "max_mean_rank"), received[0] / mean, 1e-12);
-    EXPECT_EQ(statistic(*pattern, world.ranks, {}, "rows_total"), 4 * 4096 * 2);
-    EXPECT_GT(statistic(*pattern, world.ranks, {}, "gini_expert"), 0.1);
+    EXPECT_NEAR(statistic(*pattern, world.ranks, "max_mean_rank"), received[0] / mean, 1e-12);
+    EXPECT_EQ(statistic(*pattern, world.ranks, "rows_total"), 4 * 4096 * 2);
+    EXPECT_GT(statistic(*pattern, world.ranks, "gini_expert"), 0.1);
 }
 
 TEST(MoeStatistics, BalancedRoutingIsEven) {
     WorldShape const world{4, 2};
     auto const pattern = make_moe({{"experts", "8"}, {"top-k", "2"}, {"skew", "balanced"}}, world);
-    EXPECT_NEAR(statistic(*pattern, world.ranks, {}, "gini_expert"), 0, 1e-12);
-    EXPECT_NEAR(statistic(*pattern, world.ranks, {}, "max_mean_rank"), 1, 1e-12);
+    EXPECT_NEAR(statistic(*pattern, world.ranks, "gini_expert"), 0, 1e-12);
+    EXPECT_NEAR(statistic(*pattern, world.ranks, "max_mean_rank"), 1, 1e-12);
 }
 
 TEST(MoeStatistics, PaddedCountsWhatIsDropped) {
@@ -142,7 +142,7 @@ TEST(MoeStatistics, PaddedCountsWhatIsDropped) {
                                        {"skew", "balanced"},
                                        {"capacity-factor", factor}},
                                       world);
-        return statistic(*pattern, world.ranks, {}, "dropped_tokens");
+        return statistic(*pattern, world.ranks, "dropped_tokens");
     };
     EXPECT_EQ(dropped_at("1.0"), 0);
     EXPECT_EQ(dropped_at("0.8"), 2 * 4 * 5);  // 20 slots for 25 rows, 4 experts, 2 sources

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/methods.hpp"
 #include "common/base/error.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,12 +11,7 @@ namespace dlmb::nccl {
 namespace {
 
 std::string refusal(std::string_view text) {
-    try {
-        (void)read_method(parse_method(text));
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)read_method(parse_method(text)); });
 }
 
 TEST(NcclMethods, ExchangesAreGroupedByDefaultAndCollectivesTheLibrarys) {

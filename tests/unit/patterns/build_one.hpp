@@ -1,11 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One rank's plan without a launch: the counts that its peers would send at set-up are computed here.
+// Plans and statistics without a launch: the counts that peers would send at set-up are computed here.
 #pragma once
 
 #include "patterns/pattern.hpp"
 
+#include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,34 @@ inline std::vector<SetupCounts> received_counts(Pattern const& pattern, RankSetu
 inline Plan build_one(Pattern const& pattern, Rank me, Draw draw) {
     RankSetup const own = pattern.setup_of(me, draw);
     return pattern.build(me, draw, own, received_counts(pattern, own, draw));
+}
+
+/// Of all ranks. O(ranks^2) memory where groups or exchanges span the world.
+inline std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& world, Draw draw) {
+    std::vector<Plan> plans;
+    PlanSource const source = plans_of(pattern, world, draw);
+    for (Rank me = 0; me < world.ranks; ++me) {
+        plans.push_back(source.of(me));
+    }
+    return plans;
+}
+
+/// Over the first `sources` ranks.
+inline double statistic(Pattern const& pattern, int sources, std::string_view name, Draw draw = {}) {
+    std::vector<std::uint64_t> summed;
+    for (Rank rank = 0; rank < sources; ++rank) {
+        auto const counts = pattern.setup_of(rank, draw).statistics;
+        summed.resize(counts.size());
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            summed[i] += counts[i];
+        }
+    }
+    for (Statistic const& entry : pattern.statistics(summed)) {
+        if (entry.name == name) {
+            return entry.value;
+        }
+    }
+    throw std::out_of_range("no statistic of that name");
 }
 
 }  // namespace dlmb

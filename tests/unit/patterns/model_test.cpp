@@ -6,6 +6,7 @@
 #include "patterns/registry.hpp"
 #include "patterns/trained_model.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -22,12 +23,7 @@ ModelShape read_text(std::string const& text) {
 }
 
 std::string refused(std::string const& text) {
-    try {
-        (void)read_text(text);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)read_text(text); });
 }
 
 ModelDerived derived(std::string_view pattern, ModelShape const& model, std::string_view parallel = "") {

@@ -4,9 +4,9 @@
 // Short ways to a pattern of any type, to its refusals and to what its plans hold.
 #pragma once
 
-#include "common/base/error.hpp"
 #include "patterns/pattern.hpp"
 #include "tests/unit/patterns/build_one.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <memory>
 #include <string>
@@ -22,12 +22,7 @@ inline std::unique_ptr<Pattern> make_pattern(PatternType const& type, std::strin
 
 inline std::string refusal(PatternType const& type, std::string_view preset, Parameters const& overrides,
                            WorldShape const& world) {
-    try {
-        (void)make_pattern(type, preset, overrides, world);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)make_pattern(type, preset, overrides, world); });
 }
 
 inline std::vector<std::string> labels(Plan const& plan) {

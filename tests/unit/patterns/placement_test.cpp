@@ -3,14 +3,13 @@
 //
 // Rules that give units to ranks. What they do to the messages of patterns is in tests/golden/dlrm_placement_test.cpp
 // and tests/unit/moe_alltoall/placement_test.cpp.
-#include "common/base/error.hpp"
 #include "patterns/placement.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 namespace dlmb {
 namespace {
@@ -22,12 +21,7 @@ PlacementRule rule(char const* text, PlacementChoices const& choices = {}) {
 }
 
 std::string refusal(char const* text, PlacementChoices const& choices = {}) {
-    try {
-        (void)rule(text, choices);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)rule(text, choices); });
 }
 
 /// `parts` units of weight 1 for each of `items` items.

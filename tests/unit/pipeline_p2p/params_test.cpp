@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/error.hpp"
 #include "patterns/pipeline_p2p/params.hpp"
 #include "tests/unit/pipeline_p2p/fixture.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,7 @@ namespace dlmb::pipeline_p2p {
 namespace {
 
 std::string refusal(Parameters const& overrides, int ranks) {
-    try {
-        (void)read_params(resolve(type(), "", overrides), {ranks, ranks});
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)read_params(resolve(type(), "", overrides), {ranks, ranks}); });
 }
 
 TEST(PipelineParams, WhatIsLeftOfTheWorldIsThePipelineAndThenData) {
@@ -91,27 +86,6 @@ TEST(PipelineParams, ChimeraSumsTheGradientsOfAllReplicas) {
     Step const& step = *steps_with(plans.at(2), "gradient_sync.1").at(0);
     EXPECT_EQ(plans.at(2).groups[std::get<AllReduce>(step.operation).group].members, (std::vector<Rank>{2, 3, 4, 5}));
     EXPECT_EQ(first_problem(plans), "");
-}
-
-TEST(PipelinePresets, TheNamesThatScriptsRelyOnExist) {
-    auto const presets = presets_of(type());
-    for (char const* name :
-         {"gpt-19m", "gpt-125m", "gpt-1.3b", "gpt-13b", "llama-7b", "llama-13b", "llama-70b", "gpt3-175b"}) {
-        EXPECT_TRUE(std::any_of(presets.begin(), presets.end(), [&](Preset const& preset) {
-            return preset.name == name;
-        })) << name;
-    }
-}
-
-TEST(PipelinePresets, EveryOneBuildsPlansThatHoldTogether) {
-    for (Preset const& preset : presets_of(type())) {
-        bool const bidirectional = preset.name == "bert-large-chimera" || preset.name == "deepseek-v3-dualpipe";
-        for (int const ranks : {1, 2, 8}) {
-            if (ranks > 1 || !bidirectional) {
-                EXPECT_EQ(first_problem(plans_of({}, ranks, preset.name)), "") << preset.name << ' ' << ranks;
-            }
-        }
-    }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
 #include "common/sizes/weights.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,12 +17,7 @@ CountsTable read(std::string const& text, CountsShape shape) {
 }
 
 std::string refusal(std::string const& text, CountsShape shape) {
-    try {
-        (void)read(text, shape);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)read(text, shape); });
 }
 
 std::vector<double> row(CountsTable const& table, std::size_t source) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/error.hpp"
 #include "common/sizes/skew.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,12 +11,7 @@ namespace {
 using Family = Skew::Family;
 
 std::string refusal(std::string_view text) {
-    try {
-        (void)parse_skew(text);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
+    return usage_error_of([&] { (void)parse_skew(text); });
 }
 
 TEST(Skew, ReadsEveryFamily) {

@@ -43,17 +43,7 @@ TEST_F(UcxOnDevice, AQueuesWorkIsCompleteInOrderAndItsEventsAreUsedAgain) {
 TEST_F(UcxOnDevice, MessagesArriveWhileAComputeStepRuns) {
     in_process::run_ranks(2, [](Bootstrap& bootstrap) {
         UcxRank rank(bootstrap, MemoryKind::cuda);
-        // Rank 1's answer needs rank 0's second step; rank 0's long computation stands beside it.
-        PlanBuilder builder(bootstrap.rank());
-        GroupId const world = builder.group(rank.world());
-        if (bootstrap.rank() == 0) {
-            builder.compute(20'000'000, "long");
-            StepId const asked = builder.send(world, 1, 64, 0, -1, "ask");
-            builder.recv(world, 1, 64, 0, -1, "answer", {asked});
-        } else {
-            builder.send(world, 0, 64, 0, -1, "answer", {builder.recv(world, 0, 64, 0, -1, "ask")});
-        }
-        Plan const plan = std::move(builder).finish();
+        Plan const plan = rank.answer_beside_computation();
         Buffers const buffers = rank.bind(plan);
         auto const compiled = std::move(rank.backend().compile(plan, buffers, {})).value();
         rank.run(*compiled, plan, buffers, 1);
@@ -66,22 +56,7 @@ TEST_F(UcxOnDevice, MessagesArriveWhileAComputeStepRuns) {
 TEST_F(UcxOnDevice, CollectivesSideBySideShareOneQueueAndGetTheirOwnResults) {
     in_process::run_ranks(4, [](Bootstrap& bootstrap) {
         UcxRank rank(bootstrap, MemoryKind::cuda);
-        PlanBuilder builder(bootstrap.rank());
-        GroupId const world = builder.group(rank.world());
-        builder.in_place(true);
-        for (int i = 0; i < 3; ++i) {
-            builder.all_reduce(world, 500'000, Element::fp32, Reduction::sum, "reduce." + std::to_string(i));
-            builder.reduce_scatter(world, 800'000, Element::fp64, Reduction::prod, "scatter." + std::to_string(i));
-            builder.all_gather(world, 8'000, Element::byte, "gather." + std::to_string(i));
-        }
-        Plan const plan = std::move(builder).finish();
-        Buffers const buffers = rank.bind(plan);
-        for (char const* const method : {"auto", "ring:segment=4K", "knomial:radix=2", "recursive_doubling"}) {
-            auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
-            for (std::uint32_t iteration = 0; iteration < 5; ++iteration) {
-                rank.run(*compiled, plan, buffers, iteration);
-            }
-        }
+        rank.run_by_methods(rank.collectives_side_by_side(500'000));
     });
 }
 

@@ -39,6 +39,45 @@ public:
         return std::move(builder).finish();
     }
 
+    /// Rank 1's answer needs rank 0's second step; rank 0's long computation, its first step, stands beside it.
+    Plan answer_beside_computation() const {
+        PlanBuilder builder(bootstrap_.rank());
+        GroupId const all = builder.group(world());
+        if (bootstrap_.rank() == 0) {
+            builder.compute(20'000'000, "long");
+            StepId const asked = builder.send(all, 1, 64, 0, -1, "ask");
+            builder.recv(all, 1, 64, 0, -1, "answer", {asked});
+        } else {
+            builder.send(all, 0, 64, 0, -1, "answer", {builder.recv(all, 0, 64, 0, -1, "ask")});
+        }
+        return std::move(builder).finish();
+    }
+
+    /// Nine collectives in place that wait for nothing; allreduces of `reduced` bytes.
+    Plan collectives_side_by_side(Bytes reduced) const {
+        PlanBuilder builder(bootstrap_.rank());
+        GroupId const all = builder.group(world());
+        builder.in_place(true);
+        for (int i = 0; i < 3; ++i) {
+            builder.all_reduce(all, reduced, Element::fp32, Reduction::sum, "reduce." + std::to_string(i));
+            builder.reduce_scatter(all, reduced / 5 * 8, Element::fp64, Reduction::prod,
+                                   "scatter." + std::to_string(i));
+            builder.all_gather(all, 8'000, Element::byte, "gather." + std::to_string(i));
+        }
+        return std::move(builder).finish();
+    }
+
+    /// Five iterations by each of several methods.
+    void run_by_methods(Plan const& plan) {
+        Buffers const buffers = bind(plan);
+        for (char const* const method : {"auto", "ring:segment=4K", "knomial:radix=2", "recursive_doubling"}) {
+            auto const compiled = std::move(backend_->compile(plan, buffers, parse_method(method))).value();
+            for (std::uint32_t iteration = 0; iteration < 5; ++iteration) {
+                run(*compiled, plan, buffers, iteration);
+            }
+        }
+    }
+
     Group world() const {
         Group group;
         for (Rank rank = 0; rank < bootstrap_.size(); ++rank) {

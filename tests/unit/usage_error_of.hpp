@@ -1,0 +1,24 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a refusal says.
+#pragma once
+
+#include "common/base/error.hpp"
+
+#include <string>
+
+namespace dlmb {
+
+/// The message of the UsageError that `call` throws; "accepted": it throws none.
+template <class Call>
+std::string usage_error_of(Call const& call) {
+    try {
+        call();
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+}  // namespace dlmb
