@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The loops of block_codec. A file that includes this has included vectors.hpp and defined, for its processors,
-// widened(), octets_of(), halves_of(), greater_of(), lesser_of(), least_of(), blended(), unit_of(), unzipped(),
-// zipped() and Table16.
+// widened(), octets_of(), halves_of(), greater_of(), lesser_of(), least_of(), blended(), unit_of(), sign_pairs(),
+// unzipped(), zipped() and Table16.
 //
 // Numbers are taken in pairs, the one at the even place in the low half of a word: so two 16-bit numbers become two
 // vectors of 32-bit ones by a shift and a mask, and two codes are joined by a shift and an or, where shuffles would
@@ -33,6 +33,7 @@ static_assert(BlockFormat::smallest_block % group == 0);
 template <unsigned bits>
 struct IntegerCode {
     static constexpr unsigned width = bits;
+    static constexpr bool has_sign_bit = false;
     static constexpr float largest = static_cast<float>((1U << (bits - 1U)) - 1U);
 
     DLMB_INLINE static Words encode(Floats scaled) { return as<Words>(scaled + 12582912.0F); }
@@ -45,25 +46,25 @@ struct IntegerCode {
 template <unsigned mantissa, unsigned bias, unsigned bits, std::uint32_t largest_number>
 struct FloatCode {
     static constexpr unsigned width = bits;
+    static constexpr bool has_sign_bit = true;
     static constexpr float largest = static_cast<float>(largest_number);
 
-    /// Adding the unit rounds to a step, and leaves the code in the lowest bits.
-    DLMB_INLINE static Words encode(Floats scaled) {
-        auto const all = as<Words>(scaled);
-        Words const magnitude = all & 0x7FFFFFFFU;
+    /// Of numbers without their signs. Adding the unit rounds to a step, and leaves the code in the lowest bits.
+    DLMB_INLINE static Words encode(Floats magnitude) {
         // Below the smallest normal number the distance of numbers stays what it is there.
-        Words const normal = greater_of(magnitude, smallest_normal - Words{});
-        Words const unit = unit_of<bits - 1U - mantissa, dropped, smallest_normal>(normal);
-        auto const code = as<Words>(as<Floats>(magnitude) + as<Floats>(unit));
-        return blended(sign_bit - Words{}, all >> (32U - bits), code);
+        Words const normal = greater_of(as<Words>(magnitude), smallest_normal - Words{});
+        return as<Words>(magnitude + as<Floats>(unit_of<bits - 1U - mantissa, dropped, smallest_normal>(normal)));
+    }
+    DLMB_INLINE static Floats decode(Words code) {
+        return as<Floats>(as<Words>(decode_magnitude(code & (sign_bit - 1U))) | ((code & sign_bit) << (32U - bits)));
     }
     /// What is right for normal numbers is too much for subnormal ones, and the other way round.
-    DLMB_INLINE static Floats decode(Words code) {
-        Words const below = (code & (sign_bit - 1U)) << dropped;
+    DLMB_INLINE static Floats decode_magnitude(Words code) {
+        Words const below = code << dropped;
         Words const normal = below + (smallest_normal - (1U << 23U));
         // The same bits behind the smallest normal number's exponent are the subnormal and that number.
         auto const subnormal = as<Words>(as<Floats>(below + smallest_normal) - std::bit_cast<float>(smallest_normal));
-        return as<Floats>(lesser_of(normal, subnormal) | ((code & sign_bit) << (32U - bits)));
+        return as<Floats>(lesser_of(normal, subnormal));
     }
 
 private:
@@ -85,6 +86,12 @@ DLMB_INLINE Vector loaded(std::byte const* from) {
     return vector;
 }
 
+/// A group of numbers without their signs, and these in the highest bits of the halves of words.
+struct Parted {
+    Pairs<Floats> magnitudes;
+    Words signs;
+};
+
 /// How numbers lie in memory: `load` and `store` of a group, and the magnitudes of numbers, which are in the order of
 /// their bits without the signs.
 struct Fp32 {
@@ -95,6 +102,13 @@ struct Fp32 {
     DLMB_INLINE static Pairs<Floats> load(std::byte const* from) {
         Pairs<Words> const pairs = unzipped({loaded<Words>(from), loaded<Words>(from + sizeof(Words))});
         return {as<Floats>(pairs.even), as<Floats>(pairs.odd)};
+    }
+    DLMB_INLINE static Parted load_parted(std::byte const* from) {
+        Pairs<Floats> const values = load(from);
+        auto const even = as<Words>(values.even);
+        auto const odd = as<Words>(values.odd);
+        return {{as<Floats>(even & magnitude_bits), as<Floats>(odd & magnitude_bits)},
+                blended(0xFFFFU - Words{}, even >> 16U, odd)};
     }
     DLMB_INLINE static void store(std::byte* to, Pairs<Floats> const& values) {
         Pairs<Words> const pairs = zipped({as<Words>(values.even), as<Words>(values.odd)});
@@ -118,6 +132,10 @@ struct Bf16 : Number16<Bf16> {
         auto const pairs = loaded<Words>(from);
         return {as<Floats>(pairs << 16U), as<Floats>(pairs & 0xFFFF0000U)};
     }
+    DLMB_INLINE static Parted load_parted(std::byte const* from) {
+        auto const pairs = loaded<Words>(from);
+        return {{as<Floats>((pairs << 16U) & 0x7FFFFFFFU), as<Floats>(pairs & 0x7FFF0000U)}, pairs};
+    }
     DLMB_INLINE static Words even_bits(Floats value) { return rounded(value) >> 16U; }
     DLMB_INLINE static Words odd_bits(Floats value) { return rounded(value); }
 
@@ -129,39 +147,54 @@ private:
 };
 struct Fp16 : Number16<Fp16> {
     using Arithmetic = FloatCode<10, 15, 16, 65504>;
-    DLMB_INLINE static Floats numbers(Words magnitudes) { return Arithmetic::decode(magnitudes); }
+    DLMB_INLINE static Floats numbers(Words magnitudes) { return Arithmetic::decode_magnitude(magnitudes); }
     DLMB_INLINE static Pairs<Floats> load(std::byte const* from) {
         auto const pairs = loaded<Words>(from);
         return {Arithmetic::decode(pairs & 0xFFFFU), Arithmetic::decode(pairs >> 16U)};
+    }
+    DLMB_INLINE static Parted load_parted(std::byte const* from) {
+        auto const pairs = loaded<Words>(from);
+        Words const magnitudes = pairs & 0x7FFF7FFFU;
+        return {{Arithmetic::decode_magnitude(magnitudes & 0xFFFFU), Arithmetic::decode_magnitude(magnitudes >> 16U)},
+                pairs};
     }
     /// A code may be a little above the number that it was made of, and fp16 end in between.
     DLMB_INLINE static Words even_bits(Floats value) {
         auto const all = as<Words>(value);
         Words const magnitude =
             lesser_of(all & 0x7FFFFFFFU, std::bit_cast<std::uint32_t>(Arithmetic::largest) - Words{});
-        return Arithmetic::encode(as<Floats>(magnitude | (all & 0x80000000U)));
+        return blended(0x8000U - Words{}, all >> 16U, Arithmetic::encode(as<Floats>(magnitude)));
     }
     DLMB_INLINE static Words odd_bits(Floats value) { return even_bits(value) << 16U; }
 };
 
-/// The scales of `lanes` blocks and their inverses.
-struct Scales {
-    std::array<float, lanes> inverse;
-    std::array<std::uint32_t, lanes> fp32;
-    std::array<std::uint8_t, lanes> e8m0;
-};
+/// The scales of so many are found before any is packed: they stay in a first-level cache, and their blocks share the
+/// time that a division takes.
+inline constexpr std::uint32_t numbers_at_once = 2048;
+inline constexpr std::uint32_t blocks_at_once = numbers_at_once / BlockFormat::smallest_block;
+static_assert(numbers_at_once % BlockFormat::largest_block == 0 && blocks_at_once % lanes == 0);
 
-DLMB_INLINE Scales scales_of(Floats largest_magnitudes, float largest_code, ScaleType type) {
-    auto bits = as<Words>(largest_magnitudes / largest_code);
-    auto const none = as<Words>(as<Integers>(bits) < (1 << 23));
-    if (type == ScaleType::e8m0) {
-        bits = (bits + 0x7FFFFFU) & 0x7F800000U;  // to the next power of two
+/// The scales of blocks and their inverses.
+struct Scales {
+    std::array<float, blocks_at_once> inverse;
+    std::array<std::uint32_t, blocks_at_once> fp32;
+    std::array<std::uint8_t, blocks_at_once> e8m0;
+
+    /// Those of `lanes` blocks, from `first` on.
+    DLMB_INLINE void set(std::uint32_t first, Floats largest_magnitudes, float largest_code, ScaleType type) {
+        auto bits = as<Words>(largest_magnitudes / largest_code);
+        auto const none = as<Words>(as<Integers>(bits) < (1 << 23));
+        if (type == ScaleType::e8m0) {
+            bits = (bits + 0x7FFFFFU) & 0x7F800000U;  // to the next power of two
+        }
+        auto const inverses = as<Words>(1.0F / as<Floats>(bits | (none & 0x3F800000U))) & ~none;
+        bits &= ~none;
+        Octets const exponents = octets_of(bits >> 23U);
+        std::memcpy(&inverse[first], &inverses, sizeof inverses);
+        std::memcpy(&fp32[first], &bits, sizeof bits);
+        std::memcpy(&e8m0[first], &exponents, sizeof exponents);
     }
-    auto const inverse = as<Words>(1.0F / as<Floats>(bits | (none & 0x3F800000U))) & ~none;
-    bits &= ~none;
-    return {as<std::array<float, lanes>>(inverse), as<std::array<std::uint32_t, lanes>>(bits),
-            as<std::array<std::uint8_t, lanes>>(octets_of(bits >> 23U))};
-}
+};
 
 DLMB_INLINE float load_scale(std::byte const* scale, ScaleType type) {
     if (type == ScaleType::e8m0) {
@@ -184,11 +217,24 @@ DLMB_INLINE std::uint32_t distance_to_most(std::byte const* numbers, std::uint32
     return least_of(least);
 }
 
+/// Two codes in the lowest bits of a word.
+template <class Arithmetic, class Number>
+DLMB_INLINE Words code_pairs(std::byte const* numbers, float inverse) {
+    constexpr unsigned width = Arithmetic::width;
+    if constexpr (Arithmetic::has_sign_bit) {
+        auto const [magnitudes, signs] = Number::load_parted(numbers);
+        return Arithmetic::encode(magnitudes.even * inverse) | (Arithmetic::encode(magnitudes.odd * inverse) << width) |
+               sign_pairs<width>(signs);
+    } else {
+        Pairs<Floats> const pairs = Number::load(numbers);
+        return blended(((1U << width) - 1U) - Words{}, Arithmetic::encode(pairs.even * inverse),
+                       Arithmetic::encode(pairs.odd * inverse) << width);
+    }
+}
+
 template <class Arithmetic, class Number>
 DLMB_INLINE void pack_group(std::byte* to, std::byte const* numbers, float inverse) {
-    Pairs<Floats> const pairs = Number::load(numbers);
-    Words const codes = blended(((1U << Arithmetic::width) - 1U) - Words{}, Arithmetic::encode(pairs.even * inverse),
-                                Arithmetic::encode(pairs.odd * inverse) << Arithmetic::width);
+    Words const codes = code_pairs<Arithmetic, Number>(numbers, inverse);
     if constexpr (Arithmetic::width == 4) {
         Octets const stored = octets_of(codes);
         std::memcpy(to, &stored, sizeof stored);
@@ -198,18 +244,27 @@ DLMB_INLINE void pack_group(std::byte* to, std::byte const* numbers, float inver
     }
 }
 
-/// At most `lanes` blocks.
+template <class Arithmetic, class Number>
+DLMB_INLINE Scales find_scales(std::byte const* numbers, std::uint32_t blocks, std::uint32_t groups, ScaleType type) {
+    Bytes const block_bytes = Bytes{groups} * group * sizeof(typename Number::Storage);
+    std::array<std::uint32_t, blocks_at_once> distances{};
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        distances[block] = distance_to_most<Number>(numbers + block * block_bytes, groups);
+    }
+    Scales scales;  // NOLINT(cppcoreguidelines-pro-type-member-init): those of the blocks are set
+    for (std::uint32_t first = 0; first < blocks; first += lanes) {
+        auto const some = loaded<Words>(reinterpret_cast<std::byte const*>(&distances[first]));
+        Words const largest = (Number::magnitude_bits - some) & Number::magnitude_bits;
+        scales.set(first, Number::numbers(largest), Arithmetic::largest, type);
+    }
+    return scales;
+}
+
+/// At most `blocks_at_once` blocks.
 template <class Arithmetic, class Number>
 DLMB_INLINE void pack_blocks(PackedRow to, std::byte const* numbers, std::uint32_t blocks, std::uint32_t groups,
                              ScaleType type) {
-    constexpr Bytes group_bytes = group * sizeof(typename Number::Storage);
-    constexpr Bytes group_code_bytes = Bytes{group} * Arithmetic::width / 8;
-    std::array<std::uint32_t, lanes> distances{};
-    for (std::uint32_t block = 0; block < blocks; ++block) {
-        distances[block] = distance_to_most<Number>(numbers + Bytes{block} * groups * group_bytes, groups);
-    }
-    Words const largest = (Number::magnitude_bits - as<Words>(distances)) & Number::magnitude_bits;
-    Scales const scales = scales_of(Number::numbers(largest), Arithmetic::largest, type);
+    Scales const scales = find_scales<Arithmetic, Number>(numbers, blocks, groups, type);
     if (type == ScaleType::e8m0) {
         std::memcpy(to.scales, scales.e8m0.data(), blocks);
     } else {
@@ -218,8 +273,8 @@ DLMB_INLINE void pack_blocks(PackedRow to, std::byte const* numbers, std::uint32
     for (std::uint32_t block = 0; block < blocks; ++block) {
         for (std::uint32_t i = 0; i < groups; ++i) {
             pack_group<Arithmetic, Number>(to.codes, numbers, scales.inverse[block]);
-            to.codes += group_code_bytes;
-            numbers += group_bytes;
+            to.codes += Bytes{group} * Arithmetic::width / 8;
+            numbers += group * sizeof(typename Number::Storage);
         }
     }
 }
@@ -285,7 +340,7 @@ template <class Arithmetic, class Number>
 DLMB_TARGET void pack(PackedRow to, std::byte const* numbers, std::uint64_t count, BlockFormat const& format) {
     Bytes const block_bytes = format.block * sizeof(typename Number::Storage);
     for (std::uint64_t left = count / format.block; left > 0;) {
-        auto const blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, lanes));
+        auto const blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, numbers_at_once / format.block));
         pack_blocks<Arithmetic, Number>(to, numbers, blocks, format.block / group, format.scale);
         to.codes += blocks * format.code_bytes(format.block);
         to.scales += blocks * format.scale_bytes();

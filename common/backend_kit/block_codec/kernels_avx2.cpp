@@ -53,6 +53,13 @@ template <unsigned exponent_bits, unsigned dropped, std::uint32_t smallest_norma
 DLMB_INLINE Words unit_of(Words floats) {
     return computed_unit<dropped, smallest_normal>(floats);
 }
+/// The highest bits of the halves of words as the highest bits of two codes, in the lowest bits of words.
+template <unsigned width>
+DLMB_INLINE Words sign_pairs(Words halves) {
+    constexpr std::uint32_t places = (1U << (2U * width + 15U)) | (1U << (width - 1U));
+    __m256i const bits = _mm256_srli_epi16(as<__m256i>(halves), 15);
+    return as<Words>(_mm256_madd_epi16(bits, as<__m256i>(places - Words{})));
+}
 DLMB_INLINE Pairs<Words> unzipped(Pairs<Words> const& row) {
     __m256i const order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
     __m256i const first = _mm256_permutevar8x32_epi32(as<__m256i>(row.even), order);

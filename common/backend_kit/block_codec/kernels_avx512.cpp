@@ -60,6 +60,13 @@ DLMB_INLINE Words unit_of(Words floats) {
         return as<Words>(_mm512_permutexvar_epi32(exponent, as<__m512i>(low)));
     }
 }
+/// The highest bits of the halves of words as the highest bits of two codes, in the lowest bits of words.
+template <unsigned width>
+DLMB_INLINE Words sign_pairs(Words halves) {
+    constexpr std::uint32_t places = (1U << (2U * width + 15U)) | (1U << (width - 1U));
+    __m512i const bits = _mm512_srli_epi16(as<__m512i>(halves), 15);
+    return as<Words>(_mm512_madd_epi16(bits, as<__m512i>(places - Words{})));
+}
 DLMB_INLINE Pairs<Words> unzipped(Pairs<Words> const& row) {
     auto const first = as<__m512i>(row.even);
     auto const second = as<__m512i>(row.odd);

@@ -47,6 +47,12 @@ template <unsigned exponent_bits, unsigned dropped, std::uint32_t smallest_norma
 DLMB_INLINE Words unit_of(Words floats) {
     return computed_unit<dropped, smallest_normal>(floats);
 }
+/// The highest bits of the halves of words as the highest bits of two codes, in the lowest bits of words.
+template <unsigned width>
+DLMB_INLINE Words sign_pairs(Words halves) {
+    return ((halves >> (16U - width)) & (1U << (width - 1U))) |
+           ((halves >> (32U - 2U * width)) & (1U << (2U * width - 1U)));
+}
 DLMB_INLINE Pairs<Words> unzipped(Pairs<Words> const& row) {
     return {__builtin_shufflevector(row.even, row.odd, 0, 2, 4, 6),
             __builtin_shufflevector(row.even, row.odd, 1, 3, 5, 7)};
