@@ -71,6 +71,16 @@ std::uint64_t Conversion::rows() const {
                            [](std::uint64_t sum, RowBlock const& block) { return sum + block.rows; });
 }
 
+Bytes Conversion::number_bytes() const {
+    return std::accumulate(blocks.begin(), blocks.end(), Bytes{0},
+                           [&](Bytes sum, RowBlock const& block) { return sum + number_bytes(block); });
+}
+
+Bytes Conversion::packed_bytes() const {
+    return std::accumulate(blocks.begin(), blocks.end(), Bytes{0},
+                           [&](Bytes sum, RowBlock const& block) { return sum + packed_bytes(block); });
+}
+
 std::uint64_t Rearrangement::rows() const {
     return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
                            [](std::uint64_t sum, RowRun const& run) { return sum + run.rows; });
@@ -84,17 +94,12 @@ Bytes copied_bytes(Compute const& step) {
         return 0;
     }
     Conversion const& conversion = *step.conversion;
-    Bytes numbers = 0;
-    Bytes packed = 0;
-    for (RowBlock const& block : conversion.blocks) {
-        numbers += conversion.number_bytes(block);
-        packed += conversion.packed_bytes(block);
-    }
+    Bytes numbers = conversion.number_bytes();
     if (conversion.direction == PackDirection::pack && !conversion.origins.empty()) {
         std::set<std::uint64_t> const read(conversion.origins.begin(), conversion.origins.end());
         numbers = numbers / conversion.origins.size() * read.size();  // rows of one tensor are equally long
     }
-    return (numbers + packed) / 2;
+    return (numbers + conversion.packed_bytes()) / 2;
 }
 
 std::optional<Processor> moved_by(Compute const& step) {

@@ -249,6 +249,9 @@ struct Conversion {
     [[nodiscard]] Bytes packed_bytes(RowBlock const& block) const {
         return block.rows * format.row_bytes(block.row_numbers);
     }
+    /// Of all blocks.
+    [[nodiscard]] Bytes number_bytes() const;
+    [[nodiscard]] Bytes packed_bytes() const;
 };
 
 /// Row i of `rows` rows is copied from `from + i * from_stride` to `to + i * to_stride`: offsets in two buffers.

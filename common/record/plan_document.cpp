@@ -67,16 +67,10 @@ public:
         }
         if (step.conversion) {
             Conversion const& conversion = *step.conversion;
-            Bytes numbers = 0;
-            Bytes packed = 0;
-            for (RowBlock const& block : conversion.blocks) {
-                numbers += conversion.number_bytes(block);
-                packed += conversion.packed_bytes(block);
-            }
             format(
                 R"(,"conversion":{{"direction":"{}","format":"{}","element":"{}","number_bytes":{},"packed_bytes":{})",
-                name_of(conversion.direction), to_string(conversion.format), name_of(conversion.element), numbers,
-                packed);
+                name_of(conversion.direction), to_string(conversion.format), name_of(conversion.element),
+                conversion.number_bytes(), conversion.packed_bytes());
             if (conversion.by) {
                 format(R"(,"by":"{}")", name_of(*conversion.by));
             }
