@@ -273,8 +273,8 @@ bool takes_vectors(DeviceRows const& rows, BlockFormat const& format) {
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(threads_per_block)
-    dlmb_convert(DeviceRows const* rows, unsigned tables, std::uint64_t blocks, BlockFormat format, Element element,
-                 PackDirection direction) {
+    dlmb_convert_blocks(DeviceRows const* rows, unsigned tables, std::uint64_t blocks, BlockFormat format,
+                        Element element, PackDirection direction) {
     convert<ByBlocks>({rows, tables, blocks, format, direction}, element);
 }
 extern "C" __global__ void __launch_bounds__(threads_per_block)
@@ -309,10 +309,10 @@ void DeviceConversion::queue(cudaStream_t stream) const {
     }
     std::uint64_t const threads = blocks_ * (by_vectors_ ? format_.block / numbers_per_thread : warp);
     std::uint64_t const wanted = (threads + threads_per_block - 1) / threads_per_block;
-    auto* const kernel = by_vectors_ ? dlmb_convert_vectors : dlmb_convert;
+    auto* const kernel = by_vectors_ ? dlmb_convert_vectors : dlmb_convert_blocks;
     kernel<<<static_cast<unsigned>(std::min(most_blocks, wanted)), threads_per_block, 0, stream>>>(
         reinterpret_cast<DeviceRows const*>(table_.data()), tables_, blocks_, format_, element_, direction_);
-    check(cudaGetLastError(), "dlmb_convert");
+    check(cudaGetLastError(), by_vectors_ ? "dlmb_convert_vectors" : "dlmb_convert_blocks");
 }
 
 }  // namespace dlmb

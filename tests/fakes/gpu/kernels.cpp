@@ -97,14 +97,14 @@ Work reduction_input(void* const* arguments) {
     return [=] { payload.input(key, member, first, std::span(view(data), bytes)); };
 }
 
-Work convert(void* const* arguments) {
+Work convert(void* const* arguments, char const* what) {
     auto const* const rows = argument<DeviceRows const*>(arguments, 0);
     auto const tables = argument<unsigned>(arguments, 1);
     auto const blocks = argument<std::uint64_t>(arguments, 2);
     auto const format = argument<BlockFormat>(arguments, 3);
     auto const element = argument<Element>(arguments, 4);
     auto const direction = argument<PackDirection>(arguments, 5);
-    require_reachable_memory(rows, tables * sizeof(DeviceRows), "dlmb_convert, rows");
+    require_reachable_memory(rows, tables * sizeof(DeviceRows), what);
     return [=] {
         auto const* const table = reinterpret_cast<DeviceRows const*>(view(reinterpret_cast<std::byte const*>(rows)));
         for (unsigned i = 0; i < tables; ++i) {
@@ -124,6 +124,14 @@ Work convert(void* const* arguments) {
             }
         }
     };
+}
+
+Work convert_blocks(void* const* arguments) {
+    return convert(arguments, "dlmb_convert_blocks, rows");
+}
+
+Work convert_vectors(void* const* arguments) {
+    return convert(arguments, "dlmb_convert_vectors, rows");
 }
 
 Work rearrange(void* const* arguments) {
@@ -181,8 +189,8 @@ constexpr Kernel kernels[] = {
     {"dlmb_reduce", reduce},
     {"dlmb_reduction_check", reduction_check},
     {"dlmb_reduction_input", reduction_input},
-    {"dlmb_convert", convert},
-    {"dlmb_convert_vectors", convert},
+    {"dlmb_convert_blocks", convert_blocks},
+    {"dlmb_convert_vectors", convert_vectors},
     {"dlmb_rearrange", rearrange},
     {"dlmb_spin", spin},
     {"dlmb_gate", gate},
