@@ -377,7 +377,7 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
     overlap_.add(record);
     add_message_rate(record);
     add_packing_times(record);
-    if (result.bit_patterns) {
+    if (result.bit_patterns.value_or(0) > 0) {
         record.statistics["bit_patterns"] = static_cast<double>(*result.bit_patterns);
         record.statistics["bit_pattern_iterations"] = static_cast<double>(launch_.options.bit_pattern_iterations);
     }

@@ -159,7 +159,7 @@ struct CellResult {
     Nanoseconds first_iteration_ns = 0;  // first ever iteration, max over ranks
     std::uint64_t warmup_iterations = 0;
     Validation validation;
-    std::optional<std::uint64_t> bit_patterns;  // of floating-point sums, on the rank with most; absent: not counted
+    std::optional<std::uint64_t> bit_patterns;  // of floating-point sums, on the rank with most; 0: none added
     std::vector<Suspect> suspects;              // by rank; none is looked for in samples of several iterations
 };
 

@@ -413,8 +413,8 @@ void CellRun::compare_bit_patterns() {
     std::uint64_t const patterns =
         count_bit_patterns(launch_.bootstrap, cell_.point->space(), buffers, plan, *cell_.positions.front(),
                            options_.bit_pattern_iterations, options_.order_seed, [this] { launch_.watchdog.touch(); });
+    result_.bit_patterns = patterns;
     if (patterns > 0) {
-        result_.bit_patterns = patterns;
         PlanPayload(cell_.point->space(), buffers, plan).prepare(0);  // sums of such operands may be slow for others
     }
 }

@@ -314,7 +314,7 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
     try {
         if (given.lint) {
             if (given.model.empty() == given.preset.empty()) {
-                throw UsageError("--lint-model: give the config.json of a model, or --preset NAME");
+                throw UsageError("--lint-model: give either the config.json of a model or --preset NAME");
             }
             return print_lint(given.preset.empty() ? read_model(given.model) : model_of_presets(given.preset, patterns),
                               parse_parallelism(given.parallel, "--parallel"), given.json);

@@ -59,7 +59,11 @@ public:
         return add(names, values, help)->delimiter(',');
     }
     void flag(std::string const& name, bool& value, std::string const& help) {
-        app_.add_flag(name, value, help)->group(heading_);
+        // CLI11 takes --resume=no, and any number.
+        auto const check = [](std::string const& given) -> std::string {
+            return given == "true" ? "" : "takes no value";
+        };
+        app_.add_flag(name, value, help)->group(heading_)->check(check);
     }
     /// `take` is called with what is given.
     template <class Value, class Take>
@@ -116,9 +120,9 @@ private:
 
 void add_parameter(OptionGroup& group, ParameterInfo const& parameter, Options& options) {
     bool const is_switch = parameter.value == "off" || parameter.value == "on";
-    auto const store = [&options, name = std::string(parameter.name)](std::vector<std::string> values) {
+    auto const store = [&options, is_switch, name = std::string(parameter.name)](std::vector<std::string> values) {
         for (std::string& value : values) {
-            value = value.empty() ? "on" : std::string(without_blanks_around(value));
+            value = is_switch && value.empty() ? "on" : std::string(without_blanks_around(value));
         }
         options.parameters[name] = std::move(values);
     };

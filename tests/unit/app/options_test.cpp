@@ -212,6 +212,13 @@ TEST(Options, ASwitchAloneMeansOn) {
               (std::vector<std::string>{"off", "on"}));
 }
 
+TEST(Options, AnEmptyValueIsNotOnAndAFlagTakesNone) {
+    EXPECT_EQ(parse({"--quantize", ""}).parameters.at("quantize"), std::vector<std::string>{""});
+    EXPECT_TRUE(parse({"--reproducible"}).runner.bit_pattern_iterations > 0);
+    EXPECT_EQ(parse_refusal({"--reproducible=5"}), "--reproducible: takes no value");
+    EXPECT_EQ(parse_refusal({"--resume=no"}), "--resume: takes no value");
+}
+
 TEST(Options, PatternsWithoutPresetsSaySo) {
     auto const parsed = parse_options(collective::type(), {"dlmb_collective", "--list-presets"});
     EXPECT_EQ(std::get<Printout>(parsed).text, "dlmb_collective has no presets; --help lists its parameters\n");

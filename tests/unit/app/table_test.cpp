@@ -296,6 +296,15 @@ TEST(Table, ASkippedCellIsACommentWithItsReason) {
     }
 }
 
+TEST(Table, OwnLayoutSaysHowManyBitPatternsSumsHadOrThatThereWereNone) {
+    record::Record cell = example();
+    EXPECT_EQ(shown(Layout::dlmb, cell, "").find("bit"), std::string::npos);
+    cell.result.bit_patterns = 2;
+    EXPECT_NE(shown(Layout::dlmb, cell, "").find("had 2 different bit patterns"), std::string::npos);
+    cell.result.bit_patterns = 0;
+    EXPECT_NE(shown(Layout::dlmb, cell, "").find("--reproducible has no bits to compare"), std::string::npos);
+}
+
 TEST(FigureOfMerit, MatchesTheDocumentedExpressionAndComesOnlyFromGoodCells) {
     // ^DLMB-FOM (\S+) (\S+) ([0-9]+\.[0-9]+) (\S+)$ is what scrapers use (measurement page, section 16)
     std::regex const documented(R"(DLMB-FOM (\S+) (\S+) ([0-9]+\.[0-9]+) (\S+))");
