@@ -7,7 +7,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace dlmb {
 namespace {
@@ -60,6 +63,16 @@ std::unique_ptr<Pattern> transformed(Parameters const& parameters, std::unique_p
     }
     return transforms.empty() ? std::move(pattern)
                               : std::make_unique<TransformedPattern>(std::move(pattern), std::move(transforms));
+}
+
+bool reorders(Parameters const& parameters) {
+    auto const text = parameters.find(transform_parameter.name);
+    if (text == parameters.end()) {
+        return false;
+    }
+    std::vector<Transform> const transforms = parse_transforms(text->second);
+    return std::any_of(transforms.begin(), transforms.end(),
+                       [](Transform const& transform) { return transform.kind == Transform::Kind::reorder; });
 }
 
 }  // namespace dlmb

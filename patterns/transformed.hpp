@@ -19,4 +19,10 @@ inline constexpr ParameterInfo transform_parameter{
 /// The pattern itself for "none". Throws UsageError for what is no transformation or does not apply to its operations.
 [[nodiscard]] std::unique_ptr<Pattern> transformed(Parameters const& parameters, std::unique_ptr<Pattern> pattern);
 
+/// Whether one of the transformations is `reorder`. It leaves plans without computations as they are, and only all
+/// ranks together know whether there are any.
+[[nodiscard]] bool reorders(Parameters const& parameters);
+inline constexpr char const* nothing_to_reorder =
+    "--transform reorder: these plans have no computations; give them a time first";
+
 }  // namespace dlmb

@@ -6,7 +6,9 @@
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/statistics/series.hpp"
 #include "common/memory/host_space.hpp"
+#include "common/plan/transform/transform.hpp"
 #include "patterns/beside.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -267,6 +269,10 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
     }
     Traffic traffic = prepare_traffic(launch_.bootstrap, pattern, source_.type.phases, source_.options.seed,
                                       draws_of(pattern, source_.options));
+    if (reorders(point.parameters) && !any_rank(launch_.bootstrap, computes(traffic.plans.front()))) {
+        skip_all(nothing_to_reorder);
+        return;
+    }
     auto const choose = [&] {
         return choose_buffers(launch_.bootstrap, hardware_, launch_.options.cache, point.memory,
                               source_.options.buffer_limit, traffic.plans);

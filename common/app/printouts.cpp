@@ -5,8 +5,10 @@
 #include "common/base/error.hpp"
 #include "common/base/version.hpp"
 #include "common/plan/plan_text.hpp"
+#include "common/plan/transform/transform.hpp"
 #include "common/plan/validate.hpp"
 #include "common/record/plan_document.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/format.h>
 
@@ -110,6 +112,13 @@ PlannedPoint planned_point(PatternType const& type, Options const& options, std:
     Draw const draw{options.seed, 0};
     std::unique_ptr<Pattern> pattern = make_pattern(type, point, world);
     PlanSource plans = checked(fmt::format("{} {}", type.name, point.title), plans_of(*pattern, world, draw));
+    if (reorders(point.parameters)) {
+        bool any = false;
+        plans.each([&](Plan const& plan) { any = any || computes(plan); });
+        if (!any) {
+            throw UsageError(nothing_to_reorder);
+        }
+    }
     return {point, world, draw, std::move(pattern), std::move(plans)};
 }
 

@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/error.hpp"
 #include "common/plan/transform/transform.hpp"
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 namespace dlmb {
 namespace {
 
-bool computes(Step const& step) {
+bool is_computation(Step const& step) {
     return std::holds_alternative<Compute>(step.operation);
 }
 
@@ -27,7 +26,7 @@ std::vector<StepId> operations_first(Plan const& plan) {
         for (StepId const earlier : plan.steps[step].after) {
             needed[step] = std::max(needed[step], needed[earlier]);
         }
-        if (computes(plan.steps[step])) {
+        if (is_computation(plan.steps[step])) {
             computations.push_back(step);
             needed[step] = computations.size();
         } else {
@@ -41,10 +40,11 @@ std::vector<StepId> operations_first(Plan const& plan) {
 
 }  // namespace
 
+bool computes(Plan const& plan) {
+    return std::any_of(plan.steps.begin(), plan.steps.end(), is_computation);
+}
+
 Plan reorder(Plan const& plan) {
-    if (std::none_of(plan.steps.begin(), plan.steps.end(), computes)) {
-        throw UsageError("--transform reorder: these plans have no computations; give them a time first");
-    }
     std::vector<StepId> const order = operations_first(plan);
     std::vector<StepId> place_of(order.size());
     for (StepId place = 0; place < order.size(); ++place) {

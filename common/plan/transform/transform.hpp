@@ -32,8 +32,9 @@ namespace dlmb {
 /// fewer than parts, some are left out. `parts` from 2.
 [[nodiscard]] Plan split(Plan const& plan, std::uint64_t parts);
 [[nodiscard]] Plan overlap(Plan const& plan, std::uint64_t parts);
-/// Operations keep their order, and so do computations. Throws UsageError where the plan has no computation.
+/// Operations keep their order, and so do computations; a plan without any stays as it is.
 [[nodiscard]] Plan reorder(Plan const& plan);
+[[nodiscard]] bool computes(Plan const& plan);
 
 struct Transform {
     enum class Kind : std::uint8_t { bucket, fuse, split, overlap, reorder };

@@ -11,6 +11,7 @@
 #include "common/plan/transform/transform.hpp"
 #include "common/plan/validate.hpp"
 #include "patterns/registry.hpp"
+#include "patterns/transformed.hpp"
 #include "tests/unit/patterns/pattern_under_test.hpp"
 
 #include <fmt/core.h>
@@ -286,7 +287,21 @@ TEST(Transforms, WordsThatAreNoneAreRefused) {
               "--transform bucket:1M: joins collectives, and these plans have none");
     EXPECT_EQ(refused("collective", "split:2", {{"operation", "barrier"}, {"message-size", "0"}}),
               "--transform split:2: a barrier has no parts");
-    EXPECT_THROW((void)plans_of_type("moe_alltoall", {{"transform", "reorder"}}, 2), UsageError);
+}
+
+/// Only the ranks of the last stage put logits in another order: those of the first have nothing to reorder.
+TEST(Transforms, ReorderLeavesRanksAloneThatComputeNothing) {
+    Parameters parameters{{"tp", "2"},          {"pp", "2"},     {"phase", "decode"}, {"logits", "allgather"},
+                          {"pack", "host"},     {"layers", "2"}, {"hidden", "256"},   {"vocabulary", "1024"},
+                          {"transform", "none"}};
+    std::vector<Plan> const before = plans_of_type("tp_allreduce", parameters, 4);
+    EXPECT_FALSE(reorders(parameters));
+    parameters["transform"] = "reorder";
+    std::vector<Plan> const after = plans_of_type("tp_allreduce", parameters, 4);
+    EXPECT_TRUE(reorders(parameters));
+    EXPECT_FALSE(computes(after.front()));
+    EXPECT_TRUE(computes(after.back()));
+    EXPECT_EQ(labels(after.front()), labels(before.front()));
 }
 
 /// Steps 0 compute, 1 send that waits for it, 2 compute, 3 send that waits for nothing.
