@@ -15,6 +15,8 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string>
+#include <tuple>
 
 namespace dlmb::predict {
 namespace {
@@ -82,21 +84,27 @@ MachineModel plain_fit(std::vector<Measurement> const& measurements, Limits limi
     return model;
 }
 
-/// Without those that are faster than the links of a torus: the library ran something else than the name says, such as
-/// Fujitsu's linear broadcast on few nodes, which takes the times of its tree over all links.
+/// Without the algorithms that are faster than the links of a torus at some sizes: there the library ran something else
+/// than the name says, such as Fujitsu's linear broadcast on few nodes, and nothing tells at which sizes it did not.
 std::vector<Measurement> possible_ones(std::vector<Measurement> const& measurements, LoadCache& cache) {
     if (measurements.front().topology.kind != TopologyKind::torus) {
         return measurements;
     }
     MachineModel const model = plain_fit(measurements, {}, cache);
-    std::vector<Measurement> kept;
+    auto const key = [](Measurement const& each) {
+        return std::tuple(each.topology.text(), each.collective, each.algorithm);
+    };
+    std::set<std::tuple<std::string, Collective, std::string>> impossible;
     for (Measurement const& measurement : measurements) {
         auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
         Terms const terms = terms_of(measurement, *algorithm, model.limits, cache);
-        if (measurement.time_us >= possible * contended_of(terms, model.best.parameters)) {
-            kept.push_back(measurement);
+        if (measurement.time_us < possible * contended_of(terms, model.best.parameters)) {
+            impossible.insert(key(measurement));
         }
     }
+    std::vector<Measurement> kept;
+    std::copy_if(measurements.begin(), measurements.end(), std::back_inserter(kept),
+                 [&](Measurement const& each) { return !impossible.contains(key(each)); });
     return kept;
 }
 

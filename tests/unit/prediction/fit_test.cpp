@@ -132,6 +132,20 @@ TEST(Fit, IsNotMovedByAFewWildMeasurements) {
     EXPECT_LT(quantile(errors(model, measured({"64"}, cache), cache), 0.5), 0.1);
 }
 
+TEST(Fit, LeavesOutAnAlgorithmThatTheLinksOfATorusAreTooSlowForAtSomeSizes) {
+    LoadCache cache;
+    auto measurements = measured({"2x2x2"}, cache);
+    ImplementationKey const suspect{Collective::bcast, "binomial"};
+    for (Measurement& each : measurements) {
+        if (each.collective == suspect.first && each.bytes > 1 << 20) {
+            each.time_us /= 4;
+        }
+    }
+    MachineModel const model = fit(measurements, {0}, cache);
+    EXPECT_FALSE(model.best.factors.contains(suspect));
+    EXPECT_EQ(model.best.factors.size(), 8U) << "all others";
+}
+
 TEST(Fit, OfTheSameMeasurementsIsTheSameToTheByte) {
     LoadCache cache;
     auto const measurements = measured({"4", "8"}, cache, 0.2);
