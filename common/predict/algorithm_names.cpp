@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 9> collective_names{
     "allreduce", "allgather", "reduce_scatter", "alltoall", "bcast", "reduce", "gather", "scatter", "sendrecv"};
 
 // In the order of the enumeration: the names that this program prints.
-constexpr std::array<std::string_view, 19> algorithm_names{"recursive_doubling",
+constexpr std::array<std::string_view, 20> algorithm_names{"recursive_doubling",
                                                            "recursive_halving",
                                                            "distance_doubling",
                                                            "ring",
@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 19> algorithm_names{"recursive_doubling",
                                                            "linear_sync",
                                                            "binomial",
                                                            "binary",
+                                                           "binary_pipelined",
                                                            "knomial",
                                                            "split_binary",
                                                            "chain",
@@ -68,14 +69,15 @@ std::optional<Algorithm> plain(std::string_view name) {
 
 /// What a library means by a name that says something else elsewhere. Open MPI's linear allgather, and Fujitsu's, which
 /// came from it, is a gather and a broadcast; Fujitsu's uses all ports of a node. Its binary tree of a broadcast takes
-/// the times of its binomial tree.
+/// the times of its binomial tree, and that of a reduction sends segments; Open MPI's sends the vector as a whole where
+/// nothing sets a segment (coll_tuned_reduce_algorithm_segmentsize is 0).
 NamedAlgorithm in_library(Collective collective, Algorithm algorithm, std::string_view name) {
     bool const fujitsu = name.starts_with("default-");
     if (collective == Collective::allgather && algorithm == Algorithm::linear && (fujitsu || name.ends_with("_ompi"))) {
         return {Algorithm::gather_bcast, fujitsu ? tofu_ports : 1};
     }
-    if (collective == Collective::bcast && algorithm == Algorithm::binary && fujitsu) {
-        return {Algorithm::binomial};
+    if (algorithm == Algorithm::binary && fujitsu) {
+        return {collective == Collective::bcast ? Algorithm::binomial : Algorithm::binary_pipelined};
     }
     return {algorithm};
 }
@@ -135,6 +137,18 @@ std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_vi
         }
     }
     return found && has(collective, found->algorithm) ? found : std::nullopt;
+}
+
+std::string name_by_messages(Collective collective, std::string_view name, std::vector<int> const& torus) {
+    constexpr std::string_view bine = "BINE-";
+    bool const pairs = std::all_of(torus.begin(), torus.end(), [](int extent) { return extent <= 2; });
+    if (pairs && name.starts_with(bine)) {
+        std::string doubling = "RECDOUB-" + std::string{name.substr(bine.size())};
+        if (of_ports(collective, doubling)) {
+            return doubling;
+        }
+    }
+    return std::string{name};
 }
 
 std::optional<Collective> collective_of(std::string_view name) {

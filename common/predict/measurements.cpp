@@ -83,6 +83,10 @@ TableLine read_line(std::string_view text, Columns const& columns, ColumnNumbers
         line.unusable = "refused: unknown collective";
         return line;
     }
+    if (measurement.topology.kind == TopologyKind::torus) {
+        measurement.algorithm =
+            name_by_messages(measurement.collective, measurement.algorithm, measurement.topology.shape);
+    }
     if (numbers.gpu != absent && cells[numbers.gpu] == "yes") {
         line.unusable = "refused: buffers on GPUs are not modelled";
     } else if (!algorithm_of(measurement.collective, measurement.algorithm)) {

@@ -143,8 +143,10 @@ Rounds reduce(Algorithm algorithm, int ranks) {
     Rounds rounds;
     switch (algorithm) {
     case Algorithm::binomial:
-        return up(binomial_tree(ranks));
+        return up(in_order_binomial_tree(ranks));
     case Algorithm::binary:
+        return up(binary_tree(ranks));
+    case Algorithm::binary_pipelined:
         return pipelined_up(binary_tree(ranks));
     case Algorithm::chain:
         return up(chain_tree(ranks, chains));

@@ -41,6 +41,7 @@ enum class Algorithm : std::uint8_t {
     linear_sync,             // gather: one rank after another is asked
     binomial,                // trees
     binary,                  //
+    binary_pipelined,        // reduce: the same in segments that follow each other
     knomial,                 // of radix 4
     split_binary,            // halves of the vector down the two halves of a binary tree, then exchanged
     chain,                   // four chains
@@ -103,6 +104,11 @@ struct NamedAlgorithm {
 /// "default-X", "X_ompi", "X_mpich", "X_over", "RING-VARIANT-UTOFU-SEGMENT-PORTS", or X itself. Nothing: the name does
 /// not tell the messages, such as a library's own decision (default_ompi).
 [[nodiscard]] std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_view name);
+
+/// The name under which a model knows an algorithm on a torus of this shape: that of one which sends the same messages.
+/// A dimension of two nodes leaves a Bine tree (De Sensi et al. 2025) no other partners than recursive doubling, and
+/// over Fugaku's remote memory both are the same code (HLC-Lab/bine_trees_fugaku).
+[[nodiscard]] std::string name_by_messages(Collective collective, std::string_view name, std::vector<int> const& torus);
 
 [[nodiscard]] std::optional<Collective> collective_of(std::string_view name);
 [[nodiscard]] std::string_view name_of(Collective collective);

@@ -62,7 +62,11 @@ void for_distances(int ranks, std::function<void(int, double)> const& use);
 /// The children of each rank, in the order in which they are served.
 using Tree = std::vector<std::vector<int>>;
 
+/// A rank's children are at the powers of two above it: the tree of Open MPI's broadcast.
 [[nodiscard]] Tree binomial_tree(int ranks);
+/// A rank's children are at the powers of two below its lowest bit, so that subtrees are neighbours: the tree of a
+/// reduction, in Open MPI and in MPICH.
+[[nodiscard]] Tree in_order_binomial_tree(int ranks);
 /// Of radix 4. The parent of a rank is the rank with its lowest digit that is not zero set to zero.
 [[nodiscard]] Tree knomial_tree(int ranks);
 [[nodiscard]] Tree binary_tree(int ranks);

@@ -24,6 +24,16 @@ Tree binomial_tree(int ranks) {
     return children;
 }
 
+Tree in_order_binomial_tree(int ranks) {
+    Tree children(static_cast<std::size_t>(ranks));
+    for (int distance = floor_power(ranks); distance > 0; distance /= 2) {
+        for (int rank = 0; rank + distance < ranks; rank += 2 * distance) {
+            children[static_cast<std::size_t>(rank)].push_back(rank + distance);
+        }
+    }
+    return children;
+}
+
 Tree knomial_tree(int ranks) {
     Tree children(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) {

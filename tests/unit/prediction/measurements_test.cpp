@@ -44,6 +44,17 @@ TEST(Measurements, TellWhichLinesNoModelAnswers) {
     EXPECT_EQ(table.lines[3].measurement.topology.ranks(), 8);
 }
 
+TEST(Measurements, OfBineTreesBetweenPairsOfNodesAreOfRecursiveDoubling) {
+    auto const table = read(
+        "a,2x2x1,1,no,allreduce,BINE-L-UTOFU-0-1,8,1\na,4x2x2,1,no,allreduce,BINE-L-UTOFU-0-1,8,1\na,2,1,no,allreduce,"
+        "BINE-L-UTOFU-0-1,8,1\na,2x2x2,1,no,allgather,BINE-VEC_DOUBLING_BLOCKS-UTOFU-0-1,8,1\n");
+    EXPECT_EQ(table.lines[0].measurement.algorithm, "RECDOUB-L-UTOFU-0-1");
+    EXPECT_EQ(table.lines[0].unusable, "");
+    for (std::size_t other : {1U, 2U, 3U}) {
+        EXPECT_EQ(table.lines[other].unusable, "unknown algorithm") << other;
+    }
+}
+
 TEST(Measurements, ThatAreDamagedAreRefusedWithTheLine) {
     for (std::string const line :
          {"a,4,1,no,allreduce,ring,8", "a,4,1,no,allreduce,ring,8,1,2", "a,4,1,no,allreduce,ring,-8,1",

@@ -148,6 +148,37 @@ TEST(Schedule, OfATreeHasTheDepthOfTheTree) {
     EXPECT_EQ(rounds_in(schedule_of(Collective::reduce, Algorithm::binomial, 64)), 6) << "one vector after another";
 }
 
+TEST(Schedule, OfABinomialReductionJoinsNeighboursFirst) {
+    EXPECT_EQ(rounds_in(schedule_of(Collective::reduce, Algorithm::binomial, 33)), 6);
+    for (int const ranks : {2, 8, 64}) {
+        auto const rounds = schedule_of(Collective::reduce, Algorithm::binomial, ranks);
+        EXPECT_EQ(rounds_in(rounds), std::log2(ranks));
+        EXPECT_EQ(messages_in(rounds), ranks - 1);
+        for (std::size_t round = 0; round < rounds.size(); ++round) {
+            for (Message const& message : rounds[round].messages) {
+                EXPECT_EQ(message.from - message.to, 1 << round) << ranks;
+                EXPECT_EQ(message.to % (2 << round), 0) << ranks;
+            }
+        }
+    }
+}
+
+TEST(Schedule, OfABinaryReductionIsPipelinedOnlyWhereItSaysSo) {
+    auto const bytes_in_turn = [](Algorithm algorithm) {
+        double share = 0;
+        for (Round const& round : schedule_of(Collective::reduce, algorithm, 63)) {
+            double most = 0;
+            for (Message const& message : round.messages) {
+                most = std::max(most, message.share);
+            }
+            share += round.times * most;
+        }
+        return share;
+    };
+    EXPECT_EQ(bytes_in_turn(Algorithm::binary), 10) << "two children of a rank on each of five levels";
+    EXPECT_EQ(bytes_in_turn(Algorithm::binary_pipelined), 1);
+}
+
 TEST(Schedule, OfAFlatExchangeStandsForAllDistancesAlsoWhereItHasSomeOfThem) {
     for (int ranks : {2, 8, 65, 66, 512, 1000}) {
         for (Algorithm const algorithm : {Algorithm::pairwise, Algorithm::linear}) {
@@ -251,6 +282,8 @@ TEST(AlgorithmNames, MeanWhatTheLibraryDoes) {
     EXPECT_EQ(algorithm_of(Collective::allgather, "default-linear")->ports, 6);
     EXPECT_EQ(algorithm_of(Collective::bcast, "default-binary-tree")->algorithm, Algorithm::binomial);
     EXPECT_EQ(algorithm_of(Collective::bcast, "binary_ompi")->algorithm, Algorithm::binary);
+    EXPECT_EQ(algorithm_of(Collective::reduce, "in_order_ompi")->algorithm, Algorithm::binary);
+    EXPECT_EQ(algorithm_of(Collective::reduce, "default-in-order-binary")->algorithm, Algorithm::binary_pipelined);
     EXPECT_EQ(algorithm_of(Collective::sendrecv, "ring")->algorithm, Algorithm::ring);
     EXPECT_FALSE(algorithm_of(Collective::sendrecv, "binomial"));
 }
