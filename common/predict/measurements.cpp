@@ -90,7 +90,7 @@ TableLine read_line(std::string_view text, Columns const& columns, ColumnNumbers
     if (numbers.gpu != absent && cells[numbers.gpu] == "yes") {
         line.unusable = "refused: buffers on GPUs are not modelled";
     } else if (!algorithm_of(measurement.collective, measurement.algorithm)) {
-        line.unusable = "unknown algorithm";
+        line.unusable = unknown_algorithm;
     }
     return line;
 }

@@ -7,7 +7,7 @@
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/units.hpp"
-#include "common/predict/measurements.hpp"
+#include "common/predict/forced_algorithms.hpp"
 #include "common/record/result_file.hpp"
 
 #include <fmt/format.h>
@@ -102,12 +102,14 @@ void add_results(std::string const& path, std::string const& system, FitInput& i
 
 void add_table(std::string const& path, std::string const& system, FitInput& input) {
     std::set<std::string> systems;
-    for (auto const& line : dlmb::predict::read_measurements(input.text, path, true).lines) {
+    std::vector<dlmb::predict::TableLine> lines;
+    for (auto& line : dlmb::predict::read_measurements(input.text, path, true).lines) {
         systems.insert(line.measurement.system);
-        if (line.measurement.system == system && line.unusable.empty()) {
-            input.measurements.push_back(line.measurement);
+        if (line.measurement.system == system) {
+            lines.push_back(std::move(line));
         }
     }
+    input.measurements = dlmb::predict::measurements_to_fit(lines);
     if (!systems.contains(system)) {
         std::vector<std::string> const known(systems.begin(), systems.end());
         throw UsageError(unknown_name("system", system, known));

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/predict/measurements.hpp"
+#include "common/predict/forced_algorithms.hpp"
 
 #include <gtest/gtest.h>
 
@@ -53,6 +53,27 @@ TEST(Measurements, OfBineTreesBetweenPairsOfNodesAreOfRecursiveDoubling) {
     for (std::size_t other : {1U, 2U, 3U}) {
         EXPECT_EQ(table.lines[other].unusable, "unknown algorithm") << other;
     }
+}
+
+/// Lines of one algorithm at five sizes: times of 1 us, multiplied from the third size on.
+std::string five_sizes(std::string const& algorithm, double factor) {
+    std::string lines;
+    for (int size = 0; size < 5; ++size) {
+        lines += "a,4,1,no,allreduce," + algorithm + "," + std::to_string(8 << size) + "," +
+                 std::to_string(size < 3 ? 1 : factor) + "\n";
+    }
+    return lines;
+}
+
+TEST(MeasurementsToFit, HaveNoAlgorithmThatTheLibraryDidNotRun) {
+    std::string const decision = five_sizes("default_mpich", 2);
+    std::string const own = five_sizes("recursive_doubling_over", 8);
+    auto const kept = [](std::string const& lines) { return measurements_to_fit(read(lines).lines).size(); };
+    EXPECT_EQ(kept(decision + own + five_sizes("recursive_doubling_mpich", 2.01)), 5U);
+    EXPECT_EQ(kept(decision + own + five_sizes("recursive_doubling_mpich", 8)), 10U) << "unlike the decision";
+    EXPECT_EQ(kept(decision + own + five_sizes("rabenseifner_mpich", 2)), 10U) << "nothing speaks against it";
+    EXPECT_EQ(kept(own + five_sizes("recursive_doubling_mpich", 2)), 10U) << "no decision was measured";
+    EXPECT_EQ(kept(decision + own), 5U) << "a decision names no messages";
 }
 
 TEST(Measurements, ThatAreDamagedAreRefusedWithTheLine) {

@@ -10,7 +10,7 @@
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
 #include "common/predict/fit.hpp"
-#include "common/predict/measurements.hpp"
+#include "common/predict/forced_algorithms.hpp"
 
 #include <fmt/core.h>
 
@@ -76,22 +76,23 @@ public:
 
     int run() {
         MeasurementTable const table = read_measurements(read_document(path_), path_, true);
-        std::vector<Measurement> few;
+        std::vector<TableLine> few_lines;
         std::vector<TableLine> many;
         for (TableLine const& line : table.lines) {
             int const nodes = line.measurement.topology.nodes();
-            if (line.measurement.system != system_ || !line.unusable.empty()) {
+            if (line.measurement.system != system_) {
                 continue;
             }
             if (nodes <= max_nodes_) {
-                few.push_back(line.measurement);
-            } else if (nodes >= from_nodes_) {
+                few_lines.push_back(line);
+            } else if (nodes >= from_nodes_ && line.unusable.empty()) {
                 many.push_back(line);
             }
         }
         if (many.empty()) {
             throw UsageError(fmt::format("{}: no measurement of {} on more than {} nodes", path_, system_, max_nodes_));
         }
+        std::vector<Measurement> const few = measurements_to_fit(few_lines);
         LoadCache cache;
         MachineModel const model = fit(few, {}, cache);
         auto const found = answers(model, many, cache);
