@@ -89,7 +89,7 @@ inline constexpr double no_limit = 1e18;
 
 /// Where costs change by steps.
 struct Limits {
-    double eager_bytes = 8192;            // longer messages wait for their receiver
+    double eager_bytes = 8192;            // longer messages wait for their receiver, or for the NIC to fetch them
     double fresh_bytes = 32 << 20;        // larger temporary memory is mapped anew for each call
     double fresh_pair_bytes = 128 << 10;  // so is a pair of such temporary buffers
     double cached_bytes = no_limit;       // buffers of a rank of this size and more do not stay in a cache

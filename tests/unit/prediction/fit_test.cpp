@@ -146,6 +146,19 @@ TEST(Fit, LeavesOutAnAlgorithmThatTheLinksOfATorusAreTooSlowForAtSomeSizes) {
     EXPECT_EQ(model.best.factors.size(), 8U) << "all others";
 }
 
+TEST(Fit, FindsFromWhichSizeOnMessagesTakeLonger) {
+    LoadCache cache;
+    Limits limits;
+    limits.eager_bytes = 192;
+    auto measurements = measured({"4", "8"}, cache);
+    for (Measurement& each : measurements) {
+        auto const algorithm = algorithm_of(each.collective, each.algorithm).value();
+        each.time_us = cost_of(terms_of(each, algorithm, limits, cache), machine(), {}).total();
+    }
+    EXPECT_EQ(fit(measurements, {0}, cache).limits.eager_bytes, 192);
+    EXPECT_EQ(fit(measured({"4", "8"}, cache), {0}, cache).limits.eager_bytes, 8192);
+}
+
 TEST(Fit, OfTheSameMeasurementsIsTheSameToTheByte) {
     LoadCache cache;
     auto const measurements = measured({"4", "8"}, cache, 0.2);
