@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-// MCR-DL (arXiv 2303.08374): mpi and ucx in turns, in 10,000 random ways: a rank that leaves a library too early
-// starves a peer, which shows as a hang within some hundreds of them.
+// MCR-DL (arXiv 2303.08374): mpi and ucx in turns, over three groups that overlap, in 10,000 random ways: a rank that
+// leaves a library too early starves a peer, which shows as a hang within some hundreds of them.
 #include "common/backend_kit/registry.hpp"
 #include "common/plan/validate.hpp"
 #include "common/tuning/chooser/table_chooser.hpp"

@@ -30,14 +30,17 @@ class RandomPlan {
 public:
     RandomPlan(std::uint64_t seed, Rank me, int ranks) : draws_(seed), me_(me), builder_(me) {
         int const half = ranks / 2;
+        // Parts of different sizes would ask for different sizes, and so for different backends at one time.
+        groups_.resize(ranks > 1 && ranks % 2 == 0 ? 3 : 1);
         for (Rank rank = 0; rank < ranks; ++rank) {
-            all_.members.push_back(rank);
-            if ((rank < half) == (me < half)) {
-                mine_.members.push_back(rank);
+            groups_[0].members.push_back(rank);
+            if (groups_.size() > 1 && (rank < half) == (me < half)) {
+                groups_[1].members.push_back(rank);
+            }
+            if (groups_.size() > 1 && rank % 2 == me % 2) {
+                groups_[2].members.push_back(rank);
             }
         }
-        // Halves of different sizes would ask for different sizes, and so for different backends at one time.
-        halves_ = ranks > 1 && ranks % 2 == 0;
     }
 
     Plan build() {
@@ -50,8 +53,8 @@ public:
 
 private:
     void add(std::string const& label) {
-        bool const by_halves = halves_ && draws_.below(4) == 0;
-        Group const& members = by_halves ? mine_ : all_;
+        std::size_t const drawn = draws_.below(6);
+        Group const& members = groups_[drawn < groups_.size() ? drawn : 0];
         GroupId const group = builder_.group(members);
         std::size_t const count = members.members.size();
         std::vector<StepId> const after = some_of_the_earlier();
@@ -117,9 +120,7 @@ private:
     Draws draws_;
     Rank me_;
     PlanBuilder builder_;
-    Group all_;
-    Group mine_;  // the half of the ranks that this one is in
-    bool halves_ = false;
+    std::vector<Group> groups_;  // that this rank is in: all ranks, its half of them, and every other one
     std::vector<StepId> steps_;
 };
 
