@@ -25,6 +25,7 @@ struct Prior {
 constexpr std::array<Prior, parameter_count> priors{{{1, 1},
                                                      {1.5, 1},
                                                      {1, 1.5},
+                                                     {0.5, 1},
                                                      {0.1, 0.5},
                                                      {0.3, 1},
                                                      {1 / 6000.0, 0.7},

@@ -21,10 +21,8 @@
 namespace dlmb::predict {
 namespace {
 
-// Some libraries count the header of a message, too (btl_vader_eager_limit of Open MPI is 4 KiB). Slingshot's NIC takes
-// 192 bytes with the command to send them (CXIP_INJECT_SIZE of libfabric); it has to fetch more, which shows most in
-// collectives of many messages.
-constexpr std::array eager_limits{192.0, 4096.0, 4032.0, 8192.0, 16384.0, 65536.0};
+// Some libraries count the header of a message, too (btl_vader_eager_limit of Open MPI is 4 KiB).
+constexpr std::array eager_limits{4096.0, 4032.0, 8192.0, 16384.0, 65536.0};
 // glibc maps buffers from 128 KiB on and keeps twice the largest one that it ever mapped, up to 32 MiB
 // (M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of mallopt(3)): then it gives pairs back after each call. Some libraries make
 // it keep all.
@@ -33,6 +31,10 @@ struct FreshLimits {
     double pair_bytes;  // Limits::fresh_pair_bytes
 };
 constexpr std::array<FreshLimits, 3> fresh_limits{{{1 << 25, 1 << 17}, {1 << 25, 1 << 25}, {1 << 28, 1 << 28}}};
+// A NIC that takes small messages with the command to send them has to fetch longer ones from memory. Slingshot's takes
+// 192 bytes so (CXIP_INJECT_SIZE of libfabric, C_MAX_IDC_PAYLOAD_UNR); receivers are waited for from 2 or 16 KiB on
+// (CXIP_RDZV_THRESHOLD).
+constexpr double inject_limit = 192;
 // A call whose buffers are used again in turn with others finds all of them in the cache, or none. How much a rank may
 // have depends on its share of the cache and on what else runs, such as the sets of buffers of a benchmark.
 constexpr std::array cached_limits{262144.0, 1048576.0, 4194304.0, 16777216.0, 67108864.0};
@@ -216,6 +218,13 @@ double error_on_left_out(std::vector<Split> const& splits, Choice const& choice,
     return sum;
 }
 
+bool has_messages_between_nodes(std::vector<Split> const& splits) {
+    auto const beyond = [](Measurement const& measurement) { return measurement.topology.nodes() > 1; };
+    return std::any_of(splits.begin(), splits.end(), [&](Split const& split) {
+        return std::any_of(split.fitted.begin(), split.fitted.end(), beyond);
+    });
+}
+
 bool has_messages_inside_nodes(std::vector<Split> const& splits) {
     auto const inside = [](Measurement const& measurement) { return measurement.topology.ranks_per_node > 1; };
     return std::any_of(splits.begin(), splits.end(), [&](Split const& split) {
@@ -223,16 +232,18 @@ bool has_messages_inside_nodes(std::vector<Split> const& splits) {
     });
 }
 
-/// The other limits for this one, without the correction, which can hide wrong ones.
-Choice with_best_limits(std::vector<Split> const& splits, double cached_bytes, LoadCache& cache) {
+/// The eager and fresh limits for these other ones, without the correction, which can hide wrong ones.
+Choice with_best_limits(std::vector<Split> const& splits, Limits limits, LoadCache& cache) {
     Choice best;
     double best_error = std::numeric_limits<double>::infinity();
     for (double const eager_bytes : eager_limits) {
         for (FreshLimits const& fresh : fresh_limits) {
-            Choice const choice{{eager_bytes, fresh.one_bytes, fresh.pair_bytes, cached_bytes}, false};
-            double const error = error_on_left_out(splits, choice, cache);
+            limits.eager_bytes = eager_bytes;
+            limits.fresh_bytes = fresh.one_bytes;
+            limits.fresh_pair_bytes = fresh.pair_bytes;
+            double const error = error_on_left_out(splits, {limits, false}, cache);
             if (error < best_error) {
-                best = choice;
+                best = {limits, false};
                 best_error = error;
             }
         }
@@ -245,7 +256,15 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     if (splits.empty()) {
         return {};
     }
-    Choice best = with_best_limits(splits, no_limit, cache);
+    Choice best = with_best_limits(splits, {}, cache);
+    if (has_messages_between_nodes(splits)) {
+        Limits limits;
+        limits.inject_bytes = inject_limit;
+        Choice const injected = with_best_limits(splits, limits, cache);
+        if (error_on_left_out(splits, injected, cache) < least_gain * error_on_left_out(splits, best, cache)) {
+            best = injected;
+        }
+    }
     if (has_messages_inside_nodes(splits)) {
         Choice choice = best;
         double best_error = least_gain * error_on_left_out(splits, best, cache);
@@ -258,7 +277,7 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
             }
         }
         if (best.limits.cached_bytes < no_limit) {
-            best = with_best_limits(splits, best.limits.cached_bytes, cache);
+            best = with_best_limits(splits, best.limits, cache);
         }
     }
     Choice corrected = best;

@@ -79,6 +79,7 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
             load.times * std::max(1.0, load.busy / processors);  // what ranks of one processor do adds up
         amount(Parameter::latency) += load.times;
         amount(Parameter::rendezvous) += eager ? 0 : load.times;
+        amount(Parameter::fetch) += load.hops > 0 && largest > limits.inject_bytes ? load.times : 0;
         amount(Parameter::hop) += load.times * load.hops;
         amount(Parameter::message) += work * std::max(load.messages - 1, 0.0);
         amount(Parameter::eager) += eager ? work * load.messages * named.ports * largest : 0;
@@ -135,8 +136,9 @@ Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFac
     cost.call = part(Parameter::call) + part(Parameter::turn);
     cost.fixed = terms.set_ups * fixed_us * std::exp(factors.fixed);
     cost.latency =
-        std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) + part(Parameter::hop) +
-                                     part(Parameter::message) + part(Parameter::eager) + part(Parameter::handover));
+        std::exp(factors.latency) *
+        (part(Parameter::latency) + part(Parameter::rendezvous) + part(Parameter::fetch) + part(Parameter::hop) +
+         part(Parameter::message) + part(Parameter::eager) + part(Parameter::handover));
     cost.bandwidth =
         std::exp(factors.bandwidth) *
         (contended_of(terms, parameters) + part(Parameter::far) + part(Parameter::inside) + part(Parameter::reduce) +

@@ -3,7 +3,8 @@
 //
 // What a machine costs, and the time of a collective that follows from it. Rounds follow each other:
 //
-//     T = fixed + a * sum over rounds of (L + R [message > eager] + h * hops + o * (messages - 1))
+//     T = fixed + a * sum over rounds of (L + R [message > eager] + f [message to another node > inject] + h * hops
+//                                         + o * (messages - 1))
 //               + b * sum over rounds of (G * contended bytes + F * far bytes + N * bytes inside the node
 //                                         + gamma * bytes reduced + c * bytes copied)
 //               + b * (fresh bytes + bytes of buffers that are in no cache)
@@ -40,6 +41,7 @@ enum class Parameter : std::uint8_t {
     call,        // us per collective
     latency,     // us per round
     rendezvous,  // us per round with a message beyond the eager limit
+    fetch,       // us per round with a message to another node beyond the inject limit
     hop,         // us per link
     message,     // us per further message of a rank in a round
     byte,        // us per byte of a node
@@ -54,11 +56,11 @@ enum class Parameter : std::uint8_t {
     handover,    // us per round for each further rank of a processor, twice beyond the eager limit
     memory,      // us per byte that a call reads or writes in buffers that do not stay in a cache
 };
-inline constexpr std::size_t parameter_count = 16;
+inline constexpr std::size_t parameter_count = 17;
 inline constexpr std::array<std::string_view, parameter_count> parameter_names{
-    "call_us",       "latency_us",  "rendezvous_us",  "hop_us",         "message_us",   "byte_us",
-    "link_ratio",    "far_byte_us", "inside_byte_us", "reduce_byte_us", "copy_byte_us", "eager_byte_us",
-    "fresh_byte_us", "turn_us",     "handover_us",    "memory_byte_us"};
+    "call_us",       "latency_us",    "rendezvous_us", "fetch_us",       "hop_us",         "message_us",
+    "byte_us",       "link_ratio",    "far_byte_us",   "inside_byte_us", "reduce_byte_us", "copy_byte_us",
+    "eager_byte_us", "fresh_byte_us", "turn_us",       "handover_us",    "memory_byte_us"};
 using Parameters = std::array<double, parameter_count>;
 
 /// What one implementation of an algorithm has of its own.
@@ -89,10 +91,11 @@ inline constexpr double no_limit = 1e18;
 
 /// Where costs change by steps.
 struct Limits {
-    double eager_bytes = 8192;            // longer messages wait for their receiver, or for the NIC to fetch them
+    double eager_bytes = 8192;            // longer messages wait for their receiver
     double fresh_bytes = 32 << 20;        // larger temporary memory is mapped anew for each call
     double fresh_pair_bytes = 128 << 10;  // so is a pair of such temporary buffers
     double cached_bytes = no_limit;       // buffers of a rank of this size and more do not stay in a cache
+    double inject_bytes = no_limit;       // longer messages to other nodes wait for the NIC to fetch them from memory
 };
 
 struct HeldOutError {

@@ -191,6 +191,7 @@ MachineModel read(Json const& json) {
     model.limits.fresh_bytes = number(json, "fresh_bytes", 0, 1e18);
     model.limits.fresh_pair_bytes = number(json, "fresh_pair_bytes", 0, 1e18);
     model.limits.cached_bytes = number(json, "cached_bytes", 0, no_limit);
+    model.limits.inject_bytes = number(json, "inject_bytes", 0, no_limit);
     model.jobs = whole(json, "jobs", 0);
     model.job_spread = number(json, "job_spread", 0, widest);
     model.corrected = json.at("corrected").get<bool>();
@@ -246,6 +247,7 @@ std::string to_text(MachineModel const& model) {
                     {"fresh_bytes", model.limits.fresh_bytes},
                     {"fresh_pair_bytes", model.limits.fresh_pair_bytes},
                     {"cached_bytes", model.limits.cached_bytes},
+                    {"inject_bytes", model.limits.inject_bytes},
                     {"jobs", model.jobs},
                     {"job_spread", rounded(model.job_spread)},
                     {"corrected", model.corrected},

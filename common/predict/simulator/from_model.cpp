@@ -32,21 +32,22 @@ Machine machine_of(MachineModel const& model, Parameters const& parameters, int 
     // What was fitted is above 0, also where it rounds to 0: shared links need a bandwidth.
     FemtosecondsPerByte const nic_byte = std::max<FemtosecondsPerByte>(fs(us(Parameter::byte)), 1);
     // Inside a node the processor of the sender moves the bytes, over a network the NIC.
-    auto const segments = [&](double more_latency, FemtosecondsPerByte gap_per_byte, double processor_byte) {
-        LogGopsParameters eager{ps(latency - 2 * overhead + more_latency + handover), ps(overhead),
-                                ps(us(Parameter::message)), gap_per_byte,
-                                fs(processor_byte + us(Parameter::eager) / 2)};
-        LogGopsParameters rendezvous = eager;
-        rendezvous.overhead_per_byte = fs(processor_byte);
-        rendezvous.latency += ps(us(Parameter::rendezvous) + handover);
-        return std::vector<SizeSegment>{{static_cast<Bytes>(model.limits.eager_bytes), eager},
-                                        {.parameters = rendezvous}};
+    auto const parameters_up_to = [&](double bytes, bool inside) {
+        bool const eager = bytes <= model.limits.eager_bytes;
+        double const rendezvous = eager ? 0 : us(Parameter::rendezvous) + handover;
+        double const fetch = inside || bytes <= model.limits.inject_bytes ? 0 : us(Parameter::fetch);
+        double const hop = inside ? 0 : us(Parameter::hop);
+        return LogGopsParameters{ps(latency - 2 * overhead + hop + handover + rendezvous + fetch), ps(overhead),
+                                 ps(us(Parameter::message)), inside ? 0 : nic_byte,
+                                 fs((inside ? us(Parameter::inside) : 0) + (eager ? us(Parameter::eager) / 2 : 0))};
     };
+    auto const [smaller, larger] = std::minmax(model.limits.inject_bytes, model.limits.eager_bytes);
     Machine machine;
     for (std::size_t level = 0; level < machine.levels.size(); ++level) {
         bool const inside = level <= static_cast<std::size_t>(Level::node);
-        machine.levels[level] =
-            inside ? segments(0, 0, us(Parameter::inside)) : segments(us(Parameter::hop), nic_byte, 0);
+        machine.levels[level] = {{static_cast<Bytes>(smaller), parameters_up_to(smaller, inside)},
+                                 {static_cast<Bytes>(larger), parameters_up_to(larger, inside)},
+                                 {.parameters = parameters_up_to(beyond_all_machines, inside)}};
     }
     machine.ranks_per_node = ranks_per_node;
     machine.processors_per_node = model.processors;

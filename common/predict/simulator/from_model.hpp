@@ -4,11 +4,13 @@
 // A fitted machine model as a machine of the simulator. The model prices rounds, LogGOPS messages:
 //
 //     o of a message       message_us, but at most half of latency_us, so that L + 2 o stays what a round costs
-//     L between nodes      latency_us + hop_us - 2 o, and rendezvous_us more for messages beyond the eager limit
-//     L inside a node      latency_us - 2 o, and the same more
+//     L between nodes      latency_us + hop_us - 2 o, and rendezvous_us more for messages beyond the eager limit,
+//                          fetch_us for those beyond the inject limit
+//     L inside a node      latency_us - 2 o, and rendezvous_us more
 //     g                    message_us
 //     G                    byte_us between nodes, inside_byte_us inside
 //     gamma, copy, call    reduce_byte_us, copy_byte_us, call_us
+//     S                    the eager limit
 //     memory               memory_byte_us, where the buffers of a plan have cached_bytes
 //
 // Left out: hops beyond the first (hop_us), bytes by distance (far_byte_us), shared links (link_ratio), and the factors

@@ -17,8 +17,8 @@ namespace {
 Parameters machine() {
     Parameters parameters{};
     std::array<double, parameter_count> const values{
-        2,          3,          6,          0.12,       0.5,        1 / 12000.0, 0.9, 1 / 90000.0,
-        1 / 6000.0, 1 / 5000.0, 1 / 9000.0, 1 / 7000.0, 1 / 3000.0, 4,           2,   1 / 6000.0};
+        2,          3,          6,          2,          0.12,       0.5, 1 / 12000.0, 0.9,       1 / 90000.0,
+        1 / 6000.0, 1 / 5000.0, 1 / 9000.0, 1 / 7000.0, 1 / 3000.0, 4,   2,           1 / 6000.0};
     for (std::size_t index = 0; index < parameter_count; ++index) {
         parameters[index] = std::log(values[index]);
     }
@@ -146,17 +146,22 @@ TEST(Fit, LeavesOutAnAlgorithmThatTheLinksOfATorusAreTooSlowForAtSomeSizes) {
     EXPECT_EQ(model.best.factors.size(), 8U) << "all others";
 }
 
-TEST(Fit, FindsFromWhichSizeOnMessagesTakeLonger) {
+TEST(Fit, FindsFromWhichSizesOnMessagesAreFetchedAndWaitForTheirReceiver) {
     LoadCache cache;
     Limits limits;
-    limits.eager_bytes = 192;
+    limits.eager_bytes = 16384;
+    limits.inject_bytes = 192;
     auto measurements = measured({"4", "8"}, cache);
     for (Measurement& each : measurements) {
         auto const algorithm = algorithm_of(each.collective, each.algorithm).value();
         each.time_us = cost_of(terms_of(each, algorithm, limits, cache), machine(), {}).total();
     }
-    EXPECT_EQ(fit(measurements, {0}, cache).limits.eager_bytes, 192);
-    EXPECT_EQ(fit(measured({"4", "8"}, cache), {0}, cache).limits.eager_bytes, 8192);
+    Limits const found = fit(measurements, {0}, cache).limits;
+    EXPECT_EQ(found.inject_bytes, 192);
+    EXPECT_EQ(found.eager_bytes, 16384);
+    Limits const of_others = fit(measured({"4", "8"}, cache), {0}, cache).limits;
+    EXPECT_EQ(of_others.inject_bytes, no_limit);
+    EXPECT_EQ(of_others.eager_bytes, 8192);
 }
 
 TEST(Fit, OfTheSameMeasurementsIsTheSameToTheByte) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <functional>
 
 namespace dlmb::predict {
@@ -25,6 +26,7 @@ MachineModel sample() {
     model.replicates = {model.best, model.best};
     model.corrected = true;
     model.limits.cached_bytes = 1 << 20;
+    model.limits.inject_bytes = 192;
     model.points = 12;
     model.fewest_nodes = 8;
     model.most_nodes = 64;
@@ -62,6 +64,7 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         [](Json& model) { model["algorithms"][0]["setup_us"] = 1e12; },
         [](Json& model) { model["parameters"].erase("link_ratio"); },
         [](Json& model) { model["cached_bytes"] = nullptr; },
+        [](Json& model) { model["inject_bytes"] = -1; },
         [](Json& model) { model["range"]["most_nodes"] = 7; },
         [](Json& model) { model["range"]["fewest_nodes"] = 1.5; },
         [](Json& model) { model["algorithms"].push_back(model["algorithms"][0]); },
@@ -92,6 +95,19 @@ TEST(MachineOfAModel, HasABandwidthAlsoWhereAByteRoundsToNothing) {
     for (SizeSegment const& segment : machine.levels[static_cast<std::size_t>(Level::system)]) {
         EXPECT_EQ(segment.parameters.gap_per_byte, 1);
     }
+}
+
+TEST(MachineOfAModel, WaitsForReceiversBeyondTheEagerLimitAndForTheNicBeyondTheInjectLimit) {
+    MachineModel const model = sample();  // each time is e^-1 us
+    Machine const machine = machine_of(model, model.best.parameters, 2);
+    EXPECT_EQ(machine.eager_limit, 8192) << "what is longer than the NIC takes with a command waits for no receiver";
+    auto const latency = [&](Rank to, Bytes bytes) { return machine.parameters(0, to, bytes).latency; };
+    auto const is_step = [](Picoseconds more) { return std::abs(more - std::llround(std::exp(-1) * 1e6)) <= 1; };
+    EXPECT_TRUE(is_step(latency(2, 193) - latency(2, 192)));
+    EXPECT_EQ(latency(2, 8192), latency(2, 193));
+    EXPECT_TRUE(is_step(latency(2, 8193) - latency(2, 8192)));
+    EXPECT_EQ(latency(1, 193), latency(1, 192)) << "inside a node";
+    EXPECT_TRUE(is_step(latency(1, 8193) - latency(1, 8192)));
 }
 
 }  // namespace
