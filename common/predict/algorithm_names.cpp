@@ -11,6 +11,9 @@ namespace dlmb::predict {
 namespace {
 
 constexpr int tofu_ports = 6;
+// Bytes of a vector that goes as a whole; larger ones have segments of 1 to 64 KiB.
+constexpr double fujitsu_unsegmented = 24577;
+constexpr double fujitsu_in_order_segment = 65536;  // of all vectors
 
 using Names = std::pair<std::string_view, Algorithm>;
 
@@ -18,7 +21,7 @@ constexpr std::array<std::string_view, 9> collective_names{
     "allreduce", "allgather", "reduce_scatter", "alltoall", "bcast", "reduce", "gather", "scatter", "sendrecv"};
 
 // In the order of the enumeration: the names that this program prints.
-constexpr std::array<std::string_view, 20> algorithm_names{"recursive_doubling",
+constexpr std::array<std::string_view, 21> algorithm_names{"recursive_doubling",
                                                            "recursive_halving",
                                                            "distance_doubling",
                                                            "ring",
@@ -30,6 +33,7 @@ constexpr std::array<std::string_view, 20> algorithm_names{"recursive_doubling",
                                                            "linear_sync",
                                                            "binomial",
                                                            "binary",
+                                                           "binomial_pipelined",
                                                            "binary_pipelined",
                                                            "knomial",
                                                            "split_binary",
@@ -69,15 +73,23 @@ std::optional<Algorithm> plain(std::string_view name) {
 
 /// What a library means by a name that says something else elsewhere. Open MPI's linear allgather, and Fujitsu's, which
 /// came from it, is a gather and a broadcast; Fujitsu's uses all ports of a node. Its binary tree of a broadcast takes
-/// the times of its binomial tree, and that of a reduction sends segments; Open MPI's sends the vector as a whole where
-/// nothing sets a segment (coll_tuned_reduce_algorithm_segmentsize is 0).
+/// the times of its binomial tree. Trees of a reduction send the vector as a whole where nothing sets a segment
+/// (coll_tuned_reduce_algorithm_segmentsize of Open MPI is 0). PICO's measurements of Fujitsu's set one, "as the rules
+/// file" of that library does: bench/run_reduce.sh of HLC-Lab/bine_trees_fugaku.
 NamedAlgorithm in_library(Collective collective, Algorithm algorithm, std::string_view name) {
     bool const fujitsu = name.starts_with("default-");
     if (collective == Collective::allgather && algorithm == Algorithm::linear && (fujitsu || name.ends_with("_ompi"))) {
         return {Algorithm::gather_bcast, fujitsu ? tofu_ports : 1};
     }
-    if (algorithm == Algorithm::binary && fujitsu) {
-        return {collective == Collective::bcast ? Algorithm::binomial : Algorithm::binary_pipelined};
+    if (fujitsu && collective == Collective::bcast && algorithm == Algorithm::binary) {
+        return {Algorithm::binomial};
+    }
+    if (fujitsu && collective == Collective::reduce && algorithm == Algorithm::binomial) {
+        return {Algorithm::binomial_pipelined, 1, SetUp::none, fujitsu_unsegmented};
+    }
+    if (fujitsu && collective == Collective::reduce && algorithm == Algorithm::binary) {
+        bool const in_order = name.find("in-order") != std::string_view::npos;
+        return {Algorithm::binary_pipelined, 1, SetUp::none, in_order ? fujitsu_in_order_segment : fujitsu_unsegmented};
     }
     return {algorithm};
 }

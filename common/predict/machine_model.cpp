@@ -60,8 +60,7 @@ Loads const& LoadCache::of(Topology const& topology, Collective collective, Algo
 
 Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limits, LoadCache& cache) {
     Topology const& topology = measurement.topology;
-    Algorithm const algorithm =
-        algorithm_that_runs(measurement.collective, named.algorithm, measurement.bytes, topology.ranks());
+    Algorithm const algorithm = algorithm_that_runs(measurement.collective, named, measurement.bytes, topology.ranks());
     Terms terms;
     double const part = measurement.bytes / named.ports;
     auto amount = [&terms](Parameter parameter) -> double& { return terms.amounts[at(parameter)]; };

@@ -146,6 +146,8 @@ Rounds reduce(Algorithm algorithm, int ranks) {
         return up(in_order_binomial_tree(ranks));
     case Algorithm::binary:
         return up(binary_tree(ranks));
+    case Algorithm::binomial_pipelined:
+        return pipelined_up(in_order_binomial_tree(ranks));
     case Algorithm::binary_pipelined:
         return pipelined_up(binary_tree(ranks));
     case Algorithm::chain:
@@ -206,10 +208,19 @@ Rounds alltoall(Algorithm algorithm, int ranks) {
 
 }  // namespace
 
-Algorithm algorithm_that_runs(Collective collective, Algorithm algorithm, double bytes, int ranks) {
-    return collective == Collective::allreduce && algorithm == Algorithm::ring && bytes < bytes_of_element * ranks
-               ? Algorithm::recursive_doubling
-               : algorithm;
+Algorithm algorithm_that_runs(Collective collective, NamedAlgorithm named, double bytes, int ranks) {
+    bool const one_segment = bytes <= named.one_segment_bytes;
+    switch (named.algorithm) {
+    case Algorithm::ring:
+        return collective == Collective::allreduce && bytes < bytes_of_element * ranks ? Algorithm::recursive_doubling
+                                                                                       : Algorithm::ring;
+    case Algorithm::binomial_pipelined:
+        return one_segment ? Algorithm::binomial : named.algorithm;
+    case Algorithm::binary_pipelined:
+        return one_segment ? Algorithm::binary : named.algorithm;
+    default:
+        return named.algorithm;
+    }
 }
 
 double temporary_share(Collective collective, Algorithm algorithm) {

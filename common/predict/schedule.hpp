@@ -41,7 +41,8 @@ enum class Algorithm : std::uint8_t {
     linear_sync,             // gather: one rank after another is asked
     binomial,                // trees
     binary,                  //
-    binary_pipelined,        // reduce: the same in segments that follow each other
+    binomial_pipelined,      // reduce: in segments that follow each other
+    binary_pipelined,        // the same
     knomial,                 // of radix 4
     split_binary,            // halves of the vector down the two halves of a binary tree, then exchanged
     chain,                   // four chains
@@ -73,10 +74,6 @@ struct Round {
 /// In a broadcast a rank sends to all its children at once; in a reduction it takes one vector after another.
 [[nodiscard]] std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks);
 
-/// Open MPI 4.1 runs the ring of an allreduce as recursive doubling where a rank has less than one element (4 bytes) of
-/// its own.
-[[nodiscard]] Algorithm algorithm_that_runs(Collective collective, Algorithm algorithm, double bytes, int ranks);
-
 /// Bytes of temporary memory over those of the vector, at the rank that needs the most (Open MPI 4.1, MPICH 4).
 [[nodiscard]] double temporary_share(Collective collective, Algorithm algorithm);
 
@@ -99,7 +96,12 @@ struct NamedAlgorithm {
     Algorithm algorithm = Algorithm::ring;
     int ports = 1;  // equal parts of the vector that are worked on side by side
     SetUp set_up = SetUp::none;
+    double one_segment_bytes = 0;  // of a vector up to this size a pipelined reduction makes one segment
 };
+
+/// Open MPI 4.1 runs the ring of an allreduce as recursive doubling where a rank has less than one element (4 bytes) of
+/// its own. A single segment is not pipelined.
+[[nodiscard]] Algorithm algorithm_that_runs(Collective collective, NamedAlgorithm named, double bytes, int ranks);
 
 /// "default-X", "X_ompi", "X_mpich", "X_over", "RING-VARIANT-UTOFU-SEGMENT-PORTS", or X itself. Nothing: the name does
 /// not tell the messages, such as a library's own decision (default_ompi).

@@ -76,7 +76,7 @@ using Tree = std::vector<std::vector<int>>;
 [[nodiscard]] Rounds down(Tree const& children, double share, bool at_once = true);
 /// Parents reduce what arrives, one vector after another.
 [[nodiscard]] Rounds up(Tree const& children);
-/// The same in segments that follow each other closely: every rank is busy with its two children and its parent all the
+/// The same in segments that follow each other closely: every rank is busy with its children and its parent all the
 /// time, and the levels of the tree only add the latency of a segment each.
 [[nodiscard]] Rounds pipelined_up(Tree const& children);
 

@@ -108,7 +108,9 @@ Rounds pipelined_up(Tree const& children) {
         }
         round.reduced = 0;
     }
-    together.reduced = 2;
+    for (auto const& of_rank : children) {
+        together.reduced = std::max(together.reduced, static_cast<double>(of_rank.size()));
+    }
     rounds.push_back(std::move(together));
     return rounds;
 }

@@ -163,7 +163,7 @@ TEST(Schedule, OfABinomialReductionJoinsNeighboursFirst) {
     }
 }
 
-TEST(Schedule, OfABinaryReductionIsPipelinedOnlyWhereItSaysSo) {
+TEST(Schedule, OfAReductionIsPipelinedOnlyWhereItSaysSo) {
     auto const bytes_in_turn = [](Algorithm algorithm) {
         double share = 0;
         for (Round const& round : schedule_of(Collective::reduce, algorithm, 63)) {
@@ -177,6 +177,11 @@ TEST(Schedule, OfABinaryReductionIsPipelinedOnlyWhereItSaysSo) {
     };
     EXPECT_EQ(bytes_in_turn(Algorithm::binary), 10) << "two children of a rank on each of five levels";
     EXPECT_EQ(bytes_in_turn(Algorithm::binary_pipelined), 1);
+    EXPECT_EQ(bytes_in_turn(Algorithm::binomial), 6);
+    EXPECT_EQ(bytes_in_turn(Algorithm::binomial_pipelined), 1);
+    EXPECT_EQ(schedule_of(Collective::reduce, Algorithm::binary_pipelined, 63).back().reduced, 2);
+    EXPECT_EQ(schedule_of(Collective::reduce, Algorithm::binomial_pipelined, 63).back().reduced, 6)
+        << "the root has a child at each of 32, 16, 8, 4, 2, 1";
 }
 
 TEST(Schedule, OfAFlatExchangeStandsForAllDistancesAlsoWhereItHasSomeOfThem) {
@@ -283,16 +288,29 @@ TEST(AlgorithmNames, MeanWhatTheLibraryDoes) {
     EXPECT_EQ(algorithm_of(Collective::bcast, "default-binary-tree")->algorithm, Algorithm::binomial);
     EXPECT_EQ(algorithm_of(Collective::bcast, "binary_ompi")->algorithm, Algorithm::binary);
     EXPECT_EQ(algorithm_of(Collective::reduce, "in_order_ompi")->algorithm, Algorithm::binary);
-    EXPECT_EQ(algorithm_of(Collective::reduce, "default-in-order-binary")->algorithm, Algorithm::binary_pipelined);
+    EXPECT_EQ(algorithm_of(Collective::reduce, "binomial_ompi")->algorithm, Algorithm::binomial);
     EXPECT_EQ(algorithm_of(Collective::sendrecv, "ring")->algorithm, Algorithm::ring);
     EXPECT_FALSE(algorithm_of(Collective::sendrecv, "binomial"));
 }
 
 TEST(Ring, OfAnAllreduceNeedsAnElementPerRank) {
-    EXPECT_EQ(algorithm_that_runs(Collective::allreduce, Algorithm::ring, 4 * 64 - 4, 64),
+    EXPECT_EQ(algorithm_that_runs(Collective::allreduce, {Algorithm::ring}, 4 * 64 - 4, 64),
               Algorithm::recursive_doubling);
-    EXPECT_EQ(algorithm_that_runs(Collective::allreduce, Algorithm::ring, 4 * 64, 64), Algorithm::ring);
-    EXPECT_EQ(algorithm_that_runs(Collective::allgather, Algorithm::ring, 4, 64), Algorithm::ring);
+    EXPECT_EQ(algorithm_that_runs(Collective::allreduce, {Algorithm::ring}, 4 * 64, 64), Algorithm::ring);
+    EXPECT_EQ(algorithm_that_runs(Collective::allgather, {Algorithm::ring}, 4, 64), Algorithm::ring);
+}
+
+TEST(Reduction, OfFujitsuInTheTablesOfPicoHasSegmentsBeyondASize) {
+    auto const runs = [](std::string_view name, double bytes) {
+        return algorithm_that_runs(Collective::reduce, algorithm_of(Collective::reduce, name).value(), bytes, 64);
+    };
+    EXPECT_EQ(runs("default-binary", 24577), Algorithm::binary);
+    EXPECT_EQ(runs("default-binary", 24578), Algorithm::binary_pipelined);
+    EXPECT_EQ(runs("default-binomial", 24577), Algorithm::binomial);
+    EXPECT_EQ(runs("default-binomial", 24578), Algorithm::binomial_pipelined);
+    EXPECT_EQ(runs("default-in-order-binary", 65536), Algorithm::binary);
+    EXPECT_EQ(runs("default-in-order-binary", 65537), Algorithm::binary_pipelined);
+    EXPECT_EQ(runs("binomial_ompi", 1e9), Algorithm::binomial);
 }
 
 }  // namespace
