@@ -88,27 +88,45 @@ MachineModel plain_fit(std::vector<Measurement> const& measurements, Limits limi
     return model;
 }
 
-/// Without the algorithms that are faster than the links of a torus at some sizes: there the library ran something else
-/// than the name says, such as Fujitsu's linear broadcast on few nodes, and nothing tells at which sizes it did not.
-std::vector<Measurement> possible_ones(std::vector<Measurement> const& measurements, LoadCache& cache) {
+void require_points(std::vector<Measurement> const& measurements) {
+    if (measurements.size() < fewest_points) {
+        throw UsageError(fmt::format(
+            "{} measurements of algorithms whose messages are known are too few for a model; measure at least {}",
+            measurements.size(), fewest_points));
+    }
+}
+
+/// Without times that are faster than the links of a torus. Where that is so at two sizes or more of an algorithm in a
+/// job, none of its times are kept: the library ran something else than the name says, such as Fujitsu's linear
+/// broadcast on few nodes, and nothing tells at which sizes it did not. Throws UsageError where too few are kept.
+std::vector<Measurement> possible_ones(std::vector<Measurement> const& measurements, LineCounts& left_out,
+                                       LoadCache& cache) {
     if (measurements.front().topology.kind != TopologyKind::torus) {
         return measurements;
     }
     MachineModel const model = plain_fit(measurements, {}, cache);
     auto const key = [](Measurement const& each) {
-        return std::tuple(each.topology.text(), each.collective, each.algorithm);
+        return std::tuple(each.topology.text(), each.topology.ranks_per_node, each.job, each.collective,
+                          each.algorithm);
     };
-    std::set<std::tuple<std::string, Collective, std::string>> impossible;
+    std::map<std::tuple<std::string, int, std::string, Collective, std::string>, std::set<double>> impossible;
     for (Measurement const& measurement : measurements) {
         auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
         Terms const terms = terms_of(measurement, *algorithm, model.limits, cache);
         if (measurement.time_us < possible * contended_of(terms, model.best.parameters)) {
-            impossible.insert(key(measurement));
+            impossible[key(measurement)].insert(measurement.bytes);
         }
     }
     std::vector<Measurement> kept;
-    std::copy_if(measurements.begin(), measurements.end(), std::back_inserter(kept),
-                 [&](Measurement const& each) { return !impossible.contains(key(each)); });
+    for (Measurement const& measurement : measurements) {
+        auto const sizes = impossible.find(key(measurement));
+        if (sizes == impossible.end() || (sizes->second.size() == 1 && !sizes->second.contains(measurement.bytes))) {
+            kept.push_back(measurement);
+        } else {
+            ++left_out[{measurement.collective, measurement.algorithm}];
+        }
+    }
+    require_points(kept);
     return kept;
 }
 
@@ -355,21 +373,19 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
             measurements.push_back(measurement);
         }
     }
-    if (measurements.size() < fewest_points) {
-        throw UsageError(fmt::format(
-            "{} measurements of algorithms whose messages are known are too few for a model; measure at least {}",
-            measurements.size(), fewest_points));
-    }
+    require_points(measurements);
     for (Measurement const& measurement : measurements) {
         if (measurement.topology.kind != measurements.front().topology.kind) {
             throw UsageError(
                 "some measurements have nodes with a shape (4x4x4) and some without; give all of one kind");
         }
     }
-    measurements = possible_ones(measurements, cache);
+    LineCounts left_out;
+    measurements = possible_ones(measurements, left_out, cache);
     Splits const splits = splits_of(measurements);
     Choice const choice = choose(splits.each.empty() ? splits_by_size(measurements) : splits.each, cache);
     MachineModel model = plain_fit(measurements, choice.limits, cache);
+    model.left_out = std::move(left_out);
     model.corrected = choice.corrected;
     model.width_inside = width_of_residuals(model);
     model.width_outside = std::hypot(width_where_fitted(model), assumed_width);

@@ -74,6 +74,9 @@ inline constexpr double fixed_us = 8;
 /// (collective, name of the algorithm in the data set).
 using ImplementationKey = std::pair<Collective, std::string>;
 
+/// How many lines, by implementation.
+using LineCounts = std::map<ImplementationKey, int>;
+
 struct Coefficients {
     Parameters parameters{};
     std::map<ImplementationKey, ImplementationFactors> factors;
@@ -132,7 +135,8 @@ struct MachineModel {
     // Where it comes from.
     std::string input_name;
     std::string input_sha256;
-    int max_nodes = 0;  // as asked for; 0: all
+    int max_nodes = 0;    // as asked for; 0: all
+    LineCounts left_out;  // that are too fast for the links of a torus; not in the file
 };
 
 /// The rounds of a collective on given nodes, in the terms that a model prices; for all sizes.

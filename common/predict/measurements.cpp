@@ -83,7 +83,7 @@ TableLine read_line(std::string_view text, Columns const& columns, ColumnNumbers
         line.unusable = "refused: unknown collective";
         return line;
     }
-    if (measurement.topology.kind == TopologyKind::torus) {
+    if (measurement.topology.kind == TopologyKind::torus && measurement.topology.ranks_per_node == 1) {
         measurement.algorithm =
             name_by_messages(measurement.collective, measurement.algorithm, measurement.topology.shape);
     }

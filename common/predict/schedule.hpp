@@ -107,9 +107,9 @@ struct NamedAlgorithm {
 /// not tell the messages, such as a library's own decision (default_ompi).
 [[nodiscard]] std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_view name);
 
-/// The name under which a model knows an algorithm on a torus of this shape: that of one which sends the same messages.
-/// A dimension of two nodes leaves a Bine tree (De Sensi et al. 2025) no other partners than recursive doubling, and
-/// over Fugaku's remote memory both are the same code (HLC-Lab/bine_trees_fugaku).
+/// The name under which a model knows an algorithm on a torus of this shape, with one rank per node: that of one which
+/// sends the same messages. A dimension of two nodes leaves a Bine tree (De Sensi et al. 2025) no other partners than
+/// recursive doubling, and over Fugaku's remote memory both are the same code (HLC-Lab/bine_trees_fugaku).
 [[nodiscard]] std::string name_by_messages(Collective collective, std::string_view name, std::vector<int> const& torus);
 
 [[nodiscard]] std::optional<Collective> collective_of(std::string_view name);

@@ -7,7 +7,7 @@
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/units.hpp"
-#include "common/predict/forced_algorithms.hpp"
+#include "common/predict/lines_to_fit.hpp"
 #include "common/record/result_file.hpp"
 
 #include <fmt/format.h>
@@ -83,7 +83,8 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
     return measurement;
 }
 
-void add_results(std::string const& path, std::string const& system, FitInput& input) {
+void add_results(std::string const& path, std::string const& system, int max_nodes, FitInput& input) {
+    int left_out = 0;
     record::ResultFile const file = record::read_results(path);
     std::map<std::string, record::Launch const*> launches;
     for (record::Launch const& launch : file.launches) {
@@ -92,24 +93,38 @@ void add_results(std::string const& path, std::string const& system, FitInput& i
     for (auto const& [launch_id, cell] : file.cells) {
         auto const launch = launches.find(launch_id);
         auto measurement = launch == launches.end() ? std::nullopt : measurement_of(cell, *launch->second, system);
-        if (measurement) {
+        if (!measurement) {
+            ++left_out;
+        } else if (max_nodes == 0 || measurement->topology.nodes() <= max_nodes) {
             input.measurements.push_back(std::move(*measurement));
-        } else {
-            ++input.left_out;
         }
+    }
+    if (left_out > 0) {
+        input.left_out = fmt::format(
+            "{} cells were left out, whose messages are not known or which were not measured well\n", left_out);
     }
 }
 
-void add_table(std::string const& path, std::string const& system, FitInput& input) {
+void add_table(std::string const& path, std::string const& system, int max_nodes, FitInput& input) {
     std::set<std::string> systems;
     std::vector<dlmb::predict::TableLine> lines;
+    int unusable = 0;
     for (auto& line : dlmb::predict::read_measurements(input.text, path, true).lines) {
         systems.insert(line.measurement.system);
-        if (line.measurement.system == system) {
+        if (line.measurement.system == system && (max_nodes == 0 || line.measurement.topology.nodes() <= max_nodes)) {
+            unusable += line.unusable.empty() ? 0 : 1;
             lines.push_back(std::move(line));
         }
     }
-    input.measurements = dlmb::predict::measurements_to_fit(lines);
+    dlmb::predict::LinesToFit found = dlmb::predict::lines_to_fit(lines);
+    input.measurements = std::move(found.measurements);
+    if (unusable > 0) {
+        input.left_out = fmt::format(
+            "{} lines were left out, whose messages are not known or whose buffers are on GPUs\n", unusable);
+    }
+    if (!found.left_out.empty()) {
+        input.left_out += describe(found.left_out) + "\n";
+    }
     if (!systems.contains(system)) {
         std::vector<std::string> const known(systems.begin(), systems.end());
         throw UsageError(unknown_name("system", system, known));
@@ -118,13 +133,13 @@ void add_table(std::string const& path, std::string const& system, FitInput& inp
 
 }  // namespace
 
-FitInput read_fit_input(std::string const& path, std::string const& system) {
+FitInput read_fit_input(std::string const& path, std::string const& system, int max_nodes) {
     FitInput input;
     input.text = read_document(path);
     if (input.text.starts_with('{')) {
-        add_results(path, system, input);
+        add_results(path, system, max_nodes, input);
     } else {
-        add_table(path, system, input);
+        add_table(path, system, max_nodes, input);
     }
     return input;
 }

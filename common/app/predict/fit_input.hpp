@@ -6,7 +6,6 @@
 
 #include "common/predict/machine_model.hpp"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,12 +14,14 @@ namespace dlmb::app::predict {
 struct FitInput {
     std::vector<dlmb::predict::Measurement> measurements;  // of one system, of algorithms whose messages are known
     std::string text;                                      // the file as it was read
-    std::uint64_t left_out = 0;                            // cells of a result file that say nothing about messages
+    std::string left_out;  // what is not among them and why, in whole lines; empty: nothing
 };
 
-/// Of a table, the lines of `system`. A result file is of one machine, which `system` names; of its cells those count
-/// whose messages are known: sendrecv to the next rank, and collectives by an algorithm of the library
-/// (--method algorithm:CALL=NAME, which becomes NAME_ompi or NAME_mpich). A launch is a job. Throws UsageError.
-[[nodiscard]] FitInput read_fit_input(std::string const& path, std::string const& system);
+/// Of a table, the lines of `system` whose times may be those of the algorithm that they name. A result file is of one
+/// machine, which `system` names; of its cells those count whose messages are known: sendrecv to the next rank, and
+/// collectives by an algorithm of the library
+/// (--method algorithm:CALL=NAME, which becomes NAME_ompi or NAME_mpich). A launch is a job. Without what is on more
+/// than `max_nodes` nodes, unless that is 0. Throws UsageError.
+[[nodiscard]] FitInput read_fit_input(std::string const& path, std::string const& system, int max_nodes);
 
 }  // namespace dlmb::app::predict

@@ -134,16 +134,41 @@ TEST(Fit, IsNotMovedByAFewWildMeasurements) {
 
 TEST(Fit, LeavesOutAnAlgorithmThatTheLinksOfATorusAreTooSlowForAtSomeSizes) {
     LoadCache cache;
-    auto measurements = measured({"2x2x2"}, cache);
     ImplementationKey const suspect{Collective::bcast, "binomial"};
-    for (Measurement& each : measurements) {
-        if (each.collective == suspect.first && each.bytes > 1 << 20) {
-            each.time_us /= 4;
+    auto const fitted = [&](double from_bytes) {
+        auto measurements = measured({"2x2x2"}, cache);
+        auto of_other_job = measurements;
+        for (Measurement& each : measurements) {
+            if (each.collective == suspect.first && each.bytes >= from_bytes) {
+                each.time_us /= 4;
+            }
+        }
+        for (Measurement& each : of_other_job) {
+            each.job = "other";
+        }
+        measurements.insert(measurements.end(), of_other_job.begin(), of_other_job.end());
+        return fit(measurements, {0}, cache);
+    };
+    MachineModel const all = fitted(no_limit);
+    EXPECT_EQ(all.left_out, LineCounts{});
+    MachineModel const without_algorithm = fitted(1 << 20);
+    EXPECT_EQ(without_algorithm.left_out, (LineCounts{{suspect, 7}})) << "of one job";
+    EXPECT_EQ(without_algorithm.points, all.points - 7);
+    MachineModel const without_outlier = fitted(64 << 20);
+    EXPECT_EQ(without_outlier.left_out, (LineCounts{{suspect, 1}})) << "one size tells nothing of others";
+}
+
+TEST(Fit, RefusesATableWhoseOnlyAlgorithmIsTooFastForTheLinks) {
+    LoadCache cache;
+    std::vector<Measurement> measurements;
+    for (Measurement const& each : measured({"2x2x2", "4x2x2"}, cache)) {
+        if (each.collective == Collective::bcast) {
+            measurements.push_back(each);
+            measurements.back().time_us /= each.bytes > 1 << 20 ? 100 : 1;
         }
     }
-    MachineModel const model = fit(measurements, {0}, cache);
-    EXPECT_FALSE(model.best.factors.contains(suspect));
-    EXPECT_EQ(model.best.factors.size(), 8U) << "all others";
+    ASSERT_GE(measurements.size(), 10U);
+    EXPECT_THROW((void)fit(measurements, {0}, cache), UsageError);
 }
 
 TEST(Fit, FindsFromWhichSizesOnMessagesAreFetchedAndWaitForTheirReceiver) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/predict/forced_algorithms.hpp"
+#include "common/predict/lines_to_fit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,10 +47,11 @@ TEST(Measurements, TellWhichLinesNoModelAnswers) {
 TEST(Measurements, OfBineTreesBetweenPairsOfNodesAreOfRecursiveDoubling) {
     auto const table = read(
         "a,2x2x1,1,no,allreduce,BINE-L-UTOFU-0-1,8,1\na,4x2x2,1,no,allreduce,BINE-L-UTOFU-0-1,8,1\na,2,1,no,allreduce,"
-        "BINE-L-UTOFU-0-1,8,1\na,2x2x2,1,no,allgather,BINE-VEC_DOUBLING_BLOCKS-UTOFU-0-1,8,1\n");
+        "BINE-L-UTOFU-0-1,8,1\na,2x2x2,1,no,allgather,BINE-VEC_DOUBLING_BLOCKS-UTOFU-0-1,8,1\n"
+        "a,2x2x1,2,no,allreduce,BINE-L-UTOFU-0-1,8,1\n");
     EXPECT_EQ(table.lines[0].measurement.algorithm, "RECDOUB-L-UTOFU-0-1");
     EXPECT_EQ(table.lines[0].unusable, "");
-    for (std::size_t other : {1U, 2U, 3U}) {
+    for (std::size_t other : {1U, 2U, 3U, 4U}) {
         EXPECT_EQ(table.lines[other].unusable, "unknown algorithm") << other;
     }
 }
@@ -65,15 +66,26 @@ std::string five_sizes(std::string const& algorithm, double factor) {
     return lines;
 }
 
-TEST(MeasurementsToFit, HaveNoAlgorithmThatTheLibraryDidNotRun) {
+TEST(LinesToFit, AreOfNoAlgorithmThatTheLibraryHardlyRan) {
     std::string const decision = five_sizes("default_mpich", 2);
-    std::string const own = five_sizes("recursive_doubling_over", 8);
-    auto const kept = [](std::string const& lines) { return measurements_to_fit(read(lines).lines).size(); };
-    EXPECT_EQ(kept(decision + own + five_sizes("recursive_doubling_mpich", 2.01)), 5U);
-    EXPECT_EQ(kept(decision + own + five_sizes("recursive_doubling_mpich", 8)), 10U) << "unlike the decision";
-    EXPECT_EQ(kept(decision + own + five_sizes("rabenseifner_mpich", 2)), 10U) << "nothing speaks against it";
-    EXPECT_EQ(kept(own + five_sizes("recursive_doubling_mpich", 2)), 10U) << "no decision was measured";
-    EXPECT_EQ(kept(decision + own), 5U) << "a decision names no messages";
+    std::string const doubling = five_sizes("recursive_doubling_mpich", 2.01);
+    std::string const own_doubling = five_sizes("recursive_doubling_over", 8);
+    std::string const rabenseifner = five_sizes("rabenseifner_mpich", 2);
+    auto const kept = [](std::string const& lines) { return lines_to_fit(read(lines).lines).measurements.size(); };
+    auto const found = lines_to_fit(read(decision + doubling + own_doubling + rabenseifner).lines);
+    EXPECT_EQ(found.measurements.size(), 10U);
+    EXPECT_EQ(found.left_out, (LineCounts{{{Collective::allreduce, "recursive_doubling_mpich"}, 5}}));
+    EXPECT_NE(describe(found.left_out).find("5 lines"), std::string::npos);
+    EXPECT_NE(describe(found.left_out).find("allreduce recursive_doubling_mpich (5)"), std::string::npos);
+    EXPECT_EQ(kept(decision + doubling + own_doubling), 10U) << "the decision may be recursive doubling";
+    EXPECT_EQ(kept(decision + doubling + own_doubling + five_sizes("rabenseifner_over", 2)), 15U)
+        << "nor does it tell that another library is as fast";
+    EXPECT_EQ(kept(decision + doubling + rabenseifner), 10U) << "nothing tells which of them ran";
+    EXPECT_EQ(kept(doubling + own_doubling + rabenseifner), 15U) << "no decision was measured";
+    EXPECT_EQ(kept(decision + five_sizes("recursive_doubling_mpich", 8) + own_doubling + rabenseifner), 15U)
+        << "unlike the decision where sizes tell";
+    EXPECT_EQ(kept(decision + own_doubling), 5U) << "a decision names no messages";
+    EXPECT_EQ(describe({}), "");
 }
 
 TEST(Measurements, ThatAreDamagedAreRefusedWithTheLine) {

@@ -10,7 +10,7 @@
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
 #include "common/predict/fit.hpp"
-#include "common/predict/forced_algorithms.hpp"
+#include "common/predict/lines_to_fit.hpp"
 
 #include <fmt/core.h>
 
@@ -92,12 +92,15 @@ public:
         if (many.empty()) {
             throw UsageError(fmt::format("{}: no measurement of {} on more than {} nodes", path_, system_, max_nodes_));
         }
-        std::vector<Measurement> const few = measurements_to_fit(few_lines);
+        LinesToFit const few = lines_to_fit(few_lines);
         LoadCache cache;
-        MachineModel const model = fit(few, {}, cache);
+        MachineModel const model = fit(few.measurements, {}, cache);
         auto const found = answers(model, many, cache);
         print(model, found);
-        print_regret(few, found);
+        print_regret(few.measurements, found);
+        for (std::string const& note : {describe(few.left_out), describe(model.left_out)}) {
+            fmt::print("{}{}{}", note.empty() ? "" : "\n", note, note.empty() ? "" : "\n");
+        }
         if (!output_.empty()) {
             write(table.header, found);
         }

@@ -9,7 +9,7 @@
 #include "common/app/predict/run_predict.hpp"
 #include "common/app/subcommands.hpp"
 #include "common/base/output_file.hpp"
-#include "common/predict/machine_model.hpp"
+#include "common/predict/lines_to_fit.hpp"
 #include "common/tuning/provenance.hpp"
 
 #include <fmt/core.h>
@@ -41,13 +41,9 @@ public:
     }
 
     int run() {
-        FitInput input = read_fit_input(path_, system_);
-        auto& measurements = input.measurements;
-        if (max_nodes_ > 0) {
-            std::erase_if(measurements, [&](Measurement const& each) { return each.topology.nodes() > max_nodes_; });
-        }
+        FitInput const input = read_fit_input(path_, system_, max_nodes_);
         LoadCache cache;
-        MachineModel model = fit(measurements, {}, cache);
+        MachineModel model = fit(input.measurements, {}, cache);
         model.input_name = std::filesystem::path(path_).filename().string();
         model.input_sha256 = tuning::sha256(input.text);
         model.max_nodes = max_nodes_;
@@ -55,9 +51,9 @@ public:
         write_output(output_, to_text(model));
         if (!is_standard_output(output_)) {
             print(model);
-            if (input.left_out > 0) {
-                fmt::print("\n{} cells were left out, whose messages are not known or which were not measured well\n",
-                           input.left_out);
+            std::string const too_fast = describe(model.left_out);
+            if (!input.left_out.empty() || !too_fast.empty()) {
+                fmt::print("\n{}{}{}", input.left_out, too_fast, too_fast.empty() ? "" : "\n");
             }
         }
         return exit_ok;
