@@ -276,11 +276,16 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     }
     Choice best = with_best_limits(splits, {}, cache);
     if (has_messages_between_nodes(splits)) {
-        Limits limits;
-        limits.inject_bytes = inject_limit;
-        Choice const injected = with_best_limits(splits, limits, cache);
-        if (error_on_left_out(splits, injected, cache) < least_gain * error_on_left_out(splits, best, cache)) {
-            best = injected;
+        Choice choice = best;
+        choice.limits.inject_bytes = inject_limit;
+        double best_error = least_gain * error_on_left_out(splits, best, cache);
+        for (double const eager_bytes : eager_limits) {
+            choice.limits.eager_bytes = eager_bytes;
+            double const error = error_on_left_out(splits, choice, cache);
+            if (error < best_error) {
+                best = choice;
+                best_error = error;
+            }
         }
     }
     if (has_messages_inside_nodes(splits)) {

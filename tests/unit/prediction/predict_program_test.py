@@ -200,6 +200,19 @@ class Predict(unittest.TestCase):
         self.assertIn("Sizes of", done.stdout)
         self.assertIn("were predicted from fewer with a median error of", done.stdout)
 
+    def test_what_a_table_has_beside_what_is_fitted_is_told(self) -> None:
+        self.assertNotIn("left out", self.fit().stdout)
+        content = self.table.read_text(encoding="utf-8").splitlines()
+        # Recursive doubling as fast as the library's decision and as Rabenseifner; another implementation is not.
+        for name, factor in (("default_ompi", 1), ("recursive_doubling_ompi", 1.01), ("rabenseifner_ompi", 1), ("recursive_doubling_over", 4)):
+            content += [f"made,8,1,OMPI,4.1,no,allreduce,{name},{1 << size},100,{factor * (20 + size)},1,9,other,1" for size in range(10, 15)]
+        table = self.write("more.csv", content)
+        for command in (("fit", table, "-o", self.model), ("cross-validate", table)):
+            done = self.call(*command, "--system", "made", "--max-nodes", 32)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("5 lines were left out, for their times are hardly those of the algorithm: allreduce recursive_doubling_ompi (5)", done.stdout)
+            self.assertEqual("5 lines were left out, whose messages are not known" in done.stdout, command[0] == "fit")
+
     def test_cross_validation_prints_the_error_by_algorithm(self) -> None:
         done = self.call("cross-validate", self.table, "--system", "made", "--max-nodes", 32)
         self.assertEqual(done.returncode, 0, done.stderr)
