@@ -236,17 +236,11 @@ double error_on_left_out(std::vector<Split> const& splits, Choice const& choice,
     return sum;
 }
 
-bool has_messages_between_nodes(std::vector<Split> const& splits) {
-    auto const beyond = [](Measurement const& measurement) { return measurement.topology.nodes() > 1; };
+template <class Asked>
+bool any_fitted(std::vector<Split> const& splits, Asked const& asked) {
     return std::any_of(splits.begin(), splits.end(), [&](Split const& split) {
-        return std::any_of(split.fitted.begin(), split.fitted.end(), beyond);
-    });
-}
-
-bool has_messages_inside_nodes(std::vector<Split> const& splits) {
-    auto const inside = [](Measurement const& measurement) { return measurement.topology.ranks_per_node > 1; };
-    return std::any_of(splits.begin(), splits.end(), [&](Split const& split) {
-        return std::any_of(split.fitted.begin(), split.fitted.end(), inside);
+        return std::any_of(split.fitted.begin(), split.fitted.end(),
+                           [&](Measurement const& measurement) { return asked(measurement.topology); });
     });
 }
 
@@ -275,7 +269,7 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
         return {};
     }
     Choice best = with_best_limits(splits, {}, cache);
-    if (has_messages_between_nodes(splits)) {
+    if (any_fitted(splits, [](Topology const& of) { return of.nodes() > 1; })) {
         Choice choice = best;
         choice.limits.inject_bytes = inject_limit;
         double best_error = least_gain * error_on_left_out(splits, best, cache);
@@ -288,7 +282,7 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
             }
         }
     }
-    if (has_messages_inside_nodes(splits)) {
+    if (any_fitted(splits, [](Topology const& of) { return of.ranks_per_node > 1; })) {
         Choice choice = best;
         double best_error = least_gain * error_on_left_out(splits, best, cache);
         for (double const cached_bytes : cached_limits) {
