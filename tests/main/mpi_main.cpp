@@ -95,7 +95,8 @@ private:
                 std::chrono::steady_clock::now() - started_ >= limit || cpu_time() - cpu_at_start_ >= cpu_limit;
             if (!running_.empty() && hangs) {
                 std::fprintf(stderr,
-                             "rank %d: %s did nothing for %lld s on a core or %lld s in all; aborting all ranks\n",
+                             "rank %d: %s completed nothing within %lld s of processor time or %lld s in all; aborting "
+                             "all ranks\n",
                              rank_, running_.c_str(), static_cast<long long>(cpu_limit.count()),
                              static_cast<long long>(limit.count()));
                 MPI_Abort(MPI_COMM_WORLD, hang_code);
