@@ -98,13 +98,29 @@ TEST(EveryPattern, HasThePresetsThatScriptsRelyOn) {
     }
 }
 
+/// On nodes of four ranks and of eight.
+void expect_sound(PatternType const& type, Preset const& preset, std::span<int const> some_ranks) {
+    for (int const ranks : some_ranks) {
+        for (int const ranks_per_node : {4, 8}) {
+            EXPECT_EQ(problem_of(type, preset.name, {ranks, ranks_per_node}), "")
+                << type.name << ' ' << preset.name << " at " << ranks << " ranks, " << ranks_per_node << " per node";
+        }
+    }
+}
+
 TEST(EveryPattern, EveryPresetHoldsTogetherOnFewRanksOrIsRefusedWhereExpected) {
     for (PatternType const* type : pattern_types()) {
         for (Preset const& preset : presets_of(*type)) {
-            for (int const ranks : few_ranks) {
-                EXPECT_EQ(problem_of(*type, preset.name, {ranks, 4}), "")
-                    << type->name << ' ' << preset.name << " at " << ranks << " ranks";
-            }
+            expect_sound(*type, preset, few_ranks);
+        }
+    }
+}
+
+/// Of two patterns on 64 ranks: more patterns and 512 ranks take seconds.
+TEST(EveryPattern, PresetsOfTwoPatternsHoldTogetherOnManyRanks) {
+    for (std::string_view const pattern : {"tp_allreduce", "dlrm_exchange"}) {
+        for (Preset const& preset : presets_of(type_named(pattern))) {
+            expect_sound(type_named(pattern), preset, std::span(many_ranks).first<1>());
         }
     }
 }
