@@ -96,6 +96,15 @@ PlanSource checked(std::string const& what, PlanSource const& plans) {
     return {all->size(), [all](Rank rank) { return (*all)[static_cast<std::size_t>(rank)]; }};
 }
 
+bool any_rank_computes(PlanSource const& plans) {
+    for (std::size_t rank = 0; rank < plans.ranks(); ++rank) {
+        if (computes(plans.of(static_cast<Rank>(rank)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 PlannedPoint planned_point(PatternType const& type, Options const& options, std::string_view who) {
@@ -112,12 +121,8 @@ PlannedPoint planned_point(PatternType const& type, Options const& options, std:
     Draw const draw{options.seed, 0};
     std::unique_ptr<Pattern> pattern = make_pattern(type, point, world);
     PlanSource plans = checked(fmt::format("{} {}", type.name, point.title), plans_of(*pattern, world, draw));
-    if (reorders(point.parameters)) {
-        bool any = false;
-        plans.each([&](Plan const& plan) { any = any || computes(plan); });
-        if (!any) {
-            throw UsageError(nothing_to_reorder);
-        }
+    if (reorders(point.parameters) && !any_rank_computes(plans)) {
+        throw UsageError(nothing_to_reorder);
     }
     return {point, world, draw, std::move(pattern), std::move(plans)};
 }

@@ -28,7 +28,8 @@ struct PlannedPoint {
     PlanSource plans;  // of `pattern`; checked against each other where all of them fit into memory
 };
 
-/// Throws UsageError, whose text starts with `who` asks, when the options name more than one point.
+/// Throws UsageError when the options name more than one point (the text starts with `who`, which asks), or where no
+/// rank computes and the transformation `reorder` therefore does nothing.
 [[nodiscard]] PlannedPoint planned_point(PatternType const& type, Options const& options, std::string_view who);
 
 /// Writes the plans rank by rank. Throws UsageError when the options name more than one point, before anything is

@@ -217,6 +217,13 @@ class InProcessRun(unittest.TestCase):
         (cell,) = cells(self.results, "skipped")
         self.assertIn("mpi", cell["reason"])
 
+    def test_a_reordering_of_plans_without_computations_is_skipped_beside_what_runs(self):
+        self.measure("--transform", "none", "--transform", "reorder", ranks=2)
+        (skipped,) = cells(self.results, "skipped")
+        self.assertEqual(skipped["parameters"]["transform"], "reorder")
+        self.assertIn("these plans have no computations", skipped["reason"])
+        self.assertEqual(len(cells(self.results, "ok")), 1)
+
     def test_more_memory_than_the_machine_has_is_skipped_not_killed(self):
         done = self.measure(hidden="1048576", tokens="65536")
         self.assertEqual(done.returncode, 77, done.stdout)

@@ -180,7 +180,7 @@ TEST_P(EveryTransform, MovesTheSameBytesBetweenTheSameRanksInEveryPattern) {
                     continue;
                 }
                 parameters.erase("transform");
-                ++applied;
+                applied += after == before ? 0 : 1;
                 std::vector<Problem> const problems = validate(after);
                 ASSERT_TRUE(problems.empty()) << where << ": " << problems.front().text;
                 Carried const old = carried_by(before);
