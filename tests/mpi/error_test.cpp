@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What the mpi backend refuses, and what its faults say.
+#include "common/backends/mpi/collectives.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 #include "tests/mpi/rig.hpp"
@@ -122,6 +123,39 @@ TEST(MpiErrors, AFailedCallNamesRankCallMethodStepAndPlaceInTheCode) {
             EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
         }
     }
+}
+
+/// What launching a broadcast of so many bytes that its count is negative says.
+std::string broadcast_failure(std::string_view method) {
+    Rig rig({.call_bytes = Bytes{1} << 40});
+    PlanBuilder builder(rig.me());
+    builder.broadcast(builder.group(rig.world()), 0, Bytes{3} << 30, Element::byte, "weights");
+    Plan const plan = std::move(builder).finish();
+    std::vector<std::byte> memory(64);
+    Buffers const buffers{MemoryKind::host, std::vector<std::byte*>(plan.buffers.size(), memory.data())};
+    auto compiled = rig.backend().compile(plan, buffers, parse_method(method));
+    try {
+        compiled.value()->launch();
+    } catch (Error const& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(MpiErrors, AFailedCollectiveIsNamedInItsForm) {
+    for (auto const& [method, call] :
+         {std::pair("blocking", "MPI_Bcast: "), std::pair("nonblocking", "MPI_Ibcast: ")}) {
+        std::string const text = broadcast_failure(method);
+        EXPECT_NE(text.find(call), std::string::npos) << text;
+        EXPECT_NE(text.find("common/backends/mpi/collectives.hpp:"), std::string::npos) << text;
+    }
+}
+
+TEST(MpiErrors, CollectiveCallsAreNamedAsMpiDoes) {
+    EXPECT_EQ(call_name("MPI_{}", CollectiveCall::reduce), "MPI_Reduce");
+    EXPECT_EQ(call_name("MPI_I{}", CollectiveCall::reduce), "MPI_Ireduce");
+    EXPECT_EQ(call_name("MPI_{}_init", CollectiveCall::reduce_scatter_block), "MPI_Reduce_scatter_block_init");
+    EXPECT_EQ(call_name("MPIX_{}_init", CollectiveCall::bcast), "MPIX_Bcast_init");
 }
 
 TEST(MpiErrors, CheckNamesTheCallAndTheReason) {

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 namespace dlmb::mpi {
@@ -262,12 +263,17 @@ std::vector<CollectiveArguments> collective_arguments(Operation const& operation
     return std::visit(ArgumentsOf{context}, operation);
 }
 
-void throw_collective_failed(int code, std::string_view form, CollectiveCall call) {
+std::string call_name(std::string_view form, CollectiveCall call) {
     std::string name(name_of(call));
-    if (form.find("_{}") != form.npos) {
-        name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    if (form.find("I{}") == form.npos) {
+        name.front() = static_cast<char>(std::toupper(name.front()));
     }
-    throw_call_failed(code, fmt::format(fmt::runtime(form), name), Where{__FILE__, __LINE__, __func__});
+    return fmt::format(fmt::runtime(form), name);
+}
+
+void throw_collective_failed(int code, char const* form, CollectiveCall call, char const* file, int line,
+                             char const* function) {
+    throw_call_failed(code, call_name(form, call), Where{file, line, function});
 }
 
 bool is_narrow(Element element) {

@@ -8,6 +8,7 @@
 
 #include "common/backends/mpi/methods.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace dlmb::mpi {
@@ -33,8 +34,11 @@ struct CollectiveArguments {
 [[nodiscard]] bool is_narrow(Element element);
 [[nodiscard]] MPI_Comm collective_comm(Operation const& operation, CompileContext const& context);
 
-/// Throws CallFailed, of "MPI_Ireduce" where `form` is "MPI_I{}", of "MPI_Reduce" where it is "MPI_{}".
-[[noreturn, gnu::cold]] void throw_collective_failed(int code, std::string_view form, CollectiveCall call);
+/// MPI's name of a call in a form: "MPI_Ireduce" of "MPI_I{}". Where no I stands before the call, it begins with a
+/// capital: "MPI_Reduce" of "MPI_{}", "MPIX_Bcast_init" of "MPIX_{}_init".
+[[nodiscard]] std::string call_name(std::string_view form, CollectiveCall call);
+[[noreturn, gnu::cold]] void throw_collective_failed(int code, char const* form, CollectiveCall call, char const* file,
+                                                     int line, char const* function);
 
 /// The calls in one form. `More`: what they take besides (a request, and an info where they are persistent).
 template <class... More>
@@ -102,9 +106,11 @@ struct CollectiveCalls {
     }
 
 private:
-    [[gnu::always_inline]] void pass(int code, CollectiveCall call) const {
+    /// As check(), and the name is made where the call failed.
+    [[gnu::always_inline]] void pass(int code, CollectiveCall call, char const* file = __builtin_FILE(),
+                                     int line = __builtin_LINE(), char const* function = __builtin_FUNCTION()) const {
         if (code != 0) [[unlikely]] {
-            throw_collective_failed(code, form, call);
+            throw_collective_failed(code, form, call, file, line, function);
         }
     }
 };
