@@ -4,6 +4,7 @@
 #include "common/base/error.hpp"
 #include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
+#include "tests/unit/patterns/pattern_under_test.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -214,6 +215,8 @@ TEST(Options, ASwitchAloneMeansOn) {
 
 TEST(Options, AnEmptyValueIsNotOnAndAFlagTakesNone) {
     EXPECT_EQ(parse({"--quantize", ""}).parameters.at("quantize"), std::vector<std::string>{""});
+    EXPECT_TRUE(
+        refusal(moe_alltoall::type(), "", {{"quantize", ""}}, {2, 2}).starts_with("--quantize '': expected none, "));
     EXPECT_TRUE(parse({"--reproducible"}).runner.bit_pattern_iterations > 0);
     EXPECT_EQ(parse_refusal({"--reproducible=5"}), "--reproducible: takes no value");
     EXPECT_EQ(parse_refusal({"--resume=no"}), "--resume: takes no value");
