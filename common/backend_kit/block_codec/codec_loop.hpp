@@ -27,7 +27,7 @@ static_assert(std::endian::native == std::endian::little);
 inline constexpr std::uint32_t group = 2 * lanes;
 static_assert(BlockFormat::smallest_block % group == 0);
 
-// encode() leaves a code in the lowest bits of a word, and whatever there is in the others.
+// encode() leaves a code in the lowest bits of a word. IntegerCode leaves anything in the others.
 
 /// Two's complement: adding 1.5 * 2^23 leaves the rounded number in the lowest bits of the sum.
 template <unsigned bits>
@@ -49,7 +49,9 @@ struct FloatCode {
     static constexpr bool has_sign_bit = true;
     static constexpr float largest = static_cast<float>(largest_number);
 
-    /// Of numbers without their signs. Adding the unit rounds to a step, and leaves the code in the lowest bits.
+    /// Of finite numbers without their signs. Adding the unit rounds to a step, and leaves the code in the lowest bits
+    /// and zeros in the others of the mantissa: so codes of up to 8 bits are joined by an or. (A block with a number
+    /// that is not finite is lost anyway, as its scale is not finite either.)
     DLMB_INLINE static Words encode(Floats magnitude) {
         // Below the smallest normal number the distance of numbers stays what it is there.
         Words const normal = greater_of(as<Words>(magnitude), smallest_normal - Words{});
@@ -86,10 +88,10 @@ DLMB_INLINE Vector loaded(std::byte const* from) {
     return vector;
 }
 
-/// A group of numbers without their signs, and these in the highest bits of the halves of words.
-struct Parted {
+/// A group of numbers as signs and magnitudes.
+struct SignMagnitudes {
     Pairs<Floats> magnitudes;
-    Words signs;
+    Words signs;  // each in the highest bit of a half of a word; the other bits are of no meaning
 };
 
 /// How numbers lie in memory: `load` and `store` of a group, and the magnitudes of numbers, which are in the order of
@@ -103,7 +105,7 @@ struct Fp32 {
         Pairs<Words> const pairs = unzipped({loaded<Words>(from), loaded<Words>(from + sizeof(Words))});
         return {as<Floats>(pairs.even), as<Floats>(pairs.odd)};
     }
-    DLMB_INLINE static Parted load_parted(std::byte const* from) {
+    DLMB_INLINE static SignMagnitudes load_sign_magnitudes(std::byte const* from) {
         Pairs<Floats> const values = load(from);
         auto const even = as<Words>(values.even);
         auto const odd = as<Words>(values.odd);
@@ -132,7 +134,7 @@ struct Bf16 : Number16<Bf16> {
         auto const pairs = loaded<Words>(from);
         return {as<Floats>(pairs << 16U), as<Floats>(pairs & 0xFFFF0000U)};
     }
-    DLMB_INLINE static Parted load_parted(std::byte const* from) {
+    DLMB_INLINE static SignMagnitudes load_sign_magnitudes(std::byte const* from) {
         auto const pairs = loaded<Words>(from);
         return {{as<Floats>((pairs << 16U) & 0x7FFFFFFFU), as<Floats>(pairs & 0x7FFF0000U)}, pairs};
     }
@@ -152,7 +154,7 @@ struct Fp16 : Number16<Fp16> {
         auto const pairs = loaded<Words>(from);
         return {Arithmetic::decode(pairs & 0xFFFFU), Arithmetic::decode(pairs >> 16U)};
     }
-    DLMB_INLINE static Parted load_parted(std::byte const* from) {
+    DLMB_INLINE static SignMagnitudes load_sign_magnitudes(std::byte const* from) {
         auto const pairs = loaded<Words>(from);
         Words const magnitudes = pairs & 0x7FFF7FFFU;
         return {{Arithmetic::decode_magnitude(magnitudes & 0xFFFFU), Arithmetic::decode_magnitude(magnitudes >> 16U)},
@@ -168,8 +170,8 @@ struct Fp16 : Number16<Fp16> {
     DLMB_INLINE static Words odd_bits(Floats value) { return even_bits(value) << 16U; }
 };
 
-/// The scales of so many are found before any is packed: they stay in a first-level cache, and their blocks share the
-/// time that a division takes.
+/// The scales of so many numbers are found before any of them is packed. A first-level cache holds them until then, and
+/// they are several vectors of scales, so that one division need not wait for the other.
 inline constexpr std::uint32_t numbers_at_once = 2048;
 inline constexpr std::uint32_t blocks_at_once = numbers_at_once / BlockFormat::smallest_block;
 static_assert(numbers_at_once % BlockFormat::largest_block == 0 && blocks_at_once % lanes == 0);
@@ -222,7 +224,7 @@ template <class Arithmetic, class Number>
 DLMB_INLINE Words code_pairs(std::byte const* numbers, float inverse) {
     constexpr unsigned width = Arithmetic::width;
     if constexpr (Arithmetic::has_sign_bit) {
-        auto const [magnitudes, signs] = Number::load_parted(numbers);
+        auto const [magnitudes, signs] = Number::load_sign_magnitudes(numbers);
         return Arithmetic::encode(magnitudes.even * inverse) | (Arithmetic::encode(magnitudes.odd * inverse) << width) |
                sign_pairs<width>(signs);
     } else {

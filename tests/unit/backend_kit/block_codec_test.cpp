@@ -122,7 +122,8 @@ std::uint32_t code_at(std::vector<std::byte> const& row, BlockFormat const& form
     return (std::to_integer<std::uint32_t>(row[index / 2]) >> (index % 2 * 4)) & 0xFU;
 }
 
-constexpr std::uint64_t counts[] = {1, 2, 31, 32, 33, 127, 128, 129, 255, 1023, 1024, 1025};
+constexpr std::uint64_t counts[] = {1,   2,   31,   32,   33,   127, 128,
+                                    129, 255, 1023, 1024, 1025, 3073};  // beyond what is packed at once
 
 // Magicube: ceil(n * bits / 8) and a scale per started block, odd n included.
 TEST(BlockFormat, ARowHasItsCodesAndAScalePerStartedBlock) {
