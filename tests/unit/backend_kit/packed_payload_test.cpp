@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Faults of packing, of the network and of unpacking are caught and named: of numbers, of rows, and of both.
+#include "common/backend_kit/number_payload.hpp"
+#include "common/memory/small_float.hpp"
 #include "tests/unit/backend_kit/two_ranks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace dlmb::packed_payload_test {
@@ -50,6 +55,47 @@ TEST_F(PackedPayload, ThereIsNoFaultWhenEverythingArrivedInAnyFormat) {
         }
     }
     EXPECT_EQ(at(0).payload->blocks_checked(), 4U);  // two blocks, packed and unpacked
+}
+
+/// 64 numbers of a stream.
+template <class Load>
+std::vector<float> some_numbers(Element element, Load load) {
+    std::vector<std::byte> const bytes = NumberPayload{payload_key(0, 1, 2, 3), element}.numbers(5, 64);
+    std::vector<float> numbers;
+    for (std::size_t at = 0; at < bytes.size(); at += size_of(element)) {
+        numbers.push_back(load(bytes.data() + at));
+    }
+    return numbers;
+}
+
+/// `number` without the lowest bits of its mantissa.
+float cut(float number, unsigned mantissa_bits) {
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(number) >> (23U - mantissa_bits) << (23U - mantissa_bits));
+}
+
+TEST(NumberPayload, HoldsTheSameNumbersInEveryElementCutToItsMantissa) {
+    auto const code = [](std::byte const* from) {
+        std::uint16_t stored = 0;
+        std::memcpy(&stored, from, sizeof stored);
+        return stored;
+    };
+    std::vector<float> const fp32 = some_numbers(Element::fp32, [](std::byte const* from) {
+        float number = 0;
+        std::memcpy(&number, from, sizeof number);
+        return number;
+    });
+    std::vector<float> const fp16 =
+        some_numbers(Element::fp16, [&](std::byte const* from) { return small_float::Fp16::decode(code(from)); });
+    std::vector<float> const bf16 =
+        some_numbers(Element::bf16, [&](std::byte const* from) { return small_float::Bf16::decode(code(from)); });
+    for (std::size_t i = 0; i < fp32.size(); ++i) {
+        EXPECT_EQ(fp16[i], cut(fp32[i], 10));
+        EXPECT_EQ(bf16[i], cut(fp32[i], 7));
+        EXPECT_GE(std::abs(fp32[i]), 0x1p-6F);
+        EXPECT_LT(std::abs(fp32[i]), 0x1p2F);
+    }
+    EXPECT_LT(*std::min_element(fp32.begin(), fp32.end()), -1);
+    EXPECT_GT(*std::max_element(fp32.begin(), fp32.end()), 1);
 }
 
 TEST_F(PackedPayload, AStepThatPacksNothingIsNamed) {
