@@ -86,14 +86,6 @@ double us_of(std::vector<Move> const& moves) {
     return us;
 }
 
-double volume_of(std::vector<Move> const& moves) {
-    double volume = 0;
-    for (Move const& move : moves) {
-        volume += move.volume;
-    }
-    return volume;
-}
-
 Transitions::Transitions(Mesh mesh, Price price, int dimensions) : mesh_(std::move(mesh)), price_(std::move(price)) {
     choices_ = {Sbp::partial, Sbp::broadcast};
     for (int dimension = 0; dimension < dimensions; ++dimension) {

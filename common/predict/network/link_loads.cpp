@@ -55,14 +55,6 @@ double LinkLoads::share() const {
     return most > 0 ? busiest_node() / most : 1;
 }
 
-LinkLoads loads_of(Interconnect const& interconnect, std::vector<Transfer> const& transfers) {
-    LinkLoads loads(interconnect);
-    for (Transfer const& transfer : transfers) {
-        loads.add(transfer);
-    }
-    return loads;
-}
-
 LinkLoads uniform_loads(Interconnect const& interconnect, double bytes) {
     std::vector<int> const sources = interconnect.representatives();
     LinkLoads part(interconnect);

@@ -50,8 +50,6 @@ private:
     std::vector<RouteLink> route_;
 };
 
-[[nodiscard]] LinkLoads loads_of(Interconnect const& interconnect, std::vector<Transfer> const& transfers);
-
 /// Every node sends `bytes` to every other one. Counts the routes from the representatives of the symmetry, which gives
 /// the same as all routes (a test shows it).
 [[nodiscard]] LinkLoads uniform_loads(Interconnect const& interconnect, double bytes);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 namespace dlmb::predict {
@@ -27,6 +28,10 @@ Price const ring_price = alpha_beta_price(alpha_us, 10);
 
 std::vector<Move> moves_between(Mesh const& mesh, Layout const& from, Layout const& to, double bytes) {
     return Transitions(mesh, ring_price).between(from, to, bytes);
+}
+double volume_of(std::vector<Move> const& moves) {
+    return std::accumulate(moves.begin(), moves.end(), 0.0,
+                           [](double sum, Move const& move) { return sum + move.volume; });
 }
 double volume_between(Mesh const& mesh, Layout const& from, Layout const& to, double bytes) {
     return volume_of(moves_between(mesh, from, to, bytes));

@@ -5,7 +5,7 @@
 // 2022, arXiv:2209.01346).
 #include "common/base/error.hpp"
 #include "common/predict/network/hamming_mesh.hpp"
-#include "common/predict/network/link_loads.hpp"
+#include "tests/unit/prediction_network/loads_of.hpp"
 
 #include <gtest/gtest.h>
 

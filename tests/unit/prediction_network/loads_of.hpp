@@ -1,0 +1,20 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "common/predict/network/link_loads.hpp"
+
+#include <vector>
+
+namespace dlmb::predict {
+
+/// What transfers between nodes put on links.
+inline LinkLoads loads_of(Interconnect const& interconnect, std::vector<Transfer> const& transfers) {
+    LinkLoads loads(interconnect);
+    for (Transfer const& transfer : transfers) {
+        loads.add(transfer);
+    }
+    return loads;
+}
+
+}  // namespace dlmb::predict
