@@ -12,6 +12,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace dlmb::predict {
 namespace {
@@ -74,14 +75,11 @@ public:
         } else if (jobs_.size() < 2) {
             jobs_.clear();
         }
-    }
-
-    [[nodiscard]] Vector start() const {
-        Vector unknowns = Vector::Zero(size());
+        prior_values_ = Vector::Zero(size());
         for (std::size_t index = 0; index < parameter_count; ++index) {
-            unknowns(static_cast<Eigen::Index>(index)) = std::log(priors[index].value);
+            prior_values_(static_cast<Eigen::Index>(index)) = std::log(priors[index].value);
         }
-        return unknowns;
+        centers_ = prior_values_;
     }
 
     [[nodiscard]] Vector solve(Vector unknowns) const {
@@ -113,7 +111,9 @@ public:
         return unknowns;
     }
 
-    /// Weights of a bootstrap: how often each measurement is drawn, with replacement.
+    /// What a replicate is fitted to: measurements that are drawn with replacement, by their weights, and priors around
+    /// values that are drawn from them (randomized maximum likelihood, Oliver et al. 1996). So replicates differ in
+    /// what measurements do not tell as well.
     void draw(std::uint64_t number) {
         for (Point& point : points_) {
             point.weight = 0;
@@ -121,6 +121,10 @@ public:
         for (std::uint32_t count = 0; count < points_.size(); ++count) {
             std::uint32_t const word = philox({count, 0, 0, 0}, number)[0];
             points_[below(word, static_cast<std::uint32_t>(points_.size()))].weight += 1;
+        }
+        centers_ = prior_values_;
+        for (Eigen::Index unknown = 0; unknown < size(); ++unknown) {
+            centers_(unknown) += prior_deviation(unknown) * normal(static_cast<std::uint32_t>(unknown), number);
         }
     }
 
@@ -136,7 +140,7 @@ public:
     /// How far jobs are apart, from their factors and how well these are known (empirical Bayes); counts the first
     /// guess as much as one job. 0: no jobs.
     [[nodiscard]] Vector solve_with_jobs() {
-        Vector unknowns = solve(start());
+        Vector unknowns = solve(prior_values_);
         auto const count = static_cast<Eigen::Index>(2 * jobs_.size());
         for (int round = 0; round < rounds_of_spread && count > 0; ++round) {
             Eigen::MatrixXd const hessian = normal_equations(unknowns).first;
@@ -198,10 +202,12 @@ private:
         return own;
     }
 
-    static double prior_value(Eigen::Index unknown) {
-        auto const index = static_cast<std::size_t>(unknown);
-        return index < parameter_count ? std::log(priors[index].value) : 0;
+    /// Of mean 0 and deviation 1 (Box and Muller); no other draw of this replicate has the second counter word 1.
+    static double normal(std::uint32_t unknown, std::uint64_t number) {
+        PhiloxBlock const words = philox({unknown, 1, 0, 0}, number);
+        return std::sqrt(-2 * std::log(to_unit(words[0]))) * std::cos(2 * std::numbers::pi * to_unit(words[1]));
     }
+
     [[nodiscard]] double prior_deviation(Eigen::Index unknown) const {
         auto const index = static_cast<std::size_t>(unknown);
         if (unknown >= job_at(0)) {
@@ -222,7 +228,7 @@ private:
             loss += point.weight * (std::sqrt(1 + residual * residual) - 1);
         }
         for (Eigen::Index unknown = 0; unknown < size(); ++unknown) {
-            loss += 0.5 * std::pow((unknowns(unknown) - prior_value(unknown)) / prior_deviation(unknown), 2);
+            loss += 0.5 * std::pow((unknowns(unknown) - centers_(unknown)) / prior_deviation(unknown), 2);
         }
         return loss;
     }
@@ -259,7 +265,7 @@ private:
         for (Eigen::Index unknown = 0; unknown < size(); ++unknown) {
             double const precision = 1 / std::pow(prior_deviation(unknown), 2);
             hessian(unknown, unknown) += precision;
-            gradient(unknown) += precision * (unknowns(unknown) - prior_value(unknown));
+            gradient(unknown) += precision * (unknowns(unknown) - centers_(unknown));
         }
         return {std::move(hessian), std::move(gradient)};
     }
@@ -299,6 +305,8 @@ private:
     std::vector<std::string> jobs_;
     double job_deviation_ = job_deviation;
     std::vector<Point> points_;
+    Vector prior_values_;
+    Vector centers_;  // of the priors of this fit: their values, or what a replicate drew
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Estimate {
 /// All measurements must be of algorithms whose messages are known. The same ones give the same estimate.
 [[nodiscard]] Estimate estimate(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache);
 
-/// Estimates from measurements that are drawn again, with replacement.
+/// Estimates from measurements that are drawn again, with replacement, around values that are drawn from the priors.
 [[nodiscard]] std::vector<Coefficients> bootstrap(std::vector<Measurement> const& measurements, Limits limits,
                                                   int replicates, LoadCache& cache);
 

@@ -43,9 +43,6 @@ constexpr std::size_t parts_by_size = 4;
 constexpr std::size_t fewest_points = 10;
 constexpr double possible = 0.6;          // times of a torus below this share of what its links need are something else
 constexpr double near_the_largest = 0.8;  // node counts from this share of the largest one are left out together
-// Without two node counts nothing can be left out: 90 % of what three octaves more change lie within a factor of e^0.5,
-// an assumption that is stated in the model file by held_out_above = 0.
-constexpr double assumed_width = 0.5;
 constexpr double least_width = 0.05;
 
 std::vector<double> log_errors(MachineModel const& model, std::vector<Measurement> const& questions, LoadCache& cache) {
@@ -316,8 +313,16 @@ double width_of_residuals(MachineModel const& model) {
     return std::max(least_width, quantile(std::move(left), 0.9));
 }
 
+/// The next of exchangeable values is not above it with a probability of 90 % (Lei et al. 2018, Distribution-free
+/// predictive inference for regression): of n values the ceil(0.9 (n + 1))-th, the largest where there are fewer.
+double conformal_quantile(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    std::size_t const place = (9 * (values.size() + 1) + 9) / 10;
+    return values[std::min(place, values.size()) - 1];
+}
+
 /// Errors of predictions on more nodes than were fitted, and how much wider than without more nodes the intervals have
-/// to be for 90 % of these measurements (split conformal prediction, Vovk et al. 2005, with nested intervals).
+/// to be for 90 % of the next measurements (split conformal prediction, Vovk et al. 2005, with nested intervals).
 void set_held_out(MachineModel& model, std::vector<Split> const& upwards, FitOptions const& options, LoadCache& cache) {
     std::vector<double> squares;  // of the width that a measurement needs beyond that of fitted nodes
     std::vector<double> octaves;
@@ -328,6 +333,7 @@ void set_held_out(MachineModel& model, std::vector<Split> const& upwards, FitOpt
         few.corrected = model.corrected;
         few.width_inside = width_of_residuals(few);
         few.width_outside = width_where_fitted(few);
+        few.held_out_above = split.most_fitted;
         few.replicates = bootstrap(split.fitted, model.limits, options.replicates, cache);
         for (Measurement const& measurement : split.left_out) {
             auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
@@ -348,7 +354,7 @@ void set_held_out(MachineModel& model, std::vector<Split> const& upwards, FitOpt
         squares[index] /= growth_of(octaves[index], model.octaves_outside);
     }
     // At least what residuals have: an interval grows with the distance though these few nodes did not show it.
-    double const beyond = std::max(std::pow(model.width_inside, 2), quantile(std::move(squares), 0.9));
+    double const beyond = std::max(std::pow(model.width_inside, 2), conformal_quantile(std::move(squares)));
     model.width_outside = std::hypot(width_where_fitted(model), std::sqrt(beyond));
 }
 
@@ -387,7 +393,7 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
     model.left_out = std::move(left_out);
     model.corrected = choice.corrected;
     model.width_inside = width_of_residuals(model);
-    model.width_outside = std::hypot(width_where_fitted(model), assumed_width);
+    model.width_outside = width_where_fitted(model);
     if (!splits.upwards.empty()) {
         set_held_out(model, splits.upwards, options, cache);
     }

@@ -179,7 +179,8 @@ struct Cost {
 /// The part of a time that the busiest ports and links need, us.
 [[nodiscard]] double contended_of(Terms const& terms, Parameters const& parameters);
 
-/// Deviation of the logarithm of a factor of an implementation, before it is measured.
+/// Deviation of the logarithm of a factor of an implementation, before it is measured. Where each implementation is
+/// left out in turn of PICO's measurements on few nodes, 90 % of the errors are those of a deviation from 0.2 to 0.6.
 inline constexpr double factor_deviation = 0.4;
 
 /// 90 % of |log measured / predicted| for another job on nodes that were fitted.
@@ -195,10 +196,10 @@ struct Prediction {
     double high_us = 0;
 };
 
-/// The interval of a time that replicates of the bootstrap put at `replicates_us`, on so many nodes. `own_factors`:
-/// what was timed has factors of its own that were fitted.
+/// The interval of a time that replicates of the bootstrap put at `replicates_us`, on so many nodes. `of_factors`: the
+/// variance of the logarithm of the time because of factors that are not known.
 [[nodiscard]] Prediction with_interval(MachineModel const& model, double time_us,
-                                       std::vector<double> const& replicates_us, int nodes, bool own_factors);
+                                       std::vector<double> const& replicates_us, int nodes, double of_factors);
 
 /// The correction of log time that the residuals of the same algorithm at near sizes ask for (Gaussian process over the
 /// nearest 256).

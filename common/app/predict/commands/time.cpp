@@ -196,7 +196,7 @@ private:
             times_us.push_back(static_cast<double>(time) / picoseconds_per_us);
         }
         return with_interval(*model_, static_cast<double>(simulation.time) / picoseconds_per_us, times_us,
-                             nodes_of(world), false);
+                             nodes_of(world), std::pow(factor_deviation, 2));
     }
 
     void print_origin(std::optional<Prediction> const& prediction, int nodes) const {
