@@ -40,7 +40,6 @@ constexpr std::array<Prior, parameter_count> priors{{{1, 1},
                                                      {5, 1.5},
                                                      {2, 1.5},
                                                      {1 / 15000.0, 1}}};
-constexpr double fixed_deviation = 1.5;
 constexpr double noise = 0.12;         // of the logarithm of a time, beyond which a measurement counts less and less
 constexpr double job_deviation = 0.3;  // of the logarithms of its two factors, before there are data
 constexpr int rounds_of_spread = 4;
@@ -113,7 +112,8 @@ public:
 
     /// What a replicate is fitted to: measurements that are drawn with replacement, by their weights, and priors around
     /// values that are drawn from them (randomized maximum likelihood, Oliver et al. 1996). So replicates differ in
-    /// what measurements do not tell as well.
+    /// what measurements do not tell as well. Factors of jobs keep their prior: how little few jobs tell of the next
+    /// one is in width_where_fitted().
     void draw(std::uint64_t number) {
         for (Point& point : points_) {
             point.weight = 0;
@@ -123,7 +123,7 @@ public:
             points_[below(word, static_cast<std::uint32_t>(points_.size()))].weight += 1;
         }
         centers_ = prior_values_;
-        for (Eigen::Index unknown = 0; unknown < size(); ++unknown) {
+        for (Eigen::Index unknown = 0; unknown < job_at(0); ++unknown) {
             centers_(unknown) += prior_deviation(unknown) * normal(static_cast<std::uint32_t>(unknown), number);
         }
     }
@@ -216,7 +216,7 @@ private:
         if (index < parameter_count) {
             return priors[index].deviation;
         }
-        return (index - parameter_count) % 3 == 2 ? fixed_deviation : factor_deviation;
+        return (index - parameter_count) % 3 == 2 ? set_up_deviation : factor_deviation;
     }
 
     [[nodiscard]] double loss_of(Vector const& unknowns) const {

@@ -85,11 +85,11 @@ MachineModel plain_fit(std::vector<Measurement> const& measurements, Limits limi
     return model;
 }
 
-void require_points(std::vector<Measurement> const& measurements) {
+/// `which`: what kind of measurements these are.
+void require_points(std::vector<Measurement> const& measurements, std::string_view which) {
     if (measurements.size() < fewest_points) {
-        throw UsageError(fmt::format(
-            "{} measurements of algorithms whose messages are known are too few for a model; measure at least {}",
-            measurements.size(), fewest_points));
+        throw UsageError(fmt::format("{} measurements {} are too few for a model; measure at least {}",
+                                     measurements.size(), which, fewest_points));
     }
 }
 
@@ -123,7 +123,7 @@ std::vector<Measurement> possible_ones(std::vector<Measurement> const& measureme
             ++left_out[{measurement.collective, measurement.algorithm}];
         }
     }
-    require_points(kept);
+    require_points(kept, "that are not faster than the links of the torus");
     return kept;
 }
 
@@ -378,7 +378,7 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
             measurements.push_back(measurement);
         }
     }
-    require_points(measurements);
+    require_points(measurements, "of algorithms whose messages are known");
     for (Measurement const& measurement : measurements) {
         if (measurement.topology.kind != measurements.front().topology.kind) {
             throw UsageError(

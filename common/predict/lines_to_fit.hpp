@@ -18,9 +18,9 @@ struct LinesToFit {
 };
 
 /// The measurements of known algorithms, without those that seem to have run something else. Of a job an algorithm
-/// "X_LIBRARY" is left out where at most sizes it takes the times of "default_LIBRARY" and of "Y_LIBRARY", though X and
-/// Y have other messages, and where at two of these sizes or more another implementation of X takes much longer or
-/// shorter. Alone, the times of the decision say nothing: it may be X.
+/// "X_LIBRARY" is left out where at more than half of its sizes it takes the times of "default_LIBRARY" and of
+/// "Y_LIBRARY", though X and Y have other messages, and where at two of these sizes or more another implementation of X
+/// takes much longer or shorter. Alone, the times of the decision say nothing: it may be X.
 [[nodiscard]] LinesToFit lines_to_fit(std::vector<TableLine> const& lines);
 
 /// "18 lines were left out, for ...: allreduce ring_mpich (18)"; empty where there are none.

@@ -50,18 +50,20 @@ ImplementationFactors factors_of(Coefficients const& coefficients, Measurement c
     return found == coefficients.factors.end() ? ImplementationFactors{} : found->second;
 }
 
-/// Of the logarithm of a time, because of factors that are not known. Each of a and b counts by its part of the time.
+/// Of the logarithm of a time, because of factors that are not known. Each counts by its part of the time.
 /// The widths by held-out errors have in them how far fitted factors change with the nodes. Without such errors,
 /// factors are known on the nodes of the fit; with the distance they go back to what is known of any implementation, as
-/// residuals do (a stationary Gaussian process in the logarithm of the nodes).
+/// residuals do (a stationary Gaussian process in the logarithm of the nodes). Only the set-up of a fitted algorithm,
+/// which is work of its processor, stays known.
 double variance_of_factors(MachineModel const& model, std::vector<Residual> const& fitted, Cost const& cost,
                            int nodes) {
     double known = 0;
     for (Residual const& residual : fitted) {
         known = model.held_out_above > 0 ? 1 : std::max(known, nearness(nodes, residual));
     }
-    double const parts = std::pow(cost.latency / cost.total(), 2) + std::pow(cost.bandwidth / cost.total(), 2);
-    return std::pow(factor_deviation, 2) * parts * (1 - known * known);
+    double const by_nodes = factor_deviation * std::hypot(cost.latency, cost.bandwidth) / cost.total();
+    double const set_up = fitted.empty() ? set_up_deviation * cost.fixed / cost.total() : 0;
+    return std::pow(by_nodes, 2) * (1 - known * known) + std::pow(set_up, 2);
 }
 
 }  // namespace
@@ -209,8 +211,8 @@ double growth_of(double octaves, double octaves_outside) {
 }
 
 Prediction with_interval(MachineModel const& model, double time_us, std::vector<double> const& replicates_us, int nodes,
-                         double of_factors) {
-    double variance = of_factors;  // of the logarithm
+                         double factor_variance) {
+    double variance = factor_variance;  // of the logarithm
     for (double const other : replicates_us) {
         variance += std::pow(std::log(other / time_us), 2) / static_cast<double>(replicates_us.size());
     }

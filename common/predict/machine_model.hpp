@@ -179,9 +179,12 @@ struct Cost {
 /// The part of a time that the busiest ports and links need, us.
 [[nodiscard]] double contended_of(Terms const& terms, Parameters const& parameters);
 
-/// Deviation of the logarithm of a factor of an implementation, before it is measured. Where each implementation is
-/// left out in turn of PICO's measurements on few nodes, 90 % of the errors are those of a deviation from 0.2 to 0.6.
+/// Deviation of the logarithm of the factors a and b of an implementation, before they are measured. Where each
+/// implementation is left out in turn of PICO's measurements on few nodes, the 90 % quantile of the errors is that of a
+/// normal distribution with a deviation of 0.2 to 0.6, by system.
 inline constexpr double factor_deviation = 0.4;
+/// The same of its set-up, which differs more: 8 us by the prior, from 2 to 40.
+inline constexpr double set_up_deviation = 1.5;
 
 /// 90 % of |log measured / predicted| for another job on nodes that were fitted.
 [[nodiscard]] double width_where_fitted(MachineModel const& model);
@@ -196,10 +199,10 @@ struct Prediction {
     double high_us = 0;
 };
 
-/// The interval of a time that replicates of the bootstrap put at `replicates_us`, on so many nodes. `of_factors`: the
-/// variance of the logarithm of the time because of factors that are not known.
+/// The interval of a time that replicates of the bootstrap put at `replicates_us`, on so many nodes. `factor_variance`:
+/// that of the logarithm of the time because of factors that are not known.
 [[nodiscard]] Prediction with_interval(MachineModel const& model, double time_us,
-                                       std::vector<double> const& replicates_us, int nodes, double of_factors);
+                                       std::vector<double> const& replicates_us, int nodes, double factor_variance);
 
 /// The correction of log time that the residuals of the same algorithm at near sizes ask for (Gaussian process over the
 /// nearest 256).

@@ -263,7 +263,8 @@ MachineModel read_model(std::string_view text, std::string_view name) {
     try {
         return read(Json::parse(text));
     } catch (nlohmann::json::exception const& error) {
-        throw UsageError(fmt::format("{}: is no machine model: {}", name, error.what()));
+        throw UsageError(fmt::format("{}: is no machine model of this version: {}; make it with dlmb_predict fit", name,
+                                     error.what()));
     } catch (UsageError const& error) {
         throw UsageError(fmt::format("{}: {}", name, error.what()));
     }

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -93,9 +94,11 @@ void add_results(std::string const& path, std::string const& system, int max_nod
     for (auto const& [launch_id, cell] : file.cells) {
         auto const launch = launches.find(launch_id);
         auto measurement = launch == launches.end() ? std::nullopt : measurement_of(cell, *launch->second, system);
-        if (!measurement) {
+        auto const& world = cell.identity.world;
+        bool const asked = max_nodes == 0 || world.ranks <= max_nodes * std::max(world.ranks_per_node, 1);
+        if (asked && !measurement) {
             ++left_out;
-        } else if (max_nodes == 0 || measurement->topology.nodes() <= max_nodes) {
+        } else if (asked) {
             input.measurements.push_back(std::move(*measurement));
         }
     }

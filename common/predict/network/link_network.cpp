@@ -116,6 +116,7 @@ void LinkNetwork::move(FlowId flow) const {
 
 void LinkNetwork::settle() const {
     changed_ = false;
+    ++updates_;
     FairSharing::Changes const& changes = sharing_.update();
     for (LinkId const bottleneck : changes.bottlenecks) {
         Service& service = services_[bottleneck];

@@ -34,6 +34,8 @@ public:
 
     /// Of all messages that were started.
     [[nodiscard]] LinkLoads const& loads() const { return loads_; }
+    /// How often rates were computed.
+    [[nodiscard]] std::uint64_t updates() const { return updates_; }
 
 private:
     struct State {  // of a message
@@ -96,6 +98,7 @@ private:
     mutable bool changed_ = false;
     mutable Picoseconds settle_at_ = never;  // at the latest, of what changed
     mutable double mean_duration_ = 0;       // of the messages that end first at the bottlenecks that changed last
+    mutable std::uint64_t updates_ = 0;
 };
 
 }  // namespace dlmb::predict

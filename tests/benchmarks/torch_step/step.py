@@ -17,7 +17,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-LAYERS, STEPS, WARM_UP = 16, 2000, 30  # a second or more: less depends on what else ran in it
+LAYERS, STEPS, WARM_UP = 16, 2000, 30  # a second or more, of which other work on the machine disturbs little
 PRINTED_LOSSES = 180
 
 

@@ -6,6 +6,7 @@
 #include "common/predict/fit.hpp"
 #include "common/predict/machine_model.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -168,7 +169,8 @@ TEST(Fit, RefusesATableWhoseOnlyAlgorithmIsTooFastForTheLinks) {
         }
     }
     ASSERT_GE(measurements.size(), 10U);
-    EXPECT_THROW((void)fit(measurements, {0}, cache), UsageError);
+    EXPECT_THAT([&] { (void)fit(measurements, {0}, cache); },
+                testing::ThrowsMessage<UsageError>(testing::HasSubstr("not faster than the links of the torus")));
 }
 
 TEST(Fit, FindsFromWhichSizesOnMessagesAreFetchedAndWaitForTheirReceiver) {
@@ -211,6 +213,21 @@ TEST(Fit, GivesIntervalsThatHoldNineOfTenMeasurementsOnMoreNodes) {
         EXPECT_GT(held / static_cast<double>(asked.size()), 0.85) << noise;
         EXPECT_LT(quantile(widths, 0.5), noise) << "twice the largest error of a measurement";
     }
+}
+
+TEST(Fit, IsUnsureOfTheSetUpOfAnAlgorithmThatWasNotFitted) {
+    LoadCache cache;
+    MachineModel const model = fit(measured({"2x2x2"}, cache), {}, cache);
+    Measurement question{"made", parse_nodes("2x2x2"), Collective::allreduce, "RECDOUB-L-UTOFU-0-1", 8, 0};
+    auto const width = [&] {
+        auto const algorithm = algorithm_of(question.collective, question.algorithm).value();
+        Prediction const prediction = predict(model, question, algorithm, cache);
+        return std::log(prediction.high_us / prediction.time_us);
+    };
+    double const small = width();
+    EXPECT_GT(small, 0.8) << "most of the time is three set-ups, which may take 2 or 40 us each";
+    question.bytes = 64 << 20;
+    EXPECT_LT(width(), small);
 }
 
 TEST(Fit, WidensItsIntervalsWithTheDistanceFromTheMeasuredNodes) {

@@ -84,6 +84,8 @@ TEST(LinesToFit, AreOfNoAlgorithmThatTheLibraryHardlyRan) {
     EXPECT_EQ(kept(doubling + own_doubling + rabenseifner), 15U) << "no decision was measured";
     EXPECT_EQ(kept(decision + five_sizes("recursive_doubling_mpich", 8) + own_doubling + rabenseifner), 15U)
         << "unlike the decision where sizes tell";
+    EXPECT_EQ(kept(five_sizes("default_mpich", 9) + doubling + own_doubling + five_sizes("rabenseifner_mpich", 9)), 15U)
+        << "three sizes alike, where the other implementation takes as long";
     EXPECT_EQ(kept(decision + own_doubling), 5U) << "a decision names no messages";
     EXPECT_EQ(describe({}), "");
 }

@@ -65,6 +65,7 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         [](Json& model) { model["parameters"].erase("link_ratio"); },
         [](Json& model) { model["cached_bytes"] = nullptr; },
         [](Json& model) { model["inject_bytes"] = -1; },
+        [](Json& model) { model.erase("inject_bytes"); },
         [](Json& model) { model["range"]["most_nodes"] = 7; },
         [](Json& model) { model["range"]["fewest_nodes"] = 1.5; },
         [](Json& model) { model["algorithms"].push_back(model["algorithms"][0]); },

@@ -51,10 +51,11 @@ public:
         write_output(output_, to_text(model));
         if (!is_standard_output(output_)) {
             print(model);
-            std::string const too_fast = describe(model.left_out);
-            if (!input.left_out.empty() || !too_fast.empty()) {
-                fmt::print("\n{}{}{}", input.left_out, too_fast, too_fast.empty() ? "" : "\n");
-            }
+        }
+        std::string const too_fast = describe(model.left_out);
+        if (!input.left_out.empty() || !too_fast.empty()) {
+            fmt::print(is_standard_output(output_) ? stderr : stdout, "\n{}{}{}", input.left_out, too_fast,
+                       too_fast.empty() ? "" : "\n");
         }
         return exit_ok;
     }

@@ -45,8 +45,9 @@ struct Asked {
         }
         bool const more = most_nodes > model.most_nodes;
         if (more) {
-            fmt::print("Extrapolated from {} to {} nodes, x{:.3g}; intervals have grown with it\n", model.most_nodes,
-                       most_nodes, static_cast<double>(most_nodes) / model.most_nodes);
+            fmt::print("Extrapolated from {} to {} nodes, x{:.3g}{}\n", model.most_nodes, most_nodes,
+                       static_cast<double>(most_nodes) / model.most_nodes,
+                       model.held_out_above > 0 ? "; intervals have grown with it" : "");
         }
         if (fewest_nodes < model.fewest_nodes) {
             fmt::print("Extrapolated from {} down to {} nodes\n", model.fewest_nodes, fewest_nodes);
