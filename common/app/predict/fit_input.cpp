@@ -103,7 +103,7 @@ void add_results(std::string const& path, std::string const& system, int max_nod
         }
     }
     if (left_out > 0) {
-        input.left_out = fmt::format(
+        input.left_out_text = fmt::format(
             "{} cells were left out, whose messages are not known or which were not measured well\n", left_out);
     }
 }
@@ -122,11 +122,11 @@ void add_table(std::string const& path, std::string const& system, int max_nodes
     dlmb::predict::LinesToFit found = dlmb::predict::lines_to_fit(lines);
     input.measurements = std::move(found.measurements);
     if (unusable > 0) {
-        input.left_out = fmt::format(
+        input.left_out_text = fmt::format(
             "{} lines were left out, whose messages are not known or whose buffers are on GPUs\n", unusable);
     }
     if (!found.left_out.empty()) {
-        input.left_out += describe(found.left_out) + "\n";
+        input.left_out_text += describe(found.left_out) + "\n";
     }
     if (!systems.contains(system)) {
         std::vector<std::string> const known(systems.begin(), systems.end());

@@ -14,7 +14,7 @@ namespace dlmb::app::predict {
 struct FitInput {
     std::vector<dlmb::predict::Measurement> measurements;  // of one system, of algorithms whose messages are known
     std::string text;                                      // the file as it was read
-    std::string left_out;  // what is not among them and why, in whole lines; empty: nothing
+    std::string left_out_text;  // what is not among them and why, in whole lines; empty: nothing
 };
 
 /// Of a table, the lines of `system` whose times may be those of the algorithm that they name. A result file is of one

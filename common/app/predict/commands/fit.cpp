@@ -53,8 +53,8 @@ public:
             print(model);
         }
         std::string const too_fast = describe(model.left_out);
-        if (!input.left_out.empty() || !too_fast.empty()) {
-            fmt::print(is_standard_output(output_) ? stderr : stdout, "\n{}{}{}", input.left_out, too_fast,
+        if (!input.left_out_text.empty() || !too_fast.empty()) {
+            fmt::print(is_standard_output(output_) ? stderr : stdout, "\n{}{}{}", input.left_out_text, too_fast,
                        too_fast.empty() ? "" : "\n");
         }
         return exit_ok;
