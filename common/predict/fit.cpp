@@ -260,6 +260,19 @@ Choice with_best_limits(std::vector<Split> const& splits, Limits limits, LoadCac
     return best;
 }
 
+/// The one of `others` with the smallest errors where that is a gain over `choice`, which stays otherwise.
+Choice better_of(std::vector<Split> const& splits, Choice choice, std::vector<Choice> const& others, LoadCache& cache) {
+    double best_error = least_gain * error_on_left_out(splits, choice, cache);
+    for (Choice const& other : others) {
+        double const error = error_on_left_out(splits, other, cache);
+        if (error < best_error) {
+            choice = other;
+            best_error = error;
+        }
+    }
+    return choice;
+}
+
 /// The limits whose errors on what was left out are the smallest.
 Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     if (splits.empty()) {
@@ -267,29 +280,19 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     }
     Choice best = with_best_limits(splits, {}, cache);
     if (any_fitted(splits, [](Topology const& of) { return of.nodes() > 1; })) {
-        Choice choice = best;
-        choice.limits.inject_bytes = inject_limit;
-        double best_error = least_gain * error_on_left_out(splits, best, cache);
-        for (double const eager_bytes : eager_limits) {
-            choice.limits.eager_bytes = eager_bytes;
-            double const error = error_on_left_out(splits, choice, cache);
-            if (error < best_error) {
-                best = choice;
-                best_error = error;
-            }
+        std::vector<Choice> injecting(eager_limits.size(), best);
+        for (std::size_t index = 0; index < eager_limits.size(); ++index) {
+            injecting[index].limits.inject_bytes = inject_limit;
+            injecting[index].limits.eager_bytes = eager_limits[index];
         }
+        best = better_of(splits, best, injecting, cache);
     }
     if (any_fitted(splits, [](Topology const& of) { return of.ranks_per_node > 1; })) {
-        Choice choice = best;
-        double best_error = least_gain * error_on_left_out(splits, best, cache);
-        for (double const cached_bytes : cached_limits) {
-            choice.limits.cached_bytes = cached_bytes;
-            double const error = error_on_left_out(splits, choice, cache);
-            if (error < best_error) {
-                best = choice;
-                best_error = error;
-            }
+        std::vector<Choice> caching(cached_limits.size(), best);
+        for (std::size_t index = 0; index < cached_limits.size(); ++index) {
+            caching[index].limits.cached_bytes = cached_limits[index];
         }
+        best = better_of(splits, best, caching, cache);
         if (best.limits.cached_bytes < no_limit) {
             best = with_best_limits(splits, best.limits, cache);
         }
