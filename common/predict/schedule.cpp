@@ -161,7 +161,7 @@ Rounds reduce(Algorithm algorithm, int ranks) {
     case Algorithm::rabenseifner:
         folded.fold(rounds, 1, 1);
         append(rounds, halving(folded, true));
-        append(rounds, reversed(binomial_scatter(folded.left())));
+        append(rounds, gather_after_halving(folded));
         return rounds;
     default:
         return {};

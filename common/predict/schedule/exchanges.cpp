@@ -79,6 +79,18 @@ Rounds halving(Folded const& folded, bool nearest_first) {
     return rounds;
 }
 
+Rounds gather_after_halving(Folded const& folded) {
+    Rounds rounds;
+    for (int distance = folded.left() / 2; distance > 0; distance /= 2) {
+        Round round;
+        for (int place = 0; place < distance; ++place) {
+            round.messages.push_back({folded.rank(place + distance), folded.rank(place), 0.5 / distance});
+        }
+        rounds.push_back(std::move(round));
+    }
+    return rounds;
+}
+
 Rounds doubling_allgather(int ranks) {
     // Parts of the P - q folded ranks travel with those of their neighbours.
     Folded const folded(ranks);

@@ -43,6 +43,8 @@ private:
 
 /// Halves the vector in each round; the partner's distance doubles, or halves.
 [[nodiscard]] Rounds halving(Folded const& folded, bool nearest_first);
+/// Brings the parts that halving with the nearest partners first has left to place 0: in the reverse order of partners.
+[[nodiscard]] Rounds gather_after_halving(Folded const& folded);
 [[nodiscard]] Rounds doubling_allgather(int ranks);
 
 /// Every rank sends the share to the rank `distance` further on.

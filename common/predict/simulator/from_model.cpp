@@ -39,7 +39,7 @@ Machine machine_of(MachineModel const& model, Parameters const& parameters, int 
         double const hop = inside ? 0 : us(Parameter::hop);
         return LogGopsParameters{ps(latency - 2 * overhead + hop + handover + rendezvous + fetch), ps(overhead),
                                  ps(us(Parameter::message)), inside ? 0 : nic_byte,
-                                 fs((inside ? us(Parameter::inside) : 0) + (eager ? us(Parameter::eager) / 2 : 0))};
+                                 fs((inside ? us(Parameter::inside) : 0) + (eager ? us(Parameter::eager) : 0))};
     };
     auto const [smaller, larger] = std::minmax(model.limits.inject_bytes, model.limits.eager_bytes);
     Machine machine;

@@ -8,13 +8,16 @@
 //                          fetch_us for those beyond the inject limit
 //     L inside a node      latency_us - 2 o, and rendezvous_us more
 //     g                    message_us
-//     G                    byte_us between nodes, inside_byte_us inside
-//     gamma, copy, call    reduce_byte_us, copy_byte_us, call_us
+//     G                    byte_us between nodes, 0 inside
+//     O, of the sender     eager_byte_us up to the eager limit, and inside_byte_us more inside a node
+//     gamma, copy          reduce_byte_us, copy_byte_us
+//     call                 call_us, and turn_us for each further rank of a processor; L has handover_us for each,
+//                          twice beyond the eager limit
 //     S                    the eager limit
 //     memory               memory_byte_us, where the buffers of a plan have cached_bytes
 //
-// Left out: hops beyond the first (hop_us), bytes by distance (far_byte_us), shared links (link_ratio), and the factors
-// of implementations.
+// Left out: hops beyond the first (hop_us), bytes by distance (far_byte_us), shared links (link_ratio), new memory
+// (fresh_byte_us), and the factors of implementations.
 #pragma once
 
 #include "common/predict/machine_model.hpp"

@@ -111,5 +111,17 @@ TEST(MachineOfAModel, WaitsForReceiversBeyondTheEagerLimitAndForTheNicBeyondTheI
     EXPECT_TRUE(is_step(latency(1, 8193) - latency(1, 8192)));
 }
 
+TEST(MachineOfAModel, LetsTheSenderPayForTheCopiesOfEagerMessagesAndForBytesInANode) {
+    MachineModel const model = sample();  // each byte takes e^-1 us
+    Machine const machine = machine_of(model, model.best.parameters, 2);
+    auto const byte_times = [&](Rank to, Bytes bytes) {
+        return static_cast<double>(machine.parameters(0, to, bytes).overhead_per_byte) / 1e9 / std::exp(-1);
+    };
+    EXPECT_NEAR(byte_times(2, 8192), 1, 1e-6);
+    EXPECT_EQ(byte_times(2, 8193), 0);
+    EXPECT_NEAR(byte_times(1, 8192), 2, 1e-6);
+    EXPECT_NEAR(byte_times(1, 8193), 1, 1e-6);
+}
+
 }  // namespace
 }  // namespace dlmb::predict

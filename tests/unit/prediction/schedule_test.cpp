@@ -7,9 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <set>
+#include <utility>
 
 namespace dlmb::predict {
 namespace {
@@ -92,6 +95,22 @@ TEST(Schedule, OfPowersOfTwoHaveTheFormsOfThakurRabenseifnerAndGropp) {
         auto const scattering = schedule_of(Collective::scatter, Algorithm::binomial, ranks);
         EXPECT_EQ(rounds_in(scattering), log);
         EXPECT_NEAR(sent(scattering, 0), others, close);
+    }
+}
+
+TEST(Schedule, OfAReductionByRabenseifnerGathersWithThePartnersOfItsHalvingInReverse) {
+    for (int const ranks : {8, 60}) {
+        std::set<std::pair<int, int>> halved;
+        std::vector<Round> const rounds = schedule_of(Collective::reduce, Algorithm::rabenseifner, ranks);
+        auto const first =
+            std::find_if(rounds.begin(), rounds.end(), [](Round const& round) { return round.reduced == 0; });
+        for (Message const& message : std::prev(first)->messages) {
+            halved.emplace(message.from, message.to);
+        }
+        for (Message const& message : first->messages) {
+            EXPECT_TRUE(halved.contains({message.from, message.to})) << message.from << " to " << message.to;
+        }
+        EXPECT_EQ(first->messages.size() * 2, halved.size()) << "each gives, or takes";
     }
 }
 
