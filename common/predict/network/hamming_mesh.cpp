@@ -22,7 +22,7 @@ constexpr double port_capacity = 1.0 / ports;
 
 // Links of a node: out of its four ports, and into it from the switches beyond them.
 HammingMesh::HammingMesh(Topology const& topology)
-    : Interconnect(topology.nodes(), static_cast<LinkId>(topology.nodes()) * 2 * ports), side_(topology.shape[0]),
+    : Interconnect(topology, std::int64_t{topology.nodes()} * 2 * ports), side_(topology.shape[0]),
       boards_x_(topology.shape[1]), boards_y_(topology.shape[2]), adaptive_(topology.routing == Routing::adaptive),
       numbers_(static_cast<std::size_t>(boards_x_ * boards_y_), -1) {
     for (int row = 0; row < boards_y_; ++row) {

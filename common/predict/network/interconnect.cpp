@@ -14,6 +14,19 @@
 #include <numeric>
 
 namespace dlmb::predict {
+namespace {
+
+constexpr std::int64_t most_inner_links = std::int64_t{1} << 24;  // 2^20 nodes in a torus of 8 dimensions have these
+
+}  // namespace
+
+Interconnect::Interconnect(Topology const& topology, std::int64_t inner_links)
+    : nodes_(topology.nodes()), inner_links_(static_cast<LinkId>(inner_links)) {
+    if (inner_links > most_inner_links) {
+        throw UsageError(
+            fmt::format("topology '{}': {} links; the most is {}", topology.text(), inner_links, most_inner_links));
+    }
+}
 
 double Interconnect::capacity(LinkId link) const {
     auto const own = 2 * static_cast<LinkId>(nodes_);

@@ -57,7 +57,8 @@ public:
     [[nodiscard]] virtual std::vector<int> order(Placement placement) const;
 
 protected:
-    Interconnect(int nodes, LinkId inner_links) : nodes_(nodes), inner_links_(inner_links) {}
+    /// Throws UsageError for more than 2^24 inner links: whoever asks for loads or rates keeps a state of each link.
+    Interconnect(Topology const& topology, std::int64_t inner_links);
     // Of links behind the first 2 N, counted from 0.
     [[nodiscard]] virtual double inner_capacity(LinkId link) const = 0;
     [[nodiscard]] virtual std::string inner_name(LinkId link) const = 0;
@@ -73,7 +74,7 @@ private:
 };
 
 /// Throws UsageError: a tree has no links; a HammingMesh without so many boards that two others have no route; a
-/// dragonfly of more groups than its global links reach.
+/// dragonfly of more groups than its global links reach; more than 2^24 links between nodes.
 [[nodiscard]] std::unique_ptr<Interconnect> interconnect_of(Topology const& topology);
 
 /// Which node each rank is on: ranks / ranks_per_node nodes in the order of the placement; random: by the seed.

@@ -40,7 +40,7 @@ std::vector<FatTree::Level> FatTree::levels_of(Topology const& topology) {
 FatTree::FatTree(Topology const& topology) : FatTree(topology, levels_of(topology)) {}
 
 FatTree::FatTree(Topology const& topology, std::vector<Level> levels)
-    : Interconnect(topology.nodes(), levels.empty() ? 0 : levels.back().first + 2 * levels.back().links),
+    : Interconnect(topology, levels.empty() ? 0 : levels.back().first + 2 * levels.back().links),
       levels_(std::move(levels)), adaptive_(topology.routing == Routing::adaptive) {}
 
 std::size_t FatTree::level_of(LinkId link) const {
@@ -93,8 +93,8 @@ LinkId FatTree::inner_class(LinkId link) const {
 }
 
 Dragonfly::Dragonfly(Topology const& topology)
-    : Interconnect(topology.nodes(), static_cast<LinkId>(topology.shape[2] * topology.shape[1] *
-                                                         (topology.shape[1] + topology.global_links))),
+    : Interconnect(topology,
+                   std::int64_t{topology.shape[2]} * topology.shape[1] * (topology.shape[1] + topology.global_links)),
       router_nodes_(topology.shape[0]), routers_(topology.shape[1]), groups_(topology.shape[2]),
       global_(topology.global_links), parallel_(groups_ > 1 ? routers_ * global_ / (groups_ - 1) : 0),
       adaptive_(topology.routing == Routing::adaptive) {
@@ -156,8 +156,7 @@ int HyperX::links_of_router(Topology const& topology) {
 }
 
 HyperX::HyperX(Topology const& topology)
-    : Interconnect(topology.nodes(),
-                   static_cast<LinkId>(topology.nodes() / topology.shape[0] * links_of_router(topology))),
+    : Interconnect(topology, std::int64_t{topology.nodes() / topology.shape[0]} * links_of_router(topology)),
       router_nodes_(topology.shape[0]), per_router_(links_of_router(topology)), dimensions_(topology.shape.size() - 1),
       adaptive_(topology.routing == Routing::adaptive) {
     int stride = 1;

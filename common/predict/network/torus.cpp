@@ -19,7 +19,7 @@ TorusSteps::TorusSteps(std::vector<int> shape) : shape_(std::move(shape)), strid
 }
 
 Torus::Torus(Topology const& topology)
-    : Interconnect(topology.nodes(), TorusSteps(topology.shape).links()), steps_(topology.shape),
+    : Interconnect(topology, TorusSteps(topology.shape).links()), steps_(topology.shape),
       adaptive_(topology.routing == Routing::adaptive),
       wide_dimensions_(static_cast<int>(
           std::count_if(topology.shape.begin(), topology.shape.end(), [](int extent) { return extent > 1; }))) {}

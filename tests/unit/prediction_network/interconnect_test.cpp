@@ -159,6 +159,16 @@ TEST(Topology, RefusesWhatHasNoMeaning) {
     EXPECT_THROW((void)interconnect_of(parse_nodes("64")), UsageError) << "the placement is not known";
 }
 
+TEST(Topology, RefusesMoreLinksThanAreKept) {
+    // 2^32 and 2^48 links; 46341^2 is just above 2^31; of a torus the most nodes are few enough.
+    for (std::string_view const text :
+         {"hyperx:1x65536", "dragonfly:1x65536x1", "hyperx:1x46341", "hyperx:1x4097", "dragonfly:1x1024x1024"}) {
+        EXPECT_THROW((void)made(text), UsageError) << text;
+    }
+    EXPECT_EQ(made("hyperx:1x4096")->links(), 4096U * 4096U + 2U * 4096U);
+    EXPECT_EQ(made("torus:64x64x64x4x1x1x1x1")->links(), (16U + 2U) << 20U);
+}
+
 TEST(Topology, IsAsDeepAsTheSwitchesThatReduce) {
     EXPECT_EQ(parse_topology("fat-tree:16x8x8").reduction_depth(), 3);
     EXPECT_EQ(parse_topology("fat-tree:16").reduction_depth(), 1);
