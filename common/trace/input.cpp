@@ -10,6 +10,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fstream>
+#include <new>
 #include <utility>
 
 namespace dlmb::trace {
@@ -54,11 +55,14 @@ public:
     Unpacked(std::string name, ByteSource& packed)
         : name_(std::move(name)), packed_(packed), archive_(archive_read_new()) {
         archive* const reader = archive_.get();
-        archive_read_support_filter_gzip(reader);
-        archive_read_support_format_tar(reader);
-        archive_read_support_format_zip_streamable(reader);
-        archive_read_support_format_empty(reader);
-        archive_read_support_format_raw(reader);
+        if (reader == nullptr) {
+            throw std::bad_alloc();
+        }
+        for (auto* const support : {archive_read_support_filter_gzip, archive_read_support_format_tar,
+                                    archive_read_support_format_zip_streamable, archive_read_support_format_empty,
+                                    archive_read_support_format_raw}) {
+            require(support(reader));
+        }
         require(archive_read_open(reader, this, nullptr, read_packed, nullptr));
     }
 
