@@ -120,12 +120,17 @@ Trace Builder::finish() {
     return std::move(trace_);
 }
 
-Bytes product(Input const& input, std::string_view where, Bytes a, Bytes b) {
+std::optional<Bytes> product(Bytes a, Bytes b) {
     constexpr auto most = static_cast<Bytes>(std::numeric_limits<std::int64_t>::max());
-    if (a != 0 && b > most / a) {
+    return a != 0 && b > most / a ? std::nullopt : std::optional(a * b);
+}
+
+Bytes product(Input const& input, std::string_view where, Bytes a, Bytes b) {
+    auto const bytes = product(a, b);
+    if (!bytes) {
         input.refuse(fmt::format("{}: {} times {} bytes is more than 2^63 - 1", where, a, b));
     }
-    return a * b;
+    return *bytes;
 }
 
 std::optional<Rank> rank_of_name(std::string_view name) {

@@ -76,7 +76,9 @@ struct Format {
     std::unique_ptr<Reader> (*make)(Builder& builder);
 };
 
-/// a * b; refuses what is beyond 2^63 - 1.
+/// a * b; nothing for what is beyond 2^63 - 1.
+[[nodiscard]] std::optional<Bytes> product(Bytes a, Bytes b);
+/// The same; refuses what is beyond.
 [[nodiscard]] Bytes product(Input const& input, std::string_view where, Bytes a, Bytes b);
 
 /// The number that a file name tells of its rank: "rank-3.pt.trace.json", "trace_3.json.gz", "3.json", "x.3.et".

@@ -58,43 +58,65 @@ std::string phase_named(std::string_view label) {
     return result;
 }
 
-/// StepLabels of steps. Those of a collective are the same on all ranks: what the first of them says.
-class StepLabels {
+/// Of a collective, the same on all of its ranks.
+struct SharedDetails {
+    std::string phase;
+    std::vector<Bytes> parts;  // of a gather or scatter, by rank of the group; empty: not listed
+};
+
+/// The details of collectives that one rank tells and the others need: the phase is what the first of them says, parts
+/// are what the root says, for the others know their own alone.
+class Details {
 public:
     /// How many collectives of each group a rank had so far.
     using Counts = std::map<std::vector<Rank>, std::size_t>;
 
-    explicit StepLabels(Trace const& trace) : trace_(trace) {
+    explicit Details(Trace const& trace) : trace_(trace) {
         for (RankProgram const& program : trace.programs) {
             Counts counts;
             for (TraceOperation const& operation : program.operations) {
                 if (program.ranks.size() == 1 && !is_message(operation)) {
-                    auto members = members_of(operation, program.ranks.front());
-                    std::size_t const number = counts[members]++;
-                    if (std::string phase = phase_named(operation.label); !phase.empty()) {
-                        phases_.emplace(std::pair(std::move(members), number), std::move(phase));
-                    }
+                    add(operation, program.ranks.front(), counts);
                 }
             }
         }
     }
 
-    [[nodiscard]] std::string next(TraceOperation const& operation, Rank rank, RankProgram const& program,
-                                   Counts& counts) const {
-        std::string phase;
+    [[nodiscard]] SharedDetails next(TraceOperation const& operation, Rank rank, RankProgram const& program,
+                                     Counts& counts) const {
         if (is_message(operation) || program.ranks.size() > 1) {
-            phase = phase_named(operation.label);
-        } else if (!phases_.empty()) {
-            auto members = members_of(operation, rank);
-            std::size_t const number = counts[members]++;
-            auto const found = phases_.find(std::pair(std::move(members), number));
-            phase = found == phases_.end() ? "" : found->second;
+            return {phase_named(operation.label), {}};
         }
-        return phase.empty() ? std::string(name_of(operation.kind))
-                             : fmt::format("{}.{}", phase, name_of(operation.kind));
+        if (details_.empty()) {
+            return {};
+        }
+        auto members = members_of(operation, rank);
+        std::size_t const number = counts[members]++;
+        auto const found = details_.find(std::pair(std::move(members), number));
+        return found == details_.end() ? SharedDetails{} : found->second;
     }
 
 private:
+    void add(TraceOperation const& operation, Rank rank, Counts& counts) {
+        auto members = members_of(operation, rank);
+        std::size_t const number = counts[members]++;
+        std::string phase = phase_named(operation.label);
+        bool const is_root = operation.root && trace_.groups.at(operation.group).place_of(rank) == operation.root;
+        std::vector<Bytes> const none;
+        auto const& parts = is_root && operation.kind == OperationKind::gather    ? operation.recv_split.parts
+                            : is_root && operation.kind == OperationKind::scatter ? operation.send_split.parts
+                                                                                  : none;
+        if (phase.empty() && parts.empty()) {
+            return;
+        }
+        SharedDetails& details = details_[std::pair(std::move(members), number)];
+        if (details.phase.empty()) {
+            details.phase = std::move(phase);
+        }
+        if (!parts.empty()) {
+            details.parts = parts;
+        }
+    }
     static bool is_message(TraceOperation const& operation) {
         return operation.kind == OperationKind::send || operation.kind == OperationKind::recv;
     }
@@ -103,7 +125,7 @@ private:
     }
 
     Trace const& trace_;
-    std::map<std::pair<std::vector<Rank>, std::size_t>, std::string> phases_;
+    std::map<std::pair<std::vector<Rank>, std::size_t>, SharedDetails> details_;
 };
 
 /// For how long a rank does not communicate.
@@ -161,16 +183,19 @@ private:
 
 class PlanMaker {
 public:
-    PlanMaker(Trace const& trace, StepLabels const& labels, RankProgram const& program, Rank rank,
+    PlanMaker(Trace const& trace, Details const& details, RankProgram const& program, Rank rank,
               PlanRequest const& request)
-        : trace_(trace), labels_(labels), program_(program), rank_(rank), request_(request),
+        : trace_(trace), all_details_(details), program_(program), rank_(rank), request_(request),
           pauses_(program, request.iteration), plan_(rank) {}
 
     Plan make() && {
         // A trace of a model moves far more than fits in memory.
         plan_.share_buffers(true);
         for (TraceOperation const& operation : program_.operations) {
-            label_ = labels_.next(operation, rank_, program_, counts_);
+            SharedDetails details = all_details_.next(operation, rank_, program_, counts_);
+            label_ = details.phase.empty() ? std::string(name_of(operation.kind))
+                                           : fmt::format("{}.{}", details.phase, name_of(operation.kind));
+            parts_ = std::move(details.parts);
             if (request_.iteration && operation.iteration != request_.iteration) {
                 continue;
             }
@@ -257,11 +282,11 @@ private:
             require_equal_parts(operation, operation.received, operation.sent, ranks);
             return plan_.all_gather(group, operation.received, element(operation, false), label, std::move(after));
         case OperationKind::gather:
-            return plan_.gather(group, root(operation), operation.sent * ranks, element(operation, false), label,
-                                std::move(after));
+            return plan_.gather(group, root(operation), whole(operation, operation.sent, ranks),
+                                element(operation, false), label, std::move(after));
         case OperationKind::scatter:
-            return plan_.scatter(group, root(operation), operation.received * ranks, element(operation, false), label,
-                                 std::move(after));
+            return plan_.scatter(group, root(operation), whole(operation, operation.received, ranks),
+                                 element(operation, false), label, std::move(after));
         case OperationKind::broadcast:
             return plan_.broadcast(group, root(operation), std::max(operation.sent, operation.received),
                                    element(operation, false), label, std::move(after));
@@ -314,8 +339,27 @@ private:
         return known.value_or(Element::byte);
     }
 
+    /// What a gather or scatter moves in all: the parts that the root lists, or as many as this rank's for each.
+    [[nodiscard]] SharedBytes whole(TraceOperation const& operation, Bytes own, Bytes ranks) const {
+        if (parts_.size() == ranks) {
+            // The root's own part may stay where it is (MPI_IN_PLACE), with any size.
+            int const me = trace_.groups.at(operation.group).place_of(rank_).value();
+            Bytes const part = parts_[static_cast<std::size_t>(me)];
+            if (me != operation.root && part != own) {
+                refuse(operation, fmt::format("{} bytes, but the root has {} for it", own, part));
+            }
+            bool const equal = std::all_of(parts_.begin(), parts_.end(), [part](Bytes each) { return each == part; });
+            return equal ? SharedBytes(part * ranks) : SharedBytes(parts_);
+        }
+        auto const bytes = product(own, ranks);
+        if (!bytes) {
+            refuse(operation, fmt::format("{} bytes of each of {} ranks are more than 2^63 - 1", own, ranks));
+        }
+        return *bytes;
+    }
+
     void require_equal_parts(TraceOperation const& operation, Bytes whole, Bytes part, Bytes ranks) const {
-        if (part * ranks != whole) {
+        if (product(part, ranks) != whole) {
             refuse(
                 operation,
                 fmt::format("{} bytes are not {} parts of {}: parts are not equal, and the trace has those of one rank",
@@ -324,13 +368,14 @@ private:
     }
 
     Trace const& trace_;
-    StepLabels const& labels_;
+    Details const& all_details_;
     RankProgram const& program_;
     Rank rank_;
     PlanRequest const& request_;
     Pauses pauses_;
-    StepLabels::Counts counts_;
+    Details::Counts counts_;
     std::string label_;
+    std::vector<Bytes> parts_;  // of the gather or scatter, if its root lists them
     PlanBuilder plan_;
     RecordedTimes recorded_;  // by step
     std::uint64_t steps_ = 0;
@@ -355,10 +400,10 @@ PlanSource plans_of(Trace const& trace, PlanRequest const& request) {
             programs.emplace(rank, &program);
         }
     }
-    auto labels = std::make_shared<StepLabels const>(trace);
+    auto details = std::make_shared<Details const>(trace);
     return {static_cast<std::size_t>(trace.ranks),
-            [&trace, programs = std::move(programs), labels, request](Rank rank) {
-                return PlanMaker(trace, *labels, *programs.at(rank), rank, request).make();
+            [&trace, programs = std::move(programs), details, request](Rank rank) {
+                return PlanMaker(trace, *details, *programs.at(rank), rank, request).make();
             }};
 }
 

@@ -153,6 +153,32 @@ class Formats(TraceTest):
         no_peer = records(field(1, "0.0.4"), field(1, 1) + field(2, "s") + field(3, 5) + attribute("comm_size", 9, 64))
         self.refused([self.file("n.0.et", no_peer)], "comm_dst", "execution traces of PyTorch")
 
+    def chakra(self, kind, comm_size, ranks=4):
+        node = field(1, 7) + field(2, "c") + field(3, 7) + attribute("comm_type", 9, kind) + attribute("comm_size", 9, comm_size) + attribute("root_rank", 9, 1)
+        return [self.file(f"c{kind}.{rank}.et", records(field(1, "0.0.4"), node)) for rank in range(ranks)]
+
+    def test_chakra_of_each_type_moves_its_bytes(self):
+        # comm_size is what a rank hands in; steps have the whole vector, or what is gathered or scattered in all.
+        whole = {0: ("allreduce", 64), 1: ("reduce", 64), 2: ("allgather", 256), 3: ("gather", 256), 4: ("scatter", 64), 5: ("broadcast", 64), 6: ("exchange", 64),
+                 7: ("reduce_scatter", 64), 8: ("reduce_scatter", 64), 9: ("barrier", 0)}
+        for kind, (operation, size) in whole.items():
+            done = run("import", "--assume", "dtype=fp32", *self.chakra(kind, 64), "-o", "-")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            step = json.loads(done.stdout)["plans"][2]["steps"][0]
+            moved = sum(block["bytes"] for block in step["send"]) if operation == "exchange" else step.get("bytes", 0)
+            self.assertEqual((step["operation"], moved), (operation, size))
+        self.assertIn("'c': scatters 66 bytes, which are no equal parts for 4 ranks", self.summary(*self.chakra(4, 66))["why_not"])
+
+    def test_sizes_beyond_63_bits_are_refused(self):
+        for kind in (2, 3):
+            self.refused(self.chakra(kind, 1 << 62), "comm_size 4611686018427387904 of each of 4 ranks")
+        for rank in range(4):
+            lines = ["MPI_Init:-:1:2:3", f"MPI_Gather:1:1:{1 << 61}:1,1,1:1:{1 << 60 if rank == 0 else 0}:1,1,1:0:94,{rank},4:2", "MPI_Finalize:4:5"]
+            self.file(f"pmpi-trace-rank-{rank}.txt", "\n".join(lines) + "\n")
+        done = run("import", *sorted(self.folder.glob("pmpi*")), "-o", "-")
+        self.assertEqual(done.returncode, 64, done.stdout)
+        self.assertIn("2305843009213693952 bytes of each of 4 ranks are more than 2^63 - 1", done.stderr)
+
     def test_param_counts_elements_and_wants_splits(self):
         calls = [{"comms": "init", "req": -1, "pg_id": 0, "global_ranks": [0, 1], "world_size": 2},
                  {"comms": "all_to_allv", "in_msg_size": 3, "out_msg_size": 3, "in_split": [1, 2], "out_split": [1, 2], "dtype": "bfloat16", "world_size": 2},
@@ -304,6 +330,23 @@ class Formats(TraceTest):
             self.assertEqual(self.entries(self.summary(self.folder))[0], (0, "reduce_scatter", 2, "byte", 1, whole))
             done = run("import", self.folder, "-o", "-")
             self.assertEqual(json.loads(done.stdout)["plans"][1]["steps"][0]["bytes"], whole, done.stderr)
+
+    def test_pmpi_takes_uneven_parts_from_the_root(self):
+        # Parts of 1, 3 and 2 doubles; the others know their own alone.
+        def files(own):
+            for rank in range(3):
+                text, w, d = "6:7:1,3,2:8:0,1,4" if rank == 1 else "6:0:0,0,0:0:0,0,0", f"94,{rank},3", "11,8,8"
+                lines = ["MPI_Init:-:1:2:3", f"MPI_Gatherv:1:5:{own[rank]}:{d}:{text}:{d}:1:{w}:2", f"MPI_Scatterv:2:{text}:{d}:6:{own[rank]}:{d}:1:{w}:3", "MPI_Finalize:4:5"]
+                self.file(f"pmpi-trace-rank-{rank}.txt", "\n".join(lines) + "\n")
+            return run("import", self.folder, "-o", "-")
+        done = files((1, 3, 2))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        steps = [plan["steps"] for plan in json.loads(done.stdout)["plans"]]
+        self.assertEqual([[(step["bytes"], step["shares"]) for step in each] for each in steps], [[(48, [8, 24, 16])] * 2] * 3)
+        wrong = files((1, 3, 4))
+        self.assertEqual(wrong.returncode, 64, wrong.stdout)
+        self.assertIn("rank 2", wrong.stderr)
+        self.assertIn("the root has 16 for it", wrong.stderr)
 
     def test_a_matrix_is_an_exchange(self):
         summary = self.summary(self.file("m.txt", "1 2\n3 4\n"))

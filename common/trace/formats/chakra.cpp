@@ -5,6 +5,7 @@
 // are in the field: eg_def.proto of 2023, where a node has a field for each property; and et_def.proto, where it has a
 // list of attributes, with GlobalMetadata of two layouts in front, of which nothing is needed here. The few fields are
 // read from the wire: three versions of one protobuf package cannot be linked into one program.
+#include "common/base/error.hpp"
 #include "common/trace/formats/formats.hpp"
 #include "common/trace/formats/torch_record.hpp"
 #include "common/trace/json_scan.hpp"
@@ -418,12 +419,20 @@ private:
         return old ? old_collectives.at(index) : collective_types.at(index);
     }
 
-    /// comm_size is what the rank hands in.
-    static void fill_sizes(int ranks, TraceOperation& operation) {
+    /// comm_size is what the rank hands in; of a scatter what the root does.
+    void fill_sizes(int ranks, TraceOperation& operation) {
         auto const members = static_cast<Bytes>(std::max(ranks, 1));
         switch (operation.kind) {
         case OperationKind::all_gather:
-            operation.received = operation.sent * members;
+        case OperationKind::gather:
+            operation.received = gathered(operation, members);
+            break;
+        case OperationKind::scatter:
+            if (operation.sent % members != 0) {
+                builder_.incomplete(fmt::format("'{}': scatters {} bytes, which are no equal parts for {} ranks",
+                                                operation.label, operation.sent, members));
+            }
+            operation.received = operation.sent / members;
             break;
         case OperationKind::reduce_scatter:
             operation.received = operation.sent / members;
@@ -441,6 +450,14 @@ private:
         default:
             break;
         }
+    }
+    static Bytes gathered(TraceOperation const& operation, Bytes members) {
+        auto const bytes = product(operation.sent, members);
+        if (!bytes) {
+            throw UsageError(fmt::format("'{}': comm_size {} of each of {} ranks is more than 2^63 - 1 bytes",
+                                         operation.label, operation.sent, members));
+        }
+        return *bytes;
     }
 
     Builder& builder_;
