@@ -53,6 +53,8 @@ class Fill(unittest.TestCase):
         for fill in ("compute", "compute@", "compute@5x0", "compute@5x9999", "foo@3", "allreduce:64@5", "/", ""):
             done = self.ask(*SQUARE, "--fill", fill)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), f"{fill}: {done.stderr}")
+        for item in ("compute@1x99999999999", "compute@5x0", "compute@5x-3", "compute@5x"):
+            self.assertIn(f"--fill: '{item}': expected a count from 1 to 4096", self.ask(*SQUARE, "--fill", f"compute@1+{item}").stderr)
         self.assertEqual(self.ask(*SQUARE, "--schedule", "none", "--fill", "compute@5").returncode, 64)
         self.assertEqual(self.ask("--ranks", 0, "--fill", "compute@5").returncode, 64)
         for stages, part in ((4, "a stage has one copy"), (8, "does not divide")):

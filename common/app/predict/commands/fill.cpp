@@ -15,6 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
 
 namespace dlmb::app::predict {
@@ -92,13 +94,23 @@ private:
             if (item.find('@') == std::string::npos) {
                 item += fmt::format("@{:.3f}", price_of(item));
             }
-            std::size_t const times = item.find('x', item.find('@'));
-            int const own = times == std::string::npos ? 1 : parse_whole<int>(item.substr(times + 1)).value_or(0);
-            made += fmt::format("{}x{}", item.substr(0, times), own * copies);
+            made += fmt::format("{}x{}", item.substr(0, count_at(item)), std::int64_t{count_of(item)} * copies);
             made += end < text.size() ? text.substr(end, 1) : "";
             text.erase(0, std::min(end + 1, text.size()));
         }
         return made;
+    }
+
+    /// Where "x3" stands behind a time; npos: nowhere.
+    static std::size_t count_at(std::string_view item) { return item.find('x', std::min(item.find('@'), item.size())); }
+    static int count_of(std::string_view item) {
+        std::size_t const at = count_at(item);
+        auto const count = at == std::string_view::npos ? std::optional(1) : parse_whole<int>(item.substr(at + 1));
+        if (!count || *count < 1 || *count > most_fill_copies) {
+            throw UsageError(
+                fmt::format("--fill: '{}': expected a count from 1 to {} behind the x", item, most_fill_copies));
+        }
+        return *count;
     }
 
     double price_of(std::string const& item) {
@@ -166,10 +178,7 @@ private:
     int most_copies() {
         int largest = 1;
         for (std::string_view const item : words(fill_, "+/")) {
-            std::size_t const times = item.find('x', std::min(item.find('@'), item.size()));
-            if (times != std::string_view::npos) {
-                largest = std::max(largest, parse_whole<int>(item.substr(times + 1)).value_or(1));
-            }
+            largest = std::max(largest, count_of(item));
         }
         return most_fill_copies / largest;
     }
