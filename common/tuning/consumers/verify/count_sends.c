@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static atomic_int counting;
 static atomic_ulong sends;
@@ -24,6 +25,11 @@ int MPI_Pcontrol(int level, ...) {
 void* ucp_tag_send_nbx(void* endpoint, void const* buffer, size_t count, uint64_t tag, void const* param) {
     void* (*real)(void*, void const*, size_t, uint64_t, void const*) = NULL;
     *(void**)&real = dlsym(RTLD_NEXT, "ucp_tag_send_nbx");
+    if (real == NULL) {
+        char const* const why = dlerror();
+        fprintf(stderr, "dlmb-sends: ucp_tag_send_nbx: %s\n", why == NULL ? "not found" : why);
+        abort();
+    }
     if (atomic_load(&counting) != 0) {
         atomic_fetch_add(&sends, 1);
     }
