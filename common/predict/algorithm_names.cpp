@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
 #include "common/base/units.hpp"
 #include "common/predict/schedule.hpp"
 
@@ -122,7 +123,7 @@ bool has(Collective collective, Algorithm algorithm) {
     try {
         (void)schedule_of(collective, algorithm, 4);
         return true;
-    } catch (std::exception const&) {
+    } catch (UsageError const&) {
         return false;
     }
 }
