@@ -22,7 +22,7 @@ struct NamedModel {
     std::string_view name;
     std::uint32_t layers = 0;
     std::uint64_t hidden = 0;
-    std::uint64_t key_values = 0;  // key-value heads times head dimension
+    std::uint64_t key_values = 0;  // key-value heads times head dimension; 0: as many as hidden
     std::uint64_t mlp = 0;         // width of gate and up
     std::uint64_t vocabulary = gpt_vocabulary;
     bool tied = false;     // the head is the embedding
@@ -62,13 +62,14 @@ void add(TrainedModel& model, std::uint32_t unit, std::initializer_list<std::uin
 ///
 /// GPT-NeoX: layer norms and linear layers with bias, rotary positions (EleutherAI/gpt-neox,
 /// megatron/model/transformer.py and configs/): layers * (12 hidden^2 + 13 hidden) + 2 hidden + 2 vocabulary * hidden
-/// elements.
+/// elements; where heads share keys and values, 2 (hidden + 1) (hidden - key-values) fewer per layer.
 ///
 /// LLaMA, Llama 2 and Llama 3: RMS norms, no biases, gated mlp (arXiv 2302.13971, 2307.09288, 2407.21783).
 TrainedModel transformer(NamedModel const& shape) {
     std::uint64_t const h = shape.hidden;
     std::uint64_t const own = h / shape.tp;  // of the outputs of a layer as wide as its input
-    std::uint64_t const key_values = shape.key_values / shape.tp;
+    std::uint64_t const key_values = shape.key_values == 0 ? own : shape.key_values / shape.tp;
+    std::uint64_t const query_key_value = own + 2 * key_values;
     std::uint64_t const mlp = shape.mlp / shape.tp;
     std::uint64_t const words = padded_vocabulary(shape.vocabulary, shape.tp) / shape.tp;
     bool const gpt = shape.mlp == 0;
@@ -79,10 +80,10 @@ TrainedModel transformer(NamedModel const& shape) {
     for (std::uint32_t layer = 1; layer <= shape.layers / shape.pp; ++layer) {
         if (gpt) {
             add(model, layer,
-                {h, h,                  // input norm: weight, bias
-                 3 * h * own, 3 * own,  // query, key and value
-                 h * own, h,            // attention output
-                 h, h,                  // norm before the mlp
+                {h, h,                                  // input norm: weight, bias
+                 h * query_key_value, query_key_value,  // query, key and value
+                 h * own, h,                            // attention output
+                 h, h,                                  // norm before the mlp
                  4 * h * own, 4 * own, 4 * h * own, h});
         } else {
             add(model, layer,
@@ -155,6 +156,17 @@ void require_division(std::string_view text, NamedModel const& shape) {
     }
 }
 
+/// Throws UsageError for more elements than max_elements, whose sum may be beyond 2^64.
+void require_countable(std::string_view text, TrainedModel const& model) {
+    double sum = 0;
+    for (ParameterTensor const& tensor : model.tensors) {
+        sum += static_cast<double>(tensor.elements);
+    }
+    if (sum > static_cast<double>(max_elements)) {
+        throw UsageError(fmt::format("--model '{}': {:.3g} elements on a rank; the most is 2^48", text, sum));
+    }
+}
+
 }  // namespace
 
 std::vector<std::string_view> model_names() {
@@ -218,9 +230,10 @@ std::optional<TrainedModel> transformer_of(std::string_view text) {
     shape.layers = static_cast<std::uint32_t>(layers);
     shape.pp = static_cast<std::uint32_t>(pp);
     shape.tied = tied == 1;
-    shape.key_values = shape.key_values == 0 ? shape.hidden : shape.key_values;
     require_division(text, shape);
-    return transformer(shape);
+    TrainedModel model = transformer(shape);
+    require_countable(text, model);
+    return model;
 }
 
 std::string transformer_text(ModelShape const& model, Parallelism const& parallel) {
@@ -240,7 +253,7 @@ std::string transformer_text(ModelShape const& model, Parallelism const& paralle
             "{}: an mlp of {} values that is not gated is neither GPT's nor LLaMA's, so its gradients are not known",
             model.source, model.mlp));
     }
-    if (gated && model.heads * model.head_dim != model.hidden) {
+    if ((gated || model.head_dim > 0) && model.heads * model.head_dim != model.hidden) {
         throw UsageError(
             fmt::format("{}: {} heads of {} values are not the {} of hidden, and gradients of such a model "
                         "are not known",
@@ -251,8 +264,10 @@ std::string transformer_text(ModelShape const& model, Parallelism const& paralle
                                      model.source, model.kv_heads, parallel.tp));
     }
     std::string text = fmt::format("{}layers={}:hidden={}", transformer_prefix, model.layers, model.hidden);
-    if (gated) {
-        text += fmt::format(":mlp={}:key-values={}", model.mlp, model.kv_heads * model.head_dim);
+    std::uint64_t const key_values = model.kv_heads * model.head_dim;
+    text += gated ? fmt::format(":mlp={}", model.mlp) : "";
+    if (gated || (key_values > 0 && key_values != model.hidden)) {
+        text += fmt::format(":key-values={}", key_values);
     }
     text += fmt::format(":vocabulary={}{}", model.vocabulary, model.tied_embeddings ? ":tied=1" : "");
     text += parallel.tp > 1 ? fmt::format(":tp={}", parallel.tp) : "";

@@ -14,6 +14,8 @@
 
 namespace dlmb {
 
+inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 48;  // of a model on one rank
+
 struct ParameterTensor {
     std::uint64_t elements = 0;
     std::uint32_t unit = 0;  // layer or block from 1 on, which FSDP gathers as a whole; 0: what belongs to none

@@ -22,7 +22,6 @@ extern std::string_view const presets_json;  // presets.json, embedded by dlmb_a
 
 namespace {
 
-constexpr std::uint64_t max_elements = std::uint64_t{1} << 48;
 constexpr int max_microbatches = 65536;
 constexpr int max_in_flight = 8;  // the shared buffers of a plan, which steps in flight must not overwrite
 constexpr std::uint64_t deepspeed_bucket_elements = 500'000'000;  // its documented default
@@ -30,7 +29,8 @@ constexpr std::uint64_t deepspeed_bucket_elements = 500'000'000;  // its documen
 constexpr ParameterInfo infos[] = {
     {"model",
      "whose parameters: resnet-50, gpt-19m ... gpt-175b, llama-7b, llama-13b, llama-70b, llama3-8b, llama3-70b; flat: "
-     "one tensor of --parameters; transformer:layers=L:hidden=H[:mlp=M:key-values=K][:vocabulary=V][:tp=T][:pp=P]; or "
+     "one tensor of --parameters; transformer:layers=L:hidden=H[:mlp=M][:key-values=K][:vocabulary=V][:tp=T][:pp=P]; "
+     "or "
      "the config.json of a model",
      "gpt-125m"},
     {"parameters", "elements of the model 'flat'", "1000000"},

@@ -210,6 +210,28 @@ TEST(ModelFile, MakesTheGradientsOfTheModelThatHasAName) {
     EXPECT_FALSE(transformer_of("gpt-125m"));
 }
 
+// transformers, modeling_gpt_bigcode.py: one key and one value of 64 for all 12 heads, c_attn has 768 + 2 * 64 outputs.
+TEST(ModelFile, CountsKeysAndValuesThatHeadsShareInBothKindsOfModels) {
+    auto const gpt = [](std::string const& more) {
+        return read_text(R"({"n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50304)" + more + "}");
+    };
+    std::uint64_t const fewer = 2 * 769 * (768 - 64);
+    EXPECT_EQ(gradients_of(gpt(R"(, "multi_query": true)"), {}), gradients_of(gpt(""), {}) - 12 * fewer);
+    EXPECT_EQ(transformer_of("transformer:layers=1:hidden=768:key-values=64")->elements(),
+              transformer_of("transformer:layers=1:hidden=768")->elements() - fewer);
+    EXPECT_THROW((void)gradients_of(gpt(R"(, "head_dim": 128)"), {}), UsageError);
+}
+
+TEST(ModelFile, RefusesMoreGradientsThanAreCounted) {
+    // 12 * 2^48 * 2^16 elements are 0 modulo 2^64; the others are just above and below 2^48.
+    for (char const* large : {"transformer:layers=65536:hidden=16777216", "transformer:layers=2:hidden=16777216",
+                              "transformer:layers=1:hidden=4843300"}) {
+        EXPECT_NE(usage_error_of([&] { (void)transformer_of(large); }).find("the most is 2^48"), std::string::npos)
+            << large;
+    }
+    EXPECT_LT(transformer_of("transformer:layers=1:hidden=4700000")->elements(), max_elements);
+}
+
 // What the ranks hold together is the model, and norms (and biases of row-parallel layers) once per rank of tp.
 TEST(ModelFile, DividesTheGradientsAsTheRanksDivideTheModel) {
     ModelShape const model = read_text(llama);
