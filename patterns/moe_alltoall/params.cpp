@@ -262,6 +262,35 @@ void read_row_order(Parameters const& parameters, Params& params) {
 
 }  // namespace
 
+namespace {
+
+/// Bounds every later sum of bytes far below 2^64: of what all ranks send in all layers.
+void check_sizes(Params const& params, WorldShape const& world) {
+    auto const experts = static_cast<double>(params.experts);
+    double const rows =
+        params.wire == Wire::padded
+            ? experts * static_cast<double>(capacity(params.tokens, params.experts, params.top_k, params.capacity_rule))
+            : static_cast<double>(params.tokens) * static_cast<double>(params.top_k);
+    Bytes const row =
+        std::max(dispatch_row_bytes(params.format, params.hidden), combine_row_bytes(params.format, params.hidden));
+    bool const moves = params.placement_before.kind != PlacementRule::Kind::none;
+    double const moved = moves ? experts * static_cast<double>(params.expert_bytes) : 0;
+    double const calls = static_cast<double>(world.ranks) * static_cast<double>(params.layers);
+    constexpr double limit = 0x1p60;
+    if (calls * rows * static_cast<double>(row + probability_bytes) > limit) {
+        throw UsageError(fmt::format("--hidden {} with {:.3g} rows per rank and layer: more than 2^60 bytes; make "
+                                     "--hidden, --tokens, --top-k or --min-capacity smaller",
+                                     params.hidden, rows));
+    }
+    if (calls * moved > limit) {
+        throw UsageError(fmt::format("--rebalance: {} experts of {} bytes are more than 2^60 bytes; make --expert-ffn "
+                                     "or --hidden smaller",
+                                     params.experts, params.expert_bytes));
+    }
+}
+
+}  // namespace
+
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
     params.hidden = read_unsigned(parameters, "hidden", 1, max_hidden);
@@ -281,6 +310,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.group_score = read_enum<GroupScore>(parameters, "group-score", {"best", "best_two"});
     params.probs = read_switch(parameters, "probs");
     read_placement(parameters, world, params);
+    check_sizes(params, world);
     read_packings(parameters, params);
     read_row_order(parameters, params);
     return params;

@@ -48,6 +48,21 @@ TEST(MoeParams, RefusalsCarryTheNumbers) {
               "--top-k 6: above the 4 experts that --group-limit 2 of --expert-groups 32 leaves");
 }
 
+TEST(MoeParams, SizesBeyondWhatIsAddedUpAreRefused) {
+    // 2^16 experts of 2^31 rows of 2^25 bytes, and 2^16 experts of 3 * 2^24 * 2^25 bytes: both 0 modulo 2^64.
+    Parameters large{{"experts", "65536"}, {"top-k", "1"}, {"tokens", "1"}, {"hidden", "16777216"}};
+    EXPECT_EQ(read(large, {2, 2}).hidden, 16777216U);
+    large.insert({{"rebalance", "cyclic"}, {"expert-ffn", "16777216"}});
+    EXPECT_EQ(refusal(large, {2, 2}), "--rebalance: 65536 experts of 1688849860263936 bytes are more than 2^60 bytes; "
+                                      "make --expert-ffn or --hidden smaller");
+    large.erase("rebalance");
+    large.insert({{"wire", "padded"}, {"min-capacity", "2147483648"}});
+    EXPECT_EQ(refusal(large, {2, 2}), "--hidden 16777216 with 1.41e+14 rows per rank and layer: more than 2^60 bytes; "
+                                      "make --hidden, --tokens, --top-k or --min-capacity smaller");
+    EXPECT_NE(refusal({{"tokens", "2147483648"}, {"hidden", "16777216"}}, {64, 8}).find("more than 2^60"),
+              std::string::npos);
+}
+
 TEST(MoeParams, NodeDedupNeedsNodesAndGroupsThatFit) {
     EXPECT_EQ(refusal({{"wire", "node_dedup"}}, {8, 0}),
               "--wire node_dedup: the 8 ranks have no regular number of ranks per node");
