@@ -170,6 +170,10 @@ class Workload(unittest.TestCase):
         use = self.use([self.step("allreduce", 8, group=2), {**exchange, "send": uneven}, {**exchange, "send": equal}])
         self.assertEqual(use, {Point("alltoall", 64): 1.0})
 
+    def test_calls_with_shares_are_other_calls(self) -> None:
+        use = self.use([self.step("allgather", 4096, shares=[1024, 1024, 1024, 1024]), self.step("reduce_scatter", 4096, shares=[4096, 0, 0, 0]), self.step("allgather", 4096)])
+        self.assertEqual(use, {Point("allgather", 1024): 1.0})
+
     def test_a_plan_of_other_ranks_is_refused(self) -> None:
         with self.assertRaisesRegex(UsageError, "give --ranks 4"):
             self.use([], ranks=2)

@@ -74,9 +74,12 @@ public:
 private:
     void read(Json const& step, std::map<std::vector<std::uint64_t>, std::size_t>& exchanges) {
         std::string const operation = step.at("operation");
-        // Tables have no rules for the last three.
-        constexpr std::array<std::string_view, 5> passed_over{"compute", "recv", "barrier", "gather", "scatter"};
-        if (std::find(passed_over.begin(), passed_over.end(), operation) != passed_over.end()) {
+        // Tables have no rules for the last four, and rules are of the calls for equal parts: one with shares is
+        // another call.
+        constexpr std::array<std::string_view, 6> passed_over{"compute", "recv",   "barrier",
+                                                              "gather",  "reduce", "scatter"};
+        if (std::find(passed_over.begin(), passed_over.end(), operation) != passed_over.end() ||
+            step.contains("shares")) {
             return;
         }
         auto const group = field_of<std::vector<std::uint64_t>>(step, "group");

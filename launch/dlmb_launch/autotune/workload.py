@@ -66,12 +66,12 @@ def _count(path: Path, ranks: int) -> dict[Point, float]:
 
 def _of_steps(steps: list[dict], ranks: int) -> dict[Point, float]:
     """Of one rank: what a table chooses for is the same on all. Steps of a part of the ranks are left out, as are exchanges of unequal
-    blocks: MPI libraries choose for those without their size."""
+    blocks, for which MPI libraries choose without their size, and calls with shares: a vector form is another call."""
     names = {table: operation for operation, (table, plain) in OPERATIONS.items() if plain}
     calls: Counter[Point] = Counter()
     for step in steps:
         operation, sent = names.get(step["operation"]), [message["bytes"] for message in step.get("send", [])]
-        if operation is None or len(step["group"]) != ranks or (operation == "alltoall" and len(set(sent)) != 1):
+        if operation is None or "shares" in step or len(step["group"]) != ranks or (operation == "alltoall" and len(set(sent)) != 1):
             continue
         size = from_table_bytes(operation, sum(sent) if operation == "alltoall" else step["bytes"], ranks).size
         below = 1 << max(size.bit_length() - 1, 3)

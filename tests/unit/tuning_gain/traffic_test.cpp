@@ -66,6 +66,20 @@ TEST(Traffic, AnExchangeHasTheMeanOverItsRanks) {
 TEST(Traffic, LeavesOutComputationAndWhatTablesHaveNoRulesFor) {
     EXPECT_TRUE(traffic_of(R"({"operation":"compute","busy_ns":5})", "").empty());
     EXPECT_TRUE(traffic_of(R"({"operation":"barrier","group":[0,1]})", "").empty());
+    EXPECT_TRUE(
+        traffic_of(R"({"operation":"reduce","root":0,"group":[0,1],"bytes":64,"element":"fp32","reduction":"sum"})", "")
+            .empty());
+}
+
+TEST(Traffic, LeavesOutVectorCallsForWhichTablesAreNotAsked) {
+    for (std::string const name : {"allgather", "reduce_scatter"}) {
+        std::string const step = R"({"operation":")" + name + R"(","group":[0,1],"bytes":64,"element":"fp32")";
+        EXPECT_EQ(traffic_of(step + "}", step + "}").size(), 1U) << name;
+        for (std::string const shares : {"[16,48]", "[32,32]"}) {
+            std::string const parted = step + ",\"shares\":" + shares + "}";
+            EXPECT_TRUE(traffic_of(parted, parted).empty()) << name << ' ' << shares;
+        }
+    }
 }
 
 TEST(Traffic, RefusesWhatIsNoPlan) {
