@@ -151,4 +151,17 @@ void add_sent_bytes(Plan const& plan, std::string_view phase, std::span<Bytes> r
     }
 }
 
+bool has_uneven_shares(Operation const& operation) {
+    return std::visit(
+        [](auto const& step) {
+            if constexpr (requires { step.shares; }) {
+                return std::any_of(step.shares.begin(), step.shares.end(),
+                                   [&](Bytes each) { return each != step.shares.front(); });
+            } else {
+                return false;
+            }
+        },
+        operation);
+}
+
 }  // namespace dlmb

@@ -54,4 +54,7 @@ struct Bandwidth {
 /// the plan's exchanges and sends of `phase` (empty: all) send to each world rank to row[that rank].
 void add_sent_bytes(Plan const& plan, std::string_view phase, std::span<Bytes> row);
 
+/// Parts of a collective are not equal. Equal ones may be named, too: a call with a list of them.
+[[nodiscard]] bool has_uneven_shares(Operation const& operation);
+
 }  // namespace dlmb

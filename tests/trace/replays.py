@@ -94,6 +94,21 @@ class Replays(TraceTest):
             for how in ("preserve-skew", "uniform"):
                 self.assertLessEqual(abs(sizes[ranks, how] - whole * ranks / 4), ranks * ranks / 2, (ranks, how))
 
+    def test_equal_parts_that_are_listed_are_rescaled_and_uneven_ones_refused(self):
+        plan = json.loads(self.plan(2).read_text())
+        size = 0
+        for shares, text in (([20, 20], ""), ([16, 24], "uneven parts")):
+            for rank in plan["plans"]:
+                step = next(step for step in rank["steps"] if step["operation"] == "allgather")
+                size = step["bytes"]
+                step["shares"] = [size * share // 40 for share in shares]
+            listed = self.file("listed.json", json.dumps(plan))
+            if text:
+                self.refused(listed, "--ranks", "4", "--rescale", "uniform", text=text)
+            else:
+                cell = self.replay(listed, "--ranks", 4, "--backend", "in_process", "--compute", "none", "--rescale", "uniform")[0]
+                self.assertEqual(cell["phases"]["allgather"]["traffic"]["payload_bytes"], 4 * size)
+
     def test_plans_that_are_none_are_refused_in_one_line(self):
         good = self.plan(2).read_text()
         self.refused(self.folder / "absent.json", "--ranks", "2", text="absent.json")

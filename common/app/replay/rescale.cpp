@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/plan/group_index.hpp"
+#include "common/plan/traffic.hpp"
 
 #include <fmt/format.h>
 
@@ -186,7 +187,7 @@ private:
             if (group.members.size() == group.recorded) {
                 return;
             }
-            if (!operation.shares.empty()) {
+            if (has_uneven_shares(operation)) {
                 throw UsageError(
                     "--rescale: a collective has uneven parts, which are known for the recorded ranks only");
             }
@@ -194,6 +195,9 @@ private:
             Bytes const part = operation.bytes / group.recorded;
             Bytes const step = now * size_of(operation.element);
             operation.bytes = how_ == Rescale::truncate ? part * now : (operation.bytes + step - 1) / step * step;
+            if (!operation.shares.empty()) {
+                operation.shares.assign(now, operation.bytes / now);
+            }
         }
     }
 

@@ -7,6 +7,7 @@
 // receives; of a broadcast it replays a time, others end it.
 #include "common/plan/group_index.hpp"
 #include "common/plan/messages.hpp"
+#include "common/plan/traffic.hpp"
 #include "common/trace/exports/exports.hpp"
 
 #include <fmt/format.h>

@@ -124,19 +124,6 @@ std::optional<Element> element_of(Operation const& operation) {
         operation);
 }
 
-bool has_uneven_shares(Operation const& operation) {
-    return std::visit(
-        [](auto const& step) {
-            if constexpr (requires { step.shares; }) {
-                return std::any_of(step.shares.begin(), step.shares.end(),
-                                   [&](Bytes each) { return each != step.shares.front(); });
-            } else {
-                return false;
-            }
-        },
-        operation);
-}
-
 bool is_empty_message(Operation const& operation) {
     auto const* send = std::get_if<Send>(&operation);
     auto const* recv = std::get_if<Recv>(&operation);

@@ -81,8 +81,6 @@ private:
 
 /// The element of a reduction or of a collective that moves typed data; nothing of others.
 [[nodiscard]] std::optional<Element> element_of(Operation const& operation);
-/// Parts of a collective are not equal.
-[[nodiscard]] bool has_uneven_shares(Operation const& operation);
 /// A Send or Recv of no bytes.
 [[nodiscard]] bool is_empty_message(Operation const& operation);
 /// An exchange in which the rank gives itself something.

@@ -5,6 +5,7 @@
 // operation is started by its entry and finished by a "wait" with its req, which stands where the first step waits for
 // it: what the plan has in flight together, the replay has, too.
 #include "common/plan/group_index.hpp"
+#include "common/plan/traffic.hpp"
 #include "common/trace/exports/exports.hpp"
 
 #include <fmt/format.h>

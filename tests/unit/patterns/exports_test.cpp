@@ -4,6 +4,7 @@
 // The plans of every pattern, written for other programs and read again: what the format can carry is the same.
 #include "common/plan/messages.hpp"
 #include "common/plan/plan_text.hpp"
+#include "common/plan/traffic.hpp"
 #include "common/trace/exports/exports.hpp"
 #include "common/trace/plans.hpp"
 #include "common/trace/read.hpp"
@@ -76,7 +77,7 @@ Moved moved(PlanSource const& plans, bool with_type, std::set<OperationKind> con
     plans.each([&](Plan const& plan) {
         messages.each(plan, [&](StepId id, std::span<Message const> of_step) {
             Operation const& operation = plan.steps[id].operation;
-            if (keeps.contains(kind_of(operation)) && !trace::has_uneven_shares(operation)) {
+            if (keeps.contains(kind_of(operation)) && !has_uneven_shares(operation)) {
                 all.collectives.insert(text_of(plan, operation, with_type));
                 return;
             }
