@@ -3,6 +3,7 @@
 #include "common/tuning/provenance.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
 #include "common/record/environment.hpp"
 #include "common/tuning/table_file.hpp"
 
@@ -11,8 +12,7 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -37,11 +37,7 @@ std::string sha256_of_file(std::filesystem::path const& path) {
         throw UsageError(
             fmt::format("{}: is no regular file, so no SHA-256 can name it in a table; give a file", path.string()));
     }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        throw UsageError(fmt::format("{}: cannot be read", path.string()));
-    }
-    return sha256(std::string{std::istreambuf_iterator<char>(file), {}});
+    return sha256(read_document(path, std::numeric_limits<Bytes>::max()));
 }
 
 std::string digest_of(TuningTable const& table) {

@@ -23,6 +23,8 @@ TEST(Digest, OfAFileIsThatOfItsContent) {
     EXPECT_EQ(sha256_of_file(folder / "abc"), sha256("abc"));
     EXPECT_THROW((void)sha256_of_file(folder / "none"), UsageError);
     EXPECT_THROW((void)sha256_of_file("/dev/zero"), UsageError);
+    // Address 0 of a process: a regular file that opens and that cannot be read.
+    EXPECT_THROW((void)sha256_of_file("/proc/self/mem"), UsageError);
 }
 
 TEST(Digest, OfATableIsThatOfItsFileAndChangesWithEachRule) {
