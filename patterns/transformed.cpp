@@ -30,6 +30,7 @@ public:
     }
     [[nodiscard]] std::vector<OperationUse> operations() const override { return pattern_->operations(); }
     [[nodiscard]] bool draws_differ() const override { return pattern_->draws_differ(); }
+    [[nodiscard]] std::uint32_t most_draws() const override { return pattern_->most_draws(); }
     [[nodiscard]] Parameters resolved() const override { return pattern_->resolved(); }
     [[nodiscard]] std::vector<std::string> remarks() const override { return pattern_->remarks(); }
     [[nodiscard]] OsuProgram osu_program() const override { return pattern_->osu_program(); }

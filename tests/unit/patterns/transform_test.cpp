@@ -269,6 +269,15 @@ TEST(Transforms, SmallBucketsJoinToLargeOnes) {
     EXPECT_LE(reductions("bucket:1G"), reductions("bucket:50M"));
 }
 
+TEST(Transforms, LeaveThePatternAsManyDrawsAsItHas) {
+    class ThreeDraws : public FixedPattern {
+    public:
+        ThreeDraws() : FixedPattern({{OperationKind::barrier, true}}, [](Rank /*me*/) { return Plan{}; }) {}
+        [[nodiscard]] std::uint32_t most_draws() const override { return 3; }
+    };
+    EXPECT_EQ(transformed({{"transform", "reorder"}}, std::make_unique<ThreeDraws>())->most_draws(), 3U);
+}
+
 TEST(Transforms, WordsThatAreNoneAreRefused) {
     auto const refused = [](std::string_view pattern, char const* transform, Parameters parameters = {}) {
         parameters["transform"] = transform;
