@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
+#include "common/trace/builder.hpp"
 #include "common/trace/plan_file.hpp"
 
 #include <fmt/format.h>
