@@ -72,10 +72,12 @@ std::uint64_t stream_iterations(RunnerOptions const& options, std::uint64_t draw
 
 std::string osu_definition(OsuProgram const& program) {
     return fmt::format("osu: each call timed by itself, {} between calls, mean over {} of (done - enter){}",
-                       program.barrier ? "a barrier" : "nothing",
-                       program.timed_pairs == 1 && !program.barrier ? "rank 0"
-                       : program.pairs                              ? "the first ranks of pairs"
-                                                                    : "ranks",
+                       program.barriers == 0   ? "nothing"
+                       : program.barriers == 1 ? "a barrier"
+                                               : "two barriers",
+                       program.timed_pairs == 1 && program.barriers == 0 ? "rank 0"
+                       : program.pairs                                   ? "the first ranks of pairs"
+                                                                         : "ranks",
                        program.divisor == 1 ? "" : fmt::format(" / {}", program.divisor));
 }
 

@@ -12,8 +12,8 @@
 namespace dlmb {
 
 struct OsuProgram {
-    /// Ranks wait for each other behind every call, outside its time. osu_barrier and the programs for pairs do not.
-    bool barrier = true;
+    /// Behind every call, outside its time. None in osu_barrier and in the programs for pairs but osu_mbw_mr.
+    int barriers = 1;
     /// Of pairs, the first ranks of pairs alone take times. Collectives: all ranks do.
     bool pairs = false;
     int timed_pairs = 0;  // from that of rank 0 on; 0: all
@@ -27,7 +27,7 @@ struct OsuProgram {
     [[nodiscard]] constexpr bool takes_times(Rank rank, int ranks) const { return rank < ranks_with_times(ranks); }
 };
 
-/// LARGE_MESSAGE_SIZE: longer messages are sent a tenth as often.
+/// LARGE_MESSAGE_SIZE: longer messages are sent less often.
 inline constexpr Bytes osu_large_message = 8192;
 
 /// COLL_LOOP_*, COLL_SKIP_*.
@@ -38,14 +38,19 @@ inline constexpr Bytes osu_large_message = 8192;
 /// LAT_LOOP_*, LAT_SKIP_*: half of a round trip on the side that begins.
 [[nodiscard]] constexpr OsuProgram osu_latency(Bytes message) {
     bool const large = message > osu_large_message;
-    return {false, true, 0, 2, large ? std::uint64_t{1000} : 10000, large ? std::uint64_t{10} : 100};
+    return {0, true, 0, 2, large ? std::uint64_t{1000} : 10000, large ? std::uint64_t{10} : 100};
 }
 
-/// BW_LOOP_*, BW_SKIP_*. In osu_bw.c and osu_bibw.c rank 0 takes the time. osu_mbw_mr.c has a barrier before every
-/// window, and takes the mean over the pairs.
+/// BW_LOOP_*, BW_SKIP_*. In osu_bw.c and osu_bibw.c rank 0 takes the time. osu_mbw_mr.c has two barriers before every
+/// window, takes the mean over the pairs, and repeats long messages as often as others.
 [[nodiscard]] constexpr OsuProgram osu_windows(Bytes message, bool is_rate, int pairs) {
-    bool const large = message > osu_large_message;
-    return {is_rate, true, is_rate ? pairs : 1, 1, large ? std::uint64_t{20} : 100, large ? std::uint64_t{2} : 10};
+    bool const seldom = message > osu_large_message && !is_rate;
+    return {is_rate ? 2 : 0,
+            true,
+            is_rate ? pairs : 1,
+            1,
+            seldom ? std::uint64_t{20} : 100,
+            seldom ? std::uint64_t{2} : 10};
 }
 
 }  // namespace dlmb

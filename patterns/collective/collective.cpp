@@ -178,10 +178,10 @@ void add_ping_pongs(PlanBuilder& builder, GroupId all, Params const& params, int
     }
 }
 
-/// osu_bw and osu_mbw_mr: a window of messages, then an answer of 4 bytes, which the next window waits for. osu_bibw:
+/// osu_bw and osu_mbw_mr: a window of messages, then an answer of a byte, which the next window waits for. osu_bibw:
 /// windows both ways at once, receives first, and no answer.
 void add_windows(PlanBuilder& builder, GroupId all, Params const& params, int ranks, Rank me) {
-    constexpr Bytes answer_bytes = 4;
+    constexpr Bytes answer_bytes = 1;
     constexpr Bytes page_bytes = 4096;
     int const half = ranks / 2;
     bool const sends = me < params.windows.pairs;
@@ -324,7 +324,7 @@ public:
             return osu_latency(params_.message_bytes);
         }
         OsuProgram program = osu_collective(params_.message_bytes);
-        program.barrier = params_.kind != Kind::barrier;
+        program.barriers = params_.kind == Kind::barrier ? 0 : 1;
         return program;
     }
 

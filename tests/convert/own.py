@@ -23,6 +23,10 @@ DEFINITION = "osu: each call timed by itself, a barrier between calls, mean over
 NCCL_DEFINITION = "nccl: calls back to back behind a barrier, waited for together, mean over ranks of (done - enter) / calls"
 
 
+# Of windows of pairs.
+RATE_DEFINITION = "osu: each call timed by itself, two barriers between calls, mean over the first ranks of pairs of (done - enter)"
+
+
 def without_barrier(over: str) -> str:
     return f"osu: each call timed by itself, nothing between calls, mean over {over}"
 

@@ -135,7 +135,7 @@ class BesideOwnTest(WithFolder):
         ours = self.own(
             own.cell("barrier", size=0, ranks=8, mean_us=2.82, definition=own.without_barrier("ranks of (done - enter)")),
             own.cell("sendrecv", size=8, ranks=2, mean_us=3.02, route="ping_pong", definition=own.without_barrier("the first ranks of pairs of (done - enter) / 2")),
-            own.cell("message_rate", definition=own.DEFINITION.replace("ranks of", "the first ranks of pairs of"), **window),
+            own.cell("message_rate", definition=own.RATE_DEFINITION, **window),
             own.cell("allreduce", size=4, ranks=8, mean_us=8.86, method="nonblocking"), own.cell("allreduce", size=4, ranks=8, mean_us=1),
             own.cell("allreduce", size=4, ranks=8, mean_us=9, method="nonblocking", compute="busy"))
         ratios = {each.cell.id.partition("p.operation=")[2].partition("/")[0]: each.bare_ratio.ratio for each in self.compared(osu, ours).verdicts if each.bare_ratio}
@@ -176,7 +176,7 @@ class BesideOwnTest(WithFolder):
         self.assertEqual([each.bare_ratio for each in compared.verdicts], [None, None])
         self.assertIn("9" * 20, terminal.text(compared, True))
         windows = self.converted(outputs.OSU_MANY, "--ranks", "8", name="many.txt")
-        ours = self.own(own.cell("message_rate", size=1024, ranks=8, pairs=4, definition=own.DEFINITION.replace("ranks of", "the first ranks of pairs of")))
+        ours = self.own(own.cell("message_rate", size=1024, ranks=8, pairs=4, definition=own.RATE_DEFINITION))
         self.assertEqual(sum(each.bare_ratio is not None for each in self.compared(windows, ours, "busbw").verdicts), 1, "4 pairs of 8 ranks are all")
 
     def test_both_kinds_of_buffers_of_nccl_tests_go_with_their_own(self) -> None:

@@ -108,7 +108,7 @@ void Sampler::make_calls(std::uint64_t first, std::uint64_t count, std::uint64_t
         compiled.launch();
         compiled.finish();
         Nanoseconds const done = now_ns();
-        if (osu_->program.barrier) {
+        for (int barrier = 0; barrier < osu_->program.barriers; ++barrier) {
             osu_->backend->barrier(bootstrap_);
         }
         watchdog_.touch(done);

@@ -61,7 +61,7 @@ ROUND_TRIP = definition_of("nothing", "the first ranks of pairs of (done - enter
 WINDOW = definition_of("nothing", "rank 0 of (done - enter)")
 DEFINITIONS = {
     "barrier": definition_of("nothing", "ranks of (done - enter)"), "latency": ROUND_TRIP, "multi_lat": ROUND_TRIP, "bw": WINDOW, "bibw": WINDOW,
-    "mbw_mr": definition_of("a barrier", "the first ranks of pairs of (done - enter)"), "latency_mt": OF_MANY, "latency_mp": OF_MANY,
+    "mbw_mr": definition_of("two barriers", "the first ranks of pairs of (done - enter)"), "latency_mt": OF_MANY, "latency_mp": OF_MANY,
 }
 ONE_SIDED = "osu: a one-sided call with its synchronisation, nothing between calls, mean over the calls of the origin"
 

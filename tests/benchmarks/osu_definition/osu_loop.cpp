@@ -3,13 +3,15 @@
 // osu_loop OPERATION MIN MAX [ITERATIONS]
 //
 // Times one operation over sizes that double, as OSU Micro-Benchmarks' own programs do: each rank times each of its
-// calls, a barrier follows outside the time where the program of that operation has one, and what counts is the mean
+// calls, barriers follow outside the time where the program of that operation has some, and what counts is the mean
 // over the ranks that take times of each one's mean. It uses nothing of DLMB and starts MPI as a plain program does.
 // One line per size: bytes, then in microseconds mean, least and largest rank, and the median over calls of the mean
-// over ranks, which on a busy machine says more. Of windows a call is a window with its answer.
+// over ranks, which on a busy machine says more. Of windows a call is a window with its answer. Elements are bytes, as
+// OSU 7.4 has MPI_CHAR; reductions take MPI_SIGNED_CHAR, because MPI adds no printable characters.
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +37,7 @@ public:
     explicit Memory(std::size_t bytes)
         : data_(std::aligned_alloc(page_bytes,
                                    (std::max<std::size_t>(bytes, 1) + page_bytes - 1) / page_bytes * page_bytes)) {
-        std::fill_n(static_cast<float*>(data_.get()), bytes / sizeof(float), 1.0F);
+        std::fill_n(static_cast<unsigned char*>(data_.get()), bytes, static_cast<unsigned char>(1));
     }
     [[nodiscard]] void* get() const { return data_.get(); }
 
@@ -63,11 +65,19 @@ using Call = std::function<void()>;
 
 constexpr int window = 64;
 
+/// Of a window.
+struct Requests {
+    void wait() { MPI_Waitall(window, each.data(), statuses.data()); }
+
+    std::array<MPI_Request, window> each{};
+    std::array<MPI_Status, window> statuses{};
+};
+
 /// How the program of an operation times it.
 struct Program {
     Call call;
-    bool barrier = true;  // behind each call
-    int with_times = 0;   // that many ranks take times, from rank 0 on
+    int barriers = 1;    // behind each call
+    int with_times = 0;  // that many ranks take times, from rank 0 on
     int calls = 1000;
     int large_calls = 100;
     int warmup = 100;
@@ -75,28 +85,40 @@ struct Program {
     int halves = 1;  // of a call's time: 2 where a message goes there and back
 };
 
-/// osu_bw and osu_mbw_mr: a window of messages and an answer. osu_bibw: windows both ways, receives first. OSU runs the
-/// first and the last with two ranks only; here all pairs take part, as in dlmb_collective.
+/// osu_bw and osu_mbw_mr: a window of messages and an answer. osu_bibw: windows both ways, receives first; rank 0 waits
+/// for its sends before it waits for what it receives, its peer the other way round. OSU runs the first and the last
+/// with two ranks only; here all pairs take part, as in dlmb_collective.
 Call window_of(std::string_view operation, World world, Calls& calls, int size) {
     bool const sends = world.rank < world.ranks / 2;
     int const peer = sends ? world.rank + world.ranks / 2 : world.rank - world.ranks / 2;
     void* const send = calls.send.get();
     void* const recv = calls.recv.get();
-    bool const both = operation == "bibw";
-    return [=, requests = std::vector<MPI_Request>(2 * window)]() mutable {
-        auto next = requests.begin();
-        for (int i = 0; i < window && (both || !sends); ++i) {
-            MPI_Irecv(recv, size, MPI_CHAR, peer, 100, MPI_COMM_WORLD, &*next++);
+    if (operation == "bibw") {
+        return [=, received = Requests(), sent = Requests()]() mutable {
+            for (MPI_Request& request : received.each) {
+                MPI_Irecv(recv, size, MPI_CHAR, peer, sends ? 10 : 100, MPI_COMM_WORLD, &request);
+            }
+            for (MPI_Request& request : sent.each) {
+                MPI_Isend(send, size, MPI_CHAR, peer, sends ? 100 : 10, MPI_COMM_WORLD, &request);
+            }
+            (sends ? sent : received).wait();
+            (sends ? received : sent).wait();
+        };
+    }
+    return [=, requests = Requests()]() mutable {
+        for (MPI_Request& request : requests.each) {
+            if (sends) {
+                MPI_Isend(send, size, MPI_CHAR, peer, 100, MPI_COMM_WORLD, &request);
+            } else {
+                MPI_Irecv(recv, size, MPI_CHAR, peer, 100, MPI_COMM_WORLD, &request);
+            }
         }
-        for (int i = 0; i < window && (both || sends); ++i) {
-            MPI_Isend(send, size, MPI_CHAR, peer, 100, MPI_COMM_WORLD, &*next++);
-        }
-        MPI_Waitall(static_cast<int>(next - requests.begin()), requests.data(), MPI_STATUSES_IGNORE);
-        char answer[4] = {};
-        if (!both && sends) {
-            MPI_Recv(answer, sizeof answer, MPI_CHAR, peer, 101, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        } else if (!both) {
-            MPI_Send(answer, sizeof answer, MPI_CHAR, peer, 101, MPI_COMM_WORLD);
+        requests.wait();
+        char answer = 0;
+        if (sends) {
+            MPI_Recv(&answer, 1, MPI_CHAR, peer, 101, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Send(&answer, 1, MPI_CHAR, peer, 101, MPI_COMM_WORLD);
         }
     };
 }
@@ -121,23 +143,22 @@ Call ping_pong_of(World world, Calls& calls, int size) {
 Call collective_of(std::string_view operation, World world, Calls& calls, int size) {
     void* const send = calls.send.get();
     void* const recv = calls.recv.get();
-    int const floats = size / static_cast<int>(sizeof(float));
     if (operation == "allreduce") {
-        return [=] { MPI_Allreduce(send, recv, floats, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
+        return [=] { MPI_Allreduce(send, recv, size, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD); };
     }
     if (operation == "reduce") {
-        return [=] { MPI_Reduce(send, recv, floats, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD); };
+        return [=] { MPI_Reduce(send, recv, size, MPI_SIGNED_CHAR, MPI_SUM, 0, MPI_COMM_WORLD); };
     }
     if (operation == "reduce_scatter_block") {
-        int const part = floats / world.ranks;
-        return [=] { MPI_Reduce_scatter_block(send, recv, part, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
+        int const part = size / world.ranks;
+        return [=] { MPI_Reduce_scatter_block(send, recv, part, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD); };
     }
     if (operation == "reduce_scatter") {
         for (int rank = 0; rank < world.ranks; ++rank) {
-            calls.counts[static_cast<std::size_t>(rank)] = floats / world.ranks + (rank < floats % world.ranks ? 1 : 0);
+            calls.counts[static_cast<std::size_t>(rank)] = size / world.ranks + (rank < size % world.ranks ? 1 : 0);
         }
         int const* const counts = calls.counts.data();
-        return [=] { MPI_Reduce_scatter(send, recv, counts, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
+        return [=] { MPI_Reduce_scatter(send, recv, counts, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD); };
     }
     if (operation == "bcast") {
         return [=] { MPI_Bcast(send, size, MPI_CHAR, 0, MPI_COMM_WORLD); };
@@ -173,26 +194,26 @@ Call collective_of(std::string_view operation, World world, Calls& calls, int si
 Program program_of(std::string_view operation, World world, std::size_t bytes, Calls& calls) {
     int const size = static_cast<int>(bytes);
     if (operation == "latency") {
-        return {ping_pong_of(world, calls, size), false, world.ranks / 2, 10000, 1000, 100, 10, 2};
+        return {ping_pong_of(world, calls, size), 0, world.ranks / 2, 10000, 1000, 100, 10, 2};
     }
     if (operation == "bw" || operation == "bibw") {
-        return {window_of(operation, world, calls, size), false, 1, 100, 20, 10, 2};
+        return {window_of(operation, world, calls, size), 0, 1, 100, 20, 10, 2};
     }
     if (operation == "mbw_mr") {
-        return {window_of(operation, world, calls, size), true, world.ranks / 2, 100, 20, 10, 2};
+        return {window_of(operation, world, calls, size), 2, world.ranks / 2, 100, 100, 10, 10};
     }
-    return {collective_of(operation, world, calls, size), operation != "barrier", world.ranks};
+    return {collective_of(operation, world, calls, size), operation == "barrier" ? 0 : 1, world.ranks};
 }
 
 /// Seconds of each call on this rank.
-std::vector<double> time_calls(Call const& call, int warmup, int iterations, bool barrier) {
+std::vector<double> time_calls(Call const& call, int warmup, int iterations, int barriers) {
     std::vector<double> times(static_cast<std::size_t>(iterations));
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = -warmup; i < iterations; ++i) {
         double const start = MPI_Wtime();
         call();
         double const stop = MPI_Wtime();
-        if (barrier) {
+        for (int barrier = 0; barrier < barriers; ++barrier) {
             MPI_Barrier(MPI_COMM_WORLD);
         }
         if (i >= 0) {
@@ -212,7 +233,7 @@ double median(std::vector<double>& values) {
 void run(std::string_view operation, World world, std::size_t least, std::size_t largest, int asked) {
     Calls calls(world, largest);
     for (std::size_t bytes = least; bytes <= largest; bytes *= 2) {
-        if (operation == "reduce_scatter_block" && bytes / sizeof(float) < static_cast<std::size_t>(world.ranks)) {
+        if (operation == "reduce_scatter_block" && bytes < static_cast<std::size_t>(world.ranks)) {
             continue;  // equal parts of so few elements are empty
         }
         bool const large = bytes > large_message;
@@ -220,7 +241,7 @@ void run(std::string_view operation, World world, std::size_t least, std::size_t
         int const iterations = asked > 0 ? asked : large ? program.large_calls : program.calls;
         bool const counts = world.rank < program.with_times;
         std::vector<double> times =
-            time_calls(program.call, large ? program.large_warmup : program.warmup, iterations, program.barrier);
+            time_calls(program.call, large ? program.large_warmup : program.warmup, iterations, program.barriers);
         for (double& time : times) {
             time *= counts ? us_per_s / program.halves : 0;
         }

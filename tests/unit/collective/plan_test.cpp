@@ -185,7 +185,7 @@ TEST(CollectivePlan, AWindowIsAnsweredWhenItIsComplete) {
         EXPECT_EQ(send.window, (MessageWindow{64, 0}));
         EXPECT_EQ(plans[1].steps.at(1).after, std::vector<StepId>{0});
         EXPECT_EQ(std::get<Recv>(plans[3].steps.at(0).operation).window, send.window);
-        EXPECT_EQ(std::get<Send>(plans[3].steps.at(1).operation).to.bytes, 4U);
+        EXPECT_EQ(std::get<Send>(plans[3].steps.at(1).operation).to.bytes, 1U);
         EXPECT_EQ(plans[3].steps[1].after, std::vector<StepId>{0});
         EXPECT_TRUE(plans[4].steps.empty()) << "the last of an odd number of ranks has no pair";
     }

@@ -287,6 +287,13 @@ TEST(Runner, BetweenTwoOsuCallsOfACollectiveStandsTheBarrierOfItsBackend) {
     }};
     (void)run(spec);
     EXPECT_EQ(barriers, 1U + 2 + 6);  // before the loop, behind each warm-up call and each timed one
+    barriers = 0;
+    spec.osu = osu_windows(8, true, 2);  // osu_mbw_mr.c
+    CellResult const rate = on_rank_0(run(spec));
+    EXPECT_EQ(barriers, 1U + 2 * (2 + 6));
+    EXPECT_EQ(rate.definition,
+              "osu: each call timed by itself, two barriers between calls, mean over the first ranks of "
+              "pairs of (done - enter)");
 }
 
 TEST(Runner, AnNcclSampleIsAllCallsBackToBackAveragedOverRanks) {

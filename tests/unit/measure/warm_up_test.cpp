@@ -115,6 +115,10 @@ TEST(SampleShape, ModesOfOtherSuitesTakeTheirOwnCounts) {
     EXPECT_EQ(osu.warmup, 100U);
     EXPECT_EQ(with_counts({.mode = Mode::osu}, osu_collective(8193)).iterations, 100U);
     EXPECT_EQ(with_counts({.mode = Mode::osu}, osu_latency(8192)).iterations, 10'000U);
+    EXPECT_EQ(with_counts({.mode = Mode::osu}, osu_windows(8193, false, 2)).iterations, 20U);
+    RunnerOptions const rate = with_counts({.mode = Mode::osu}, osu_windows(8193, true, 2));
+    EXPECT_EQ(rate.iterations, 100U);  // osu_mbw_mr.c does not look at LARGE_MESSAGE_SIZE
+    EXPECT_EQ(rate.warmup, 10U);
     EXPECT_EQ(with_counts({.mode = Mode::osu, .iterations = 7U}, program).iterations, 7U);
     EXPECT_EQ(with_counts({.mode = Mode::osu, .time_limited = true}, program).iterations, std::nullopt);
     RunnerOptions const nccl = with_counts({.mode = Mode::nccl}, program);
