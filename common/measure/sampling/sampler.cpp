@@ -63,6 +63,9 @@ OsuProgram Sampler::program() const {
 
 Chunk const& Sampler::run(std::uint64_t first, std::uint64_t count, std::uint64_t lead) {
     reserve(count);
+    for (std::unique_ptr<CompiledPlan> const& compiled : positions_) {
+        compiled->keep_marks(with_phases());
+    }
     if (osu_) {
         make_calls(first, count, lead);
         reduce();

@@ -70,6 +70,32 @@ TEST(SampleTimes, NothingThatTookNoTimeIsBalanced) {
     EXPECT_EQ(times_of({{7, 7, 7}, {7, 7, 7}}).imbalance_time, 1);
 }
 
+/// Two steps, which end in the order given.
+class TwoSteps final : public CompiledPlan {
+public:
+    TwoSteps() : CompiledPlan(2) {}
+    void end(StepId first, StepId last) {
+        begin();
+        mark(first);
+        mark_last(last);
+    }
+    void launch() override {}
+    void finish() override {}
+};
+
+TEST(CompiledPlan, CountsStepsAlsoWhereNobodyAsksForTheirMarks) {
+    TwoSteps plan;
+    plan.end(1, 0);
+    EXPECT_EQ(plan.marks()[0].step, 1U);
+    plan.keep_marks(false);
+    plan.end(0, 1);
+    EXPECT_EQ(plan.steps_done(), 2U);
+    EXPECT_EQ(plan.marks()[0].step, 1U);  // of the iteration before
+    plan.keep_marks(true);
+    plan.end(0, 1);
+    EXPECT_EQ(plan.marks()[0].step, 0U);
+}
+
 TEST(CriticalPhase, IsTheOneThatTookLongestMostOften) {
     std::vector<std::string> const labels{"count", "dispatch", "combine"};
     auto const found =
