@@ -113,6 +113,10 @@ class NightlyTest(WithDoubles):
         self.assertEqual(self.night("three", SLOW="/three/"), 1)  # goes on, under the same name
         self.assertEqual((self.folder / "three" / "campaign").read_text().strip(), names[2])
 
+    def test_a_night_with_a_launch_that_failed_is_not_slower_and_not_kept(self) -> None:
+        self.assertEqual((self.night("one", FAILING=".003"), (self.folder / "history" / "campaigns").exists()), (3, False))
+        self.assertEqual((self.night("one"), self.kept()), (0, 1))  # which measures what failed
+        self.assertEqual((self.night("two", FAILING=".003"), self.kept()), (3, 1))
 
     def test_a_night_that_is_kept_already_is_done_also_after_slower_ones_and_after_a_kill_before_its_export(self) -> None:
         self.assertEqual((self.night("one", SLOW="/one/"), self.night("two")), (0, 0))
