@@ -13,5 +13,5 @@ from dlmb_launch.autotune.observations import Measured
 def measured(truth: dict[str, float], launches: int, spread: float, seed: int = 1, default_ns: float = 1000.0) -> Measured:
     """truth: method -> its time as a share of the default's."""
     draw = random.Random(seed)
-    logs = {method: [math.log(share) + draw.gauss(0, spread) for _ in range(launches)] for method, share in truth.items()}
+    logs = {method: {launch: math.log(share) + draw.gauss(0, spread) for launch in range(launches)} for method, share in truth.items()}
     return Measured([default_ns] * launches, logs, set(), spread)

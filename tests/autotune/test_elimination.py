@@ -28,10 +28,18 @@ class Elimination(unittest.TestCase):
 
     def test_a_method_with_few_lucky_launches_is_not_called_the_best(self) -> None:
         point = measured({"steady": 0.8, "lucky": 0.6}, 8, 0.3)
-        point.logs = {"steady": [-0.22] * 8, "lucky": [-0.6] * 2}
+        point.logs = {"steady": dict.fromkeys(range(8), -0.22), "lucky": dict.fromkeys(range(2), -0.6)}
         found = standing(point, ["steady", "lucky"])
         self.assertEqual((found.alive[0], found.best), ("lucky", "steady"))
         self.assertGreater(found.gain_possible, 0.5, "what is possible is that of the lucky one")
+
+    def test_methods_are_compared_by_the_launches_that_had_both(self) -> None:
+        """The machine was another one in later launches, of which a method that had been dropped was only in the last."""
+        point = measured({"always": 0.5, "again": 0.5}, 3, 0.02)
+        point.logs = {"always": {0: -0.3, 1: -0.9, 2: -0.9}, "again": {0: -0.3, 2: -0.9}}
+        self.assertEqual(set(standing(point, ["always", "again"]).alive), {"always", "again"})
+        point.logs = {"before": {0: -0.3}, "after": {1: -0.9, 2: -0.9}}
+        self.assertEqual(set(standing(point, ["before", "after"]).alive), {"before", "after"}, "no launch had both")
 
     def test_what_failed_or_was_never_measured_is_no_candidate(self) -> None:
         point = measured({"broken": 0.5, "fine": 0.8}, 4, 0.02)
@@ -53,7 +61,7 @@ class Elimination(unittest.TestCase):
         point = measured(truth, 8, 0.1, seed)
         for launches in range(1, 9):
             point.default_ns = [1000.0] * launches
-            now = type(point)(point.default_ns, {method: logs[:launches] for method, logs in point.logs.items()}, set(), 0.1)
+            now = type(point)(point.default_ns, {method: dict(list(logs.items())[:launches]) for method, logs in point.logs.items()}, set(), 0.1)
             if "best" not in standing(now, list(truth)).alive:
                 return True
         return False

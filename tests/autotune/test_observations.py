@@ -39,7 +39,11 @@ class Observations(unittest.TestCase):
     def test_a_launch_gives_one_ratio_to_its_own_default(self) -> None:
         point = self.read(*(line("blocking", 100 * n, default=True) + line("ring", 50 * n) for n in (1, 10)))[KEY]
         self.assertEqual(point.default_ns, [100, 1000])
-        self.assertEqual(point.logs, {"ring": [math.log(0.5)] * 2})
+        self.assertEqual(point.logs, {"ring": dict.fromkeys((0, 1), math.log(0.5))})
+
+    def test_a_method_that_is_measured_again_keeps_the_launches_apart(self) -> None:
+        both, alone = line("blocking", 100, default=True) + line("ring", 50), line("blocking", 100, default=True)
+        self.assertEqual(list(self.read(both, alone, both)[KEY].logs["ring"]), [0, 2])
 
     def test_a_launch_without_its_default_says_nothing(self) -> None:
         self.assertNotIn(KEY, self.read(line("ring", 50)))

@@ -62,24 +62,24 @@ def standing(measured: Measured, competitors: list[str]) -> Standing:
     if not logs:
         return Standing.settled(measured.launches)
     error_rate = ERROR_RATE / len(logs)
-    alive = sorted((method for method in logs if not _is_out(method, logs, measured, error_rate)), key=lambda method: hodges_lehmann(logs[method]))
+    middle = {method: hodges_lehmann(list(by_launch.values())) for method, by_launch in logs.items()}
+    alive = sorted((method for method in logs if not _is_out(method, middle, logs, measured, error_rate)), key=middle.__getitem__)
     if not alive:
         return Standing.settled(measured.launches)
     most = max(len(logs[method]) for method in alive)
     best = next(method for method in alive if len(logs[method]) == most)
-    least = min(hodges_lehmann(logs[method]) - radius(len(logs[method]), measured.spread, error_rate) for method in alive)
-    return Standing(tuple(alive), best, measured.launches, -math.expm1(hodges_lehmann(logs[best])), -math.expm1(least))
+    least = min(middle[method] - radius(len(logs[method]), measured.spread, error_rate) for method in alive)
+    return Standing(tuple(alive), best, measured.launches, -math.expm1(middle[best]), -math.expm1(least))
 
 
-def _is_out(method: str, logs: dict[str, list[float]], measured: Measured, error_rate: float) -> bool:
+def _is_out(method: str, middle: dict[str, float], logs: dict[str, dict[int, float]], measured: Measured, error_rate: float) -> bool:
     mine = logs[method]
-    if hodges_lehmann(mine) - radius(len(mine), measured.spread, error_rate) > least_log_gain(measured):
+    if middle[method] - radius(len(mine), measured.spread, error_rate) > least_log_gain(measured):
         return True
-    # Methods that were dropped earlier have fewer launches: those at the begin, which both have, are compared.
+    # A method that was dropped is missing in later launches, but for those that measure it again beside others.
     for other, theirs in logs.items():
-        shared = min(len(mine), len(theirs))
-        behind = hodges_lehmann([one - two for one, two in zip(mine[:shared], theirs[:shared])])
-        if other != method and behind > radius(shared, measured.spread, error_rate):
+        behind = [log - theirs[launch] for launch, log in mine.items() if launch in theirs]
+        if other != method and behind and hodges_lehmann(behind) > radius(len(behind), measured.spread, error_rate):
             return True
     return False
 

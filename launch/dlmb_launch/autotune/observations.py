@@ -22,7 +22,7 @@ class Measured:
     """Of one backend at one point."""
 
     default_ns: list[float] = field(default_factory=list)  # per launch
-    logs: dict[str, list[float]] = field(default_factory=dict)  # per method and launch: ln(method / default), never empty
+    logs: dict[str, dict[int, float]] = field(default_factory=dict)  # per method, by launch that had it: ln(method / default), never empty
     refused: set[str] = field(default_factory=set)  # methods that do not exist here, or fail
     spread: float = 0.0  # of one launch's logarithm: a standard deviation without the outliers, pooled over the methods
 
@@ -100,10 +100,11 @@ def _is_standard(cell: dict) -> bool:
 
 
 def _add(measured: Measured, by_method: dict[str, float], standard: str) -> None:
+    launch = measured.launches
     measured.default_ns.append(by_method[standard])
     for method, nanoseconds in by_method.items():
         if method != standard:
-            measured.logs.setdefault(method, []).append(math.log(nanoseconds / by_method[standard]))
+            measured.logs.setdefault(method, {})[launch] = math.log(nanoseconds / by_method[standard])
 
 
 def _pool(found: dict[Key, Measured]) -> None:
@@ -119,7 +120,8 @@ def _pool(found: dict[Key, Measured]) -> None:
 
 def _residuals(measured: Measured) -> list[float]:
     """How much each launch differs from the one before; independent ones by the square root of 2 more than from their mean."""
-    return [abs(b - a) / math.sqrt(2) for logs in measured.logs.values() for a, b in zip(logs, logs[1:])]
+    by_method = [list(logs.values()) for logs in measured.logs.values()]
+    return [abs(b - a) / math.sqrt(2) for logs in by_method for a, b in zip(logs, logs[1:])]
 
 
 def _scale(residuals: list[float]) -> float:
