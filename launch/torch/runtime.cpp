@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <exception>
 #include <thread>
+#include <utility>
 
 namespace dlmb::torch {
 namespace {
@@ -138,11 +139,10 @@ std::string Runtime::broadcast(std::string text) {
 GroupOfRanks const& Runtime::make_group(std::vector<Rank> const& world_ranks) {
     GroupOfRanks const* made = nullptr;
     executor_->run([&] {
-        auto group = std::make_unique<GroupOfRanks>();
-        group->messages = mpi::create_group(MPI_COMM_WORLD, world_ranks);
-        group->members = {world_ranks, nodes_of(group->messages.get())};
-        made = group.get();
-        groups_.push_back(std::move(group));
+        mpi::Communicator messages = mpi::create_group(MPI_COMM_WORLD, world_ranks);
+        Members members{world_ranks, nodes_of(messages.get())};
+        groups_.push_back(std::make_unique<GroupOfRanks>(GroupOfRanks{std::move(members), std::move(messages)}));
+        made = groups_.back().get();
     });
     return *made;
 }
