@@ -19,6 +19,7 @@ struct Executor::State {
     std::deque<Job> jobs;
     bool busy = false;  // a job runs, or something is polled
     bool stopping = false;
+    bool abandoned = false;
     std::vector<Poll> polls;  // of the thread
 
     void serve() {
@@ -31,7 +32,10 @@ struct Executor::State {
                     if (jobs.empty()) {
                         nothing.notify_all();
                     }
-                    something.wait(lock, [this] { return !jobs.empty() || stopping; });
+                    something.wait(lock, [this] { return !jobs.empty() || stopping || abandoned; });
+                }
+                if (abandoned) {
+                    return;
                 }
                 if (!jobs.empty()) {
                     job = std::move(jobs.front());
@@ -67,6 +71,9 @@ Executor::~Executor() {
 void Executor::submit(Job job) {
     {
         std::scoped_lock const lock(state_->mutex);
+        if (state_->abandoned) {
+            return;
+        }
         state_->jobs.push_back(std::move(job));
     }
     state_->something.notify_one();
@@ -90,6 +97,13 @@ bool Executor::idle_within(std::chrono::milliseconds limit) const {
 }
 
 void Executor::abandon() {
+    std::deque<Job> discarded;  // what they hold is destroyed without the lock
+    {
+        std::scoped_lock const lock(state_->mutex);
+        state_->abandoned = true;
+        discarded.swap(state_->jobs);
+    }
+    state_->something.notify_one();
     thread_.detach();
 }
 

@@ -27,13 +27,15 @@ public:
 
     /// From any thread. `job` does not throw.
     void submit(Job job);
-    /// submit(), and waits until the job is done. Throws what it throws.
+    /// submit(), and waits until the job is done. Throws what it throws, and std::future_error for one that is
+    /// discarded.
     void run(Job const& job);
     /// From a job: `poll` is called until it is true. It does not throw.
     void poll(Poll poll);
     /// Whether nothing is submitted, running or polled any more before `limit` is over.
     [[nodiscard]] bool idle_within(std::chrono::milliseconds limit) const;
-    /// The thread is left to itself with what it cannot finish: a peer is gone.
+    /// The thread is left to itself with the job that it cannot finish: a peer is gone. Other jobs, also later ones,
+    /// are discarded.
     void abandon();
 
 private:

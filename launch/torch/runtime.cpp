@@ -148,27 +148,21 @@ GroupOfRanks const& Runtime::make_group(std::vector<Rank> const& world_ranks) {
 }
 
 void Runtime::close(bool failed) {
-    if (!executor_) {
+    if (!executor_ || what_the_thread_uses_) {
         return;
     }
     // Who waited for an operation may be here before the thread has seen its end.
     constexpr std::chrono::seconds patience{10};
     if (failed || !executor_->idle_within(patience)) {
+        what_the_thread_uses_ = shared_from_this();
         executor_->abandon();
-        // What the thread uses stays.
-        (void)steps_.release();
-        (void)session_.release();
-        (void)chooser_.release();
-        for (auto& group : groups_) {
-            (void)group.release();
-        }
-    } else {
-        executor_->run([this] {
-            groups_.clear();
-            steps_.reset();
-            session_.reset();
-        });
+        return;
     }
+    executor_->run([this] {
+        groups_.clear();
+        steps_.reset();
+        session_.reset();
+    });
     executor_.reset();
 }
 

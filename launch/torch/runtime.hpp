@@ -22,7 +22,7 @@ struct GroupOfRanks {
     mpi::Communicator messages;  // of send and recv
 };
 
-class Runtime {
+class Runtime : public std::enable_shared_from_this<Runtime> {
 public:
     /// Collective over all processes of the launch: starts MPI if nobody did. `table`: path; empty: none. Throws
     /// UsageError for a table that is not valid, that other ranks do not have, or where the launcher does not fit MPI.
@@ -43,8 +43,8 @@ public:
     /// On the executor's thread.
     [[nodiscard]] TunedSteps& steps() { return *steps_; }
 
-    /// Ends MPI, where it began here. `failed`, or something unfinished: leaves it, and the launcher ends the other
-    /// processes, which wait for this one.
+    /// Ends MPI, where it began here. `failed`, or something unfinished: leaves it and the thread, and the launcher
+    /// ends the other processes, which wait for this one. Needs a shared_ptr to this.
     void close(bool failed);
 
 private:
@@ -61,6 +61,7 @@ private:
     std::unique_ptr<MpiSession> session_;
     std::unique_ptr<TunedSteps> steps_;
     std::vector<std::unique_ptr<GroupOfRanks>> groups_;
+    std::shared_ptr<Runtime> what_the_thread_uses_;  // itself, for ever, once the thread is abandoned
 };
 
 }  // namespace dlmb::torch

@@ -142,6 +142,34 @@ class Launches(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("ZeroDivisionError", done.stderr)
 
+    LATE = """
+import atexit, pathlib, sys, time
+import dlmb_torch, torch, torch.distributed as dist
+
+def after_dlmb():
+    if dist.get_rank() == 0:
+        pathlib.Path(sys.argv[1]).touch()
+        while not works[0].is_completed():
+            time.sleep(0.01)
+        time.sleep(0.3)  # a thread that goes on has come to the next one
+        print("still here", flush=True)
+
+atexit.register(after_dlmb)  # before dlmb_torch has its own, so it is called after that
+dlmb_torch.init_process_group()
+if dist.get_rank() == 0:
+    works = [dist.all_reduce(torch.ones(9), async_op=True) for _ in range(4)] + [dist.isend(torch.ones(9), 1)]
+    1 / 0
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+dist.all_reduce(torch.ones(9))
+"""
+
+    def test_what_was_submitted_before_an_exception_is_not_begun_after_it(self) -> None:
+        done = self.launch(2, "", self.folder / "left", code=self.LATE)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("ZeroDivisionError", done.stderr)
+        self.assertEqual(done.stdout, "still here\n", done.stderr)
+
     def test_processes_that_are_no_ranks_are_told_how_to_start(self) -> None:
         code = ("import os, subprocess, sys, torch.distributed as dist; import dlmb_torch; "
                 "dist.init_process_group('dlmb', init_method='file://' + sys.argv[1], rank=int(sys.argv[2]), world_size=2)")
