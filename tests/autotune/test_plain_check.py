@@ -4,11 +4,16 @@
 
 from __future__ import annotations
 
+import os
 import random
+import tempfile
 import unittest
+from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 from dlmb_launch.autotune.plain_check import DECIDING_ROUNDS, gaining_sizes, narrowed
+from dlmb_launch.autotune.plain_program import settings_of
 
 SIZES = (1024, 2048, 4096, 8192, 16384)
 
@@ -69,6 +74,15 @@ class PlainCheck(unittest.TestCase):
     def test_a_rule_that_changes_nothing_is_rarely_kept(self) -> None:
         kept = sum(bool(gaining_sizes(rule(1024, 1024, (1024,)), measurement({1024: 1.0}, seed=seed))) for seed in range(60))
         self.assertLessEqual(kept, 6)  # 2.5 % of the intervals lie above 1, and few rounds make them short
+
+
+class Settings(unittest.TestCase):
+    def test_what_an_export_sets_is_seen_beside_whatever_is_set_already(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "env.sh").write_text("export OMPI_MCA_coll_rules=here OTHER=1\n", encoding="utf-8")
+            for before in ({}, {"OMPI_MCA_coll_rules": "here", "OMPI_MCA_more": "1"}, {"BYTES": os.fsdecode(b"\xff\xfe")}):
+                with self.subTest(before), mock.patch.dict(os.environ, before):
+                    self.assertEqual(settings_of(Path(folder)), {"OMPI_MCA_coll_rules": "here"})
 
 
 if __name__ == "__main__":

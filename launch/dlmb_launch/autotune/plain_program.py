@@ -27,9 +27,10 @@ Round = dict[str, Times]  # by side
 def settings_of(exported: Path) -> dict[str, str]:
     """The variables that env.sh of an export sets for the MPI library."""
     script = exported / "env.sh"
-    done = subprocess.run(["bash", "-c", f". {shlex.quote(str(script))} && env -0"], capture_output=True, text=True, check=False)
-    after = dict(line.split("=", 1) for line in done.stdout.split("\0") if "=" in line)
-    settings = {name: value for name, value in after.items() if name.startswith(_LIBRARIES) and os.environ.get(name) != value}
+    without = {name: value for name, value in os.environ.items() if not name.startswith(_LIBRARIES)}
+    done = subprocess.run(["bash", "-c", f". {shlex.quote(str(script))} && env -0"], env=without, capture_output=True, check=False)
+    after = dict(line.split("=", 1) for line in os.fsdecode(done.stdout).split("\0") if "=" in line)
+    settings = {name: value for name, value in after.items() if name.startswith(_LIBRARIES)}
     if done.returncode != 0 or not settings:
         raise UsageError(f"{script} sets nothing for Open MPI or MPICH: name a folder that dlmb_tune export wrote for one of them")
     return settings
