@@ -21,7 +21,8 @@ _SECONDS = 120  # to print a plan
 
 
 def use_of(workload: str, ranks: int, programs: Path) -> dict[Point, float]:
-    """Calls per iteration of each operation at each size, the sizes rounded to the next power of two so that a doubling grid has them."""
+    """Calls per iteration of each operation at each size: a call counts at the powers of two on both sides of its size, so that a doubling grid
+    has them."""
     path = Path(workload)
     if path.is_dir():
         files = sorted(path.glob("*.json"))
