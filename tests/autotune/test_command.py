@@ -14,8 +14,10 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import doubles
+from dlmb_launch.autotune import tune_program
 
 TUNE = Path(os.environ["DLMB_TUNE"])
 
@@ -166,6 +168,24 @@ class Command(unittest.TestCase):
         done = self.tune(DOUBLE_VERIFY="77")
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
         self.assertIn("not all of it could be seen", done.stdout)
+        self.assertTrue((self.output / "env.sh").exists())
+        self.assert_tuned(self.tune())  # looks again
+
+    def test_files_whose_verification_failed_are_not_put_into_effect_and_are_verified_again(self) -> None:
+        self.begin_measured()
+        done = self.tune(DOUBLE_VERIFY="70")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("the verification returned 70; the files are not in env.sh", done.stdout)
+        self.assertNotIn("to use it", done.stdout)
+        self.assertFalse((self.output / "env.sh").exists())
+        self.assert_tuned(self.tune())
+
+    def test_under_the_files_of_a_tuning_no_other_one_starts(self) -> None:
+        command = ["bash", "-c", f'. {self.measured}/env.sh && exec "$@"', "bash", *self.command()]
+        done = subprocess.run(command, env=self.environment(), capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 64, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, r"\Adlmb_autotune: .*: unset OMPI_MCA_coll_tuned_dynamic_rules_filename\n\Z")
+        self.assertFalse(self.output.exists())
 
     def test_a_budget_that_ends_says_what_is_open_and_a_larger_one_goes_on(self) -> None:
         spent = self.output / "campaign" / "spent.json"
@@ -224,6 +244,20 @@ class Command(unittest.TestCase):
                 self.assertEqual(done.returncode, 64, done.stdout + done.stderr)
                 self.assertIn(says, done.stderr)
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+class Deciding(unittest.TestCase):
+    def test_a_dlmb_tune_that_does_not_run_or_not_end_is_named_with_its_command(self) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        folder = Path(scratch.name)
+        program = folder / "dlmb_tune"
+        program.write_text("#!/bin/sh\nexec sleep 60\n", encoding="utf-8")
+        for mode, says in ((0o644, "Permission denied"), (0o755, "it did not end in 0.1 s")):
+            program.chmod(mode)
+            with self.subTest(says), mock.patch.object(tune_program, "_SECONDS", 0.1):
+                with self.assertRaisesRegex(tune_program.TuneFailed, f"{says}: {program} export --to openmpi"):
+                    tune_program.TuneProgram(folder, {}).export("openmpi", folder / "table.json", folder)
 
 
 if __name__ == "__main__":

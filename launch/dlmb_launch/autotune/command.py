@@ -73,7 +73,7 @@ def _default_build() -> Path:
     return Path(found).parent if found else Path("build/release/bin")
 
 
-def _request(options: argparse.Namespace, build: Path, info: dict[str, Any]) -> tuple[Request, list[str]]:
+def _request(options: argparse.Namespace, machine: launchers.Machine, build: Path, info: dict[str, Any]) -> tuple[Request, list[str]]:
     """And what people should know of it."""
     if not 2 <= options.ranks <= 1 << 20:
         raise faults.UsageError(f"--ranks {options.ranks}: a number from 2 up")
@@ -82,9 +82,9 @@ def _request(options: argparse.Namespace, build: Path, info: dict[str, Any]) -> 
     if options.workload and options.sizes:
         raise faults.UsageError("--sizes: the workload says its sizes; leave one of --workload and --sizes out")
     wanted = consumers.chosen(options.consumers, info)
+    consumers.require_unset(wanted, os.environ)
     use = workload.use_of(options.workload, options.ranks, build) if options.workload else None
     operations = points.parse_operations(options.operations) if options.operations else None
-    machine = launchers.read_machine(options.machine)
     machine = replace(machine, arguments=(*machine.arguments, *options.launcher))
     cautions, accept = [], ["quick"]  # short cells: the launch is what is tested
     cores = len(os.sched_getaffinity(0))
@@ -149,7 +149,7 @@ def _run(arguments: list[str] | None) -> int:
     machine = launchers.read_machine(options.machine)
     build = Path(options.build or machine.build or _default_build()).expanduser()
     info = launchers.info(build)
-    asked, cautions = _request(options, build, info)
+    asked, cautions = _request(options, machine, build, info)
     usable = _usable(list(asked.consumers), info)
     if not usable:
         return NOTHING

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dlmb_launch.autotune.points import OPERATIONS
 from dlmb_launch.sweep.faults import UsageError
 
+_OPEN_MPI_FILES = ("OMPI_MCA_coll_tuned_dynamic_rules_filename", "OMPI_MCA_coll_han_dynamic_rules_filename")
 _COLLECTIVES = ("allreduce", "allgather", "reduce_scatter_block", "broadcast", "alltoall")
 
 
@@ -17,10 +19,10 @@ _COLLECTIVES = ("allreduce", "allgather", "reduce_scatter_block", "broadcast", "
 class Consumer:
     name: str  # as `dlmb_tune export --to`
     backend: str  # that measures for it; several consumers may share one
-    memory: str
     operations: tuple[str, ...]
     library: str = ""  # how its MPI library calls itself
     methods: tuple[str, ...] = ()  # what competes; empty: what the backend offers
+    variables: tuple[str, ...] = ()  # by which its env.sh names files and choices
 
     def competes(self, operation: str, method: str) -> bool:
         """Whether a file of this consumer can say the method. Of MPI: an algorithm of the operation's own call."""
@@ -38,11 +40,11 @@ class Consumer:
 CONSUMERS = {
     consumer.name: consumer
     for consumer in (
-        Consumer("openmpi", "mpi", "host", _COLLECTIVES, library="Open MPI"),
-        Consumer("mpich", "mpi", "host", _COLLECTIVES, library="MPICH"),
-        Consumer("ucx", "ucx", "host", ("sendrecv",), methods=("linear:rndv_thresh=inf", "linear:rndv_thresh=1")),
-        Consumer("ucc", "ucc", "host", _COLLECTIVES),
-        Consumer("nccl", "nccl", "cuda", ("allreduce", "allgather", "reduce_scatter_block", "broadcast")),
+        Consumer("openmpi", "mpi", _COLLECTIVES, library="Open MPI", variables=_OPEN_MPI_FILES),
+        Consumer("mpich", "mpi", _COLLECTIVES, library="MPICH", variables=("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE",)),
+        Consumer("ucx", "ucx", ("sendrecv",), methods=("linear:rndv_thresh=inf", "linear:rndv_thresh=1"), variables=("UCX_CONFIG_DIR",)),
+        Consumer("ucc", "ucc", _COLLECTIVES, variables=("UCC_CONFIG_FILE", "UCC_TL_UCP_TUNE")),
+        Consumer("nccl", "nccl", ("allreduce", "allgather", "reduce_scatter_block", "broadcast"), variables=("DLMB_NCCL_TABLE",)),
     )
 }
 
@@ -69,3 +71,10 @@ def chosen(words: str | None, info: dict[str, Any]) -> list[Consumer]:
         if word not in CONSUMERS:
             raise UsageError(f"--for: '{word}' is none of {', '.join(CONSUMERS)}")
     return [CONSUMERS[word] for word in dict.fromkeys(words.split(","))]
+
+
+def require_unset(consumers: Iterable[Consumer], environment: Mapping[str, str]) -> None:
+    """An export that is in effect would be measured as the library's own choice."""
+    found = [name for consumer in consumers for name in consumer.variables if name in environment]
+    if found:
+        raise UsageError(f"{found[0]} is set, so the library's own choice is not what would be measured: unset {' '.join(found)}")

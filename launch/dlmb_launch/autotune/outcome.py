@@ -46,6 +46,11 @@ class Exported:
     gain_problem: str = ""
     withdrawn: dict[str, list[int]] = field(default_factory=dict)  # by method: bytes at which the plain program was not seen to gain
 
+    @property
+    def in_effect(self) -> bool:
+        """Whether env.sh names its files: no trial went wrong. A verification that failed itself is none."""
+        return self.folder is not None and self.verified in (HELD, UNSEEN, NO_TIME)
+
 
 class Finisher:
     def __init__(self, request: Request, campaign: Campaign, clock: Clock, tune: TuneProgram, plain: Plain, interrupts: Interrupts, startup_s: float):
@@ -109,12 +114,12 @@ class Finisher:
         self._clock.keep()
         if not outcome.timed_out:
             one.verified = outcome.exit_code
+        if one.verified in (HELD, WRONG):  # another time more may be seen
             write_output(file, json.dumps({"files": digest, "code": one.verified, "lines": one.verify_lines}, indent=1) + "\n")
 
     def _write_environment(self, everything: list[Exported]) -> None:
-        """Only files that are not known to be wrong are put into effect."""
         path = self._request.output / "env.sh"
-        good = [one for one in everything if one.folder and one.verified != WRONG]
+        good = [one for one in everything if one.in_effect]
         if not good:
             path.unlink(missing_ok=True)
             return

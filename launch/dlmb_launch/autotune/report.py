@@ -47,7 +47,7 @@ def summary(found: Findings) -> list[str]:
     for one in found.outcomes:
         lines += [f"  {line}" for line in _outcome(one, found)]
     lines += [f"  {line}" for line in _open(found)]
-    if any(one.folder and one.verified != WRONG for one in found.outcomes):
+    if any(one.in_effect for one in found.outcomes):
         lines.append(f"  to use it:  . {found.request.output / 'env.sh'}")
     lines.append(f"  report:     {found.request.output / 'report.md'}")
     return lines
@@ -69,7 +69,7 @@ def _outcome(one: Exported, found: Findings) -> list[str]:
     rules = found.rules[name]
     operations = Counter(rule["when"]["operation"] for rule in rules)
     lines.append(f"{name}: {len(rules)} rules ({', '.join(f'{count} of {operation}' for operation, count in sorted(operations.items()))}) in {one.folder}")
-    lines.append(f"{name}: {_VERIFIED.get(one.verified, f'the verification returned {one.verified}')}")
+    lines.append(f"{name}: {_VERIFIED.get(one.verified, f'the verification returned {one.verified}; the files are not in env.sh')}")
     for collective, gains in one.gains.items():
         kept = [gain for gain in gains if gain.exported]
         if kept:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ _SECONDS = 300
 
 
 class TuneFailed(Exception):
-    """dlmb_tune refused what it was given; the argument is what it says."""
+    """dlmb_tune refused what it was given, or did not run to its end; the argument is what it says, or why, with the command."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,12 @@ class TuneProgram:
     def _run(self, arguments: list[Any]) -> Done:
         command = [str(each) for each in (self._path, *arguments)]
         environment = {**os.environ, **self._variables}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            raise TuneFailed(f"it did not end in {_SECONDS} s: {shlex.join(command)}") from None
+        except OSError as error:
+            raise TuneFailed(f"{error.strerror}: {shlex.join(command)}") from None
         return Done(done.returncode, done.stdout + done.stderr)
 
 
