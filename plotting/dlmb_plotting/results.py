@@ -218,7 +218,8 @@ class Reader:
         """A cell that was measured again, in a resumed or later launch, counts once: the last ok one."""
         cell = self.made(line)
         self.take(cell)
-        if cell.ok and not cell.suite:  # nothing says in what order, and on what, those of other programs ran
+        # Nothing says in what order, and on what, those of other programs ran. A time of zero has no ratio to another.
+        if cell.ok and not cell.suite and cell.median_ns > 0:
             self.results.visits.setdefault(cell.id, []).append((self.shared[line["launch_id"]], cell.median_ns))
 
     def take(self, cell: Cell) -> None:

@@ -44,7 +44,7 @@ def cell_line(size: int, median_ns: float, backend: str = "mpi", launch: str = "
         "status": "ok", "reason": "", "below_floor": False, "flags": [], "validation": {"verdict": "passed"}, "shared_gpu": False,
         "traffic": {"payload_bytes": 4 * size, "imbalance_send": imbalance, "imbalance_recv": 1.0},
         "time_ns": {"median": median_ns, "median_low": 0.9 * median_ns, "median_high": 1.2 * median_ns},
-        "bandwidth": {"busbw_GBps": size / median_ns}, "phases": {"allreduce": {"median": median_ns}},
+        "bandwidth": {"busbw_GBps": size / median_ns if median_ns else None}, "phases": {"allreduce": {"median": median_ns}},
     }  # fmt: skip
 
 

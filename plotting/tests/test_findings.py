@@ -64,6 +64,14 @@ class FindingsTest(WithFolder):
         self.assertIn("ucx default is 2.01 (1.79 to 2.25) times as fast as mpi default", found.lines[0][1])
         self.assertIn("1 setting: over the launches", how_sure(self.results))
 
+    def test_a_launch_whose_median_is_zero_counts_in_no_ratio(self) -> None:
+        written = [line for launch, own in (("a", 0), ("b", 20), ("c", 20)) for line in (
+            launch_line(launch), cell_line(8, own, launch=launch), cell_line(8, 10, "nccl", launch=launch))]
+        results = read([self.file(lines(*written))])
+        (contest,) = Judge(results).contests(results.cells)
+        self.assertAlmostEqual(contest.lead.value, 2.0)
+        self.assertEqual(contest.lead.launches, 2)
+
     def test_two_equal_launches_have_an_interval_of_no_width(self) -> None:
         self.assertEqual(tuple(over_launches([math.log(2)] * 2)), (2, 2, 2, 2))
 

@@ -156,6 +156,14 @@ class TrendTest(WithFolder):
         self.assertEqual([point.y for point in points], [1.0, 1.1])
         self.assertAlmostEqual(points[1].high, 1.25 * 1.1)
 
+    def test_a_launch_whose_median_is_zero_is_left_out(self) -> None:
+        times = {1: (0, 5), 2: (20, 5), 3: (40, 5)}
+        written = [line for day, (one, other) in times.items() for line in (
+            launch_line(f"l{day}", f"2026-01-0{day}T00:00:00Z"), cell_line(8, one, launch=f"l{day}"), cell_line(16, other, launch=f"l{day}"))]
+        series = trend.plots(read([self.file(lines(*written))]), LIMITS)[0].charts[0].series
+        (points,) = (each for each in series.values() if len(each) < 3)
+        self.assertEqual([(point.x, point.y) for point in points], [(1.0, 1.0), (2.0, 2.0)])
+
     def test_one_campaign_is_no_trend(self) -> None:
         self.assertEqual(trend.plots(read([self.file(lines(launch_line(), cell_line(8, 20)))]), LIMITS), [])
 

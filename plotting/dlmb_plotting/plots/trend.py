@@ -54,7 +54,7 @@ def by_campaign(results: Results, cell: Cell) -> dict[str, list[float]]:
 def change(campaigns: dict[str, list[float]]) -> float:
     """Largest over smallest median."""
     medians = [median(times) for times in campaigns.values()]
-    return max(medians) / max(min(medians), 1e-9)
+    return max(medians) / min(medians)
 
 
 def chart(times: dict[str, dict[str, list[float]]], shown: list[str], used: list[str], ticks: list[tuple[float, str]]) -> Points:
@@ -65,7 +65,7 @@ def chart(times: dict[str, dict[str, list[float]]], shown: list[str], used: list
         base = median(next(campaigns[campaign] for campaign in used if campaign in campaigns))
         series[names[identifier]] = [
             Point(float(index), median(here) / base, min(here) / base, max(here) / base, f"{names[identifier]}: {style.number(median(here) / base)}")
-            for index, campaign in enumerate(used) if (here := campaigns.get(campaign)) and base > 0]
+            for index, campaign in enumerate(used) if (here := campaigns.get(campaign))]
     # A launch that stalled may be thousands of times slower: its whisker must not flatten every line.
     end = LONGEST_WHISKER * max(point.y for points in series.values() for point in points)
     series = {name: [point._replace(high=min(point.high, end)) for point in points] for name, points in series.items()}
