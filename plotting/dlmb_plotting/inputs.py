@@ -186,24 +186,36 @@ def files(path: Path) -> list[Path]:
 def read_inputs(paths: list[Path]) -> Inputs:
     inputs = Inputs()
     lines: list[Path] = []
+    remarks: list[str] = []
     for given in paths:
         for path in files(given):
             if path.suffix == ".json":
-                take_document(path, inputs, given.is_dir())
+                try:
+                    document = read_json(path)
+                except ResultError as error:
+                    if not given.is_dir():
+                        raise
+                    remarks.append(f"{error}; it is passed over")
+                    continue
+                take_document(path, document, inputs, given.is_dir())
             else:
                 lines.append(path)
     inputs.results = read(lines)
+    inputs.results.remarks += remarks
     return inputs
 
 
-def take_document(path: Path, inputs: Inputs, found: bool) -> None:
-    """A file that was merely found in a folder may be something else; one that was named may not."""
+def read_json(path: Path) -> Any:
     try:
-        document = load_json(read_document(path))
+        return load_json(read_document(path))
     except OSError as error:
         raise ResultError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise ResultError(f"{path}: not JSON: {error}") from error
+
+
+def take_document(path: Path, document: Any, inputs: Inputs, found: bool) -> None:
+    """A file that was merely found in a folder may be something else; one that was named may not."""
     schema = str(document.get("schema", "")) if isinstance(document, dict) else ""
     name, _, version = schema.partition("/")
     if name in DOCUMENTS and version.split(".")[0] == MAJOR:

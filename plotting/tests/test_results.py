@@ -8,6 +8,7 @@ import json
 import unittest
 
 from dlmb_plotting.groups import grouped
+from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.results import read
 from dlmb_results.lines import TEST_DOUBLE, ResultError, each_kind_once
 
@@ -40,6 +41,15 @@ class ReadingTest(WithFolder):
         lines = EXAMPLE.read_text().splitlines()
         with self.assertRaisesRegex(ResultError, "results.jsonl:2: not a line"):
             read([self.file("\n".join([lines[0], lines[1][:50], lines[2]]))])
+
+    def test_what_is_no_json_is_refused_where_it_was_named_and_passed_over_where_it_was_found(self) -> None:
+        other = self.file('{"a": NaN}', "other.json")
+        self.file(EXAMPLE.read_text())
+        inputs = read_inputs([self.folder])
+        self.assertTrue(inputs.results.cells)
+        self.assertIn(f"{other}: not JSON: NaN is no number of JSON; it is passed over", inputs.results.remarks)
+        with self.assertRaisesRegex(ResultError, "other.json: not JSON"):
+            read_inputs([other])
 
     def test_a_launch_on_a_test_double_is_warned_about_once(self) -> None:
         launch = json.loads(EXAMPLE.read_text().splitlines()[0])
