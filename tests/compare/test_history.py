@@ -105,6 +105,12 @@ class KeepTest(WithHistory):
         self.assertEqual(done.returncode, 1)
         self.assertIn("index.jsonl:1: the object: 'cells' is a required property", done.stdout)
 
+    def test_what_was_converted_is_refused_and_nothing_is_kept(self) -> None:
+        converted = launch("a") | {"time": None, "origin": {"suite": "OSU Micro-Benchmarks", "program": "osu_allreduce", "file": "osu.txt"}}
+        code, _, errors = self.append(self.file("osu", [converted, cell("a", 1)]))
+        self.assertEqual((code, errors.count("\n"), self.held()), (64, 1, []))
+        self.assertIn("osu.jsonl: was converted from output of another program", errors)
+
     def test_no_launch_is_added_twice(self) -> None:
         self.append(self.campaign("base", US))
         code, _, errors = self.append(self.folder / "base.jsonl")

@@ -35,6 +35,8 @@ def copy(results: Path, to: Path, remarks: list[str]) -> StoredCampaign:
         for path in result_files(results):
             for _, line in read_lines(path, remarks):
                 if line["kind"] == "launch":
+                    if line.get("origin"):
+                        raise ResultError(f"{path}: was converted from output of another program: a history keeps what DLMB measured, with its time")
                     environment = line.get("environment") or {}
                     launches.setdefault(environment.get("env_key", ""), []).append(line["launch_id"])
                     begins.append((line["time"], environment.get("informational") or {}))
