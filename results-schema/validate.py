@@ -17,6 +17,8 @@ import sys
 from pathlib import Path
 from typing import Any, Iterator
 
+from dlmb_results.fields import load_json
+
 try:
     import jsonschema
 except ImportError:
@@ -68,17 +70,6 @@ def explain(error: jsonschema.ValidationError) -> str:
     return f"{place}: {message}"
 
 
-def no_such_number(text: str) -> None:
-    raise ValueError(f"{text} is no JSON number")
-
-
-def parse(text: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=no_such_number)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-
-
 class Lines:
     """Findings of a file of lines, one after the other."""
 
@@ -90,7 +81,7 @@ class Lines:
             yield "the line has no end: what wrote it was killed"
             return
         try:
-            record = parse(line.decode("utf-8"))
+            record = load_json(line.decode("utf-8"))
         except ValueError as error:
             yield f"not JSON: {error}"
             return
@@ -133,7 +124,7 @@ def start_of(path: Path) -> bytes:
 
 def check_document(path: Path, validator: jsonschema.Draft202012Validator) -> list[str]:
     try:
-        document = parse(path.read_text(encoding="utf-8"))
+        document = load_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         return [f"{path}: not JSON: {error}"]
     return [f"{path}: {explain(error)}" for error in validator.iter_errors(document)]
