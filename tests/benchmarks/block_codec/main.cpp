@@ -6,6 +6,7 @@
 // size stays in the L2 cache, the second in none.
 #include "common/backend_kit/block_codec.hpp"
 #include "common/base/clock.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 
 #include <fmt/core.h>
 
@@ -16,13 +17,9 @@
 namespace dlmb::benchmark {
 namespace {
 
-constexpr double wanted = 0.6;
+using measure::median;
 
-double median(std::vector<double>& values) {
-    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
+constexpr double wanted = 0.6;
 
 template <class Work>
 double time_of(Work const& work) {

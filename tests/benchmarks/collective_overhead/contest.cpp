@@ -41,16 +41,10 @@ std::vector<std::vector<double>> compare(Bootstrap& bootstrap, std::span<Loop co
     return times;
 }
 
-double median(std::vector<double> values) {
-    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 double median_ratio(std::vector<double> const& subject, std::vector<double> const& reference) {
     std::vector<double> ratios;
     std::transform(subject.begin(), subject.end(), reference.begin(), std::back_inserter(ratios), std::divides<>{});
-    return median(std::move(ratios));
+    return median(ratios);
 }
 
 }  // namespace dlmb::benchmark

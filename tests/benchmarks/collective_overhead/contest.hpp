@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 
 #include <functional>
 #include <span>
@@ -13,13 +14,13 @@
 
 namespace dlmb::benchmark {
 
+using measure::median;
+
 using Loop = std::function<void(int iterations)>;
 
 /// Collective; equal on all ranks. By loop, then by round: nanoseconds per iteration.
 [[nodiscard]] std::vector<std::vector<double>> compare(Bootstrap& bootstrap, std::span<Loop const> loops, int rounds,
                                                        int burst);
-
-[[nodiscard]] double median(std::vector<double> values);
 
 /// The median over rounds of subject / reference: what both have in common in a round cancels.
 [[nodiscard]] double median_ratio(std::vector<double> const& subject, std::vector<double> const& reference);

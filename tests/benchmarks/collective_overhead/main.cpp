@@ -20,6 +20,8 @@
 #include <array>
 #include <cstdio>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace dlmb::benchmark {
 namespace {
@@ -34,14 +36,15 @@ struct Arguments {
 
 Arguments read(std::span<char*> words) {
     Arguments arguments;
-    for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
+    for (std::size_t i = 1; i < words.size(); i += 2) {
         std::string_view const word = words[i];
-        if (word == "--rounds") {
-            arguments.rounds = std::max(1, std::stoi(words[i + 1]));
-        } else if (word == "--max") {
-            arguments.max = parse_bytes(words[i + 1], "--max");
+        std::string const value = i + 1 < words.size() ? words[i + 1] : "";
+        if (word == "--rounds" && parse_whole<int>(value).value_or(0) > 0) {
+            arguments.rounds = *parse_whole<int>(value);
+        } else if (word == "--max" && !value.empty()) {
+            arguments.max = parse_bytes(value, "--max");
         } else {
-            throw UsageError(fmt::format("{}: expected --rounds N or --max SIZE", word));
+            throw UsageError(fmt::format("{} {}: expected --rounds N or --max SIZE", word, value));
         }
     }
     return arguments;
@@ -64,9 +67,9 @@ public:
         : bootstrap_(bootstrap), arguments_(arguments), backend_(mpi::make_backend({bootstrap}).value()) {}
 
     void run() {
-        print(fmt::format("{:<16} {:>10} {:>12} {:>12} {:>12} {:>8} {:>12}\n", "operation", "size (B)", "MPI (us)",
+        print(fmt::format("{:<20} {:>10} {:>12} {:>12} {:>12} {:>8} {:>12}\n", "operation", "size (B)", "MPI (us)",
                           "+clock (us)", "plan (us)", "to MPI", "to MPI+clock"));
-        for (char const* operation : {"allreduce", "allgather", "broadcast", "alltoallv", "reduce_scatter"}) {
+        for (char const* operation : {"allreduce", "allgather", "broadcast", "alltoallv", "reduce_scatter_block"}) {
             for (Bytes bytes = 8; bytes <= arguments_.max; bytes *= 2) {
                 add(operation, bytes);
             }
@@ -106,7 +109,7 @@ private:
         ++all_;
         bare_inside_ += is_inside(to_bare) ? 1 : 0;
         clocked_inside_ += is_inside(to_clocked) ? 1 : 0;
-        print(fmt::format("{:<16} {:>10} {:>12.3f} {:>12.3f} {:>12.3f} {:>8.3f} {:>12.3f}\n", operation, bytes,
+        print(fmt::format("{:<20} {:>10} {:>12.3f} {:>12.3f} {:>12.3f} {:>8.3f} {:>12.3f}\n", operation, bytes,
                           median(times[0]) / 1000, median(times[1]) / 1000, median(times[2]) / 1000, to_bare,
                           to_clocked));
     }

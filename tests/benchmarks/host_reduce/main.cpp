@@ -48,8 +48,8 @@ void print_rates(Bytes bytes) {
         fmt::print("{:>8}", name_of(reduction));
     }
     fmt::print("\n");
-    for (Element const element : {Element::byte, Element::int32, Element::int64, Element::fp8, Element::fp16,
-                                  Element::bf16, Element::fp32, Element::fp64}) {
+    for (Element const element : {Element::byte, Element::int8, Element::int32, Element::int64, Element::fp8,
+                                  Element::fp16, Element::bf16, Element::fp32, Element::fp64}) {
         fmt::print("{:>8}", name_of(element));
         for (Reduction const reduction : reductions) {
             fmt::print("{:>8.1f}", best_rate(bytes, [&] {

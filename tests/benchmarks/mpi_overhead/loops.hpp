@@ -5,10 +5,9 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
+#include "tests/benchmarks/alltoallv_side.hpp"
 
 #include <mpi.h>
-
-#include <vector>
 
 namespace dlmb::overhead {
 
@@ -17,12 +16,7 @@ struct HandWritten {
     void const* counts_send;
     void* counts_recv;
     int counts_bytes;
-    struct Side {
-        std::byte* base;
-        std::vector<int> counts;
-        std::vector<int> offsets;
-    };
-    Side dispatch_send, dispatch_recv, combine_send, combine_recv;
+    benchmark::AlltoallvSide dispatch_send, dispatch_recv, combine_send, combine_recv;
     MPI_Comm comm;
 };
 

@@ -42,16 +42,6 @@ Plan moe_plan(Rank me, int ranks) {
     return std::move(builder).finish();
 }
 
-HandWritten::Side side(std::vector<Block> const& blocks, std::byte* base, int ranks) {
-    auto const size = static_cast<std::size_t>(ranks);
-    HandWritten::Side made{base, std::vector<int>(size), std::vector<int>(size)};
-    for (Block const& block : blocks) {
-        made.counts[static_cast<std::size_t>(block.peer)] = static_cast<int>(block.bytes);
-        made.offsets[static_cast<std::size_t>(block.peer)] = static_cast<int>(block.offset);
-    }
-    return made;
-}
-
 void compare(Bootstrap& bootstrap) {
     Plan const plan = moe_plan(bootstrap.rank(), bootstrap.size());
     std::vector<std::vector<std::byte>> memory;
@@ -67,7 +57,8 @@ void compare(Bootstrap& bootstrap) {
     auto const& gather = std::get<AllGather>(plan.steps.at(0).operation);
     auto const& dispatch = std::get<Exchange>(plan.steps.at(1).operation);
     auto const& combine = std::get<Exchange>(plan.steps.at(2).operation);
-    int const ranks = bootstrap.size();
+    auto const ranks = static_cast<std::size_t>(bootstrap.size());
+    using benchmark::side;
     HandWritten const loop{buffers.base[gather.send.buffer] + gather.send.offset,
                            buffers.base[gather.recv.buffer] + gather.recv.offset,
                            static_cast<int>(counts_bytes),

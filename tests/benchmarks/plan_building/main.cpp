@@ -4,21 +4,24 @@
 // Time and memory of one rank's plan (setup_of + build) of deepseek-v3 at 8, 512 and 16384 ranks. What the peers send
 // is computed outside the timed part, as a launch receives it from them. Memory is the high-water mark of this process.
 #include "common/base/clock.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
+#include "tests/benchmarks/peak_memory.hpp"
 #include "tests/unit/patterns/build_one.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <exception>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 namespace dlmb {
 namespace {
+
+using benchmark::peak_mib;
+using measure::median;
 
 /// Processor time of this thread: what the work costs, however busy the machine is.
 double cpu_ms() {
@@ -27,18 +30,7 @@ double cpu_ms() {
     return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-double peak_mib() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
-
-void measure(std::string const& wire, int ranks) {
+void print_row(std::string const& wire, int ranks) {
     WorldShape const world{ranks, 8};
     auto const& type = moe_alltoall::type();
     auto const pattern = type.make(resolve(type, "deepseek-v3", {{"wire", wire}}), world);
@@ -81,7 +73,7 @@ int main() {
                    "set-up cpu (ms)", "build cpu (ms)", "peak (MiB)");
         for (int const ranks : {8, 512, 16384}) {
             for (char const* wire : {"expanded", "node_dedup"}) {
-                dlmb::measure(wire, ranks);
+                dlmb::print_row(wire, ranks);
             }
         }
         return 0;

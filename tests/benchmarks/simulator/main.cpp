@@ -15,6 +15,7 @@
 #include "common/predict/network/topology.hpp"
 #include "common/predict/simulator/lower.hpp"
 #include "common/predict/simulator/simulation.hpp"
+#include "tests/benchmarks/peak_memory.hpp"
 
 #include <fmt/core.h>
 
@@ -26,7 +27,6 @@
 #include <memory>
 #include <numeric>
 #include <string>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,12 +39,6 @@ constexpr int ranks_per_node = 8;
 constexpr std::array<int, 3> rank_counts{1024, 4096, 16384};
 constexpr std::array<int, 3> rank_counts_of_torus{64, 256, 1024};
 constexpr int most_exact_ranks = 256;  // above that rates are computed less often, within 5 % of a message's time
-
-double peak_mib() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) / 1024;
-}
 
 Machine cluster() {
     Machine machine = uniform_machine({2'000'000, 300'000, 100'000, 40'000, 0});
@@ -157,7 +151,7 @@ void measure(std::string const& name, int ranks) {
     Simulation const simulation = simulate(std::move(program), on_torus ? torus_machine() : cluster(), network.get());
     double const ran = cpu_seconds() - begin;
     fmt::print("{:<20} {:>7} {:>12} {:>9.2f} {:>9.2f} {:>14.2f} {:>8.0f} {:>14.3f}\n", name, ranks, simulation.messages,
-               made, ran, simulated / ran / 1e6, peak_mib(), static_cast<double>(simulation.time) / 1e6);
+               made, ran, simulated / ran / 1e6, benchmark::peak_mib(), static_cast<double>(simulation.time) / 1e6);
     std::fflush(stdout);
 }
 
@@ -175,15 +169,14 @@ int main(int argc, char** argv) {
         std::fflush(stdout);
         for (std::string_view const each : dlmb::predict::cases) {
             for (int const ranks : each == "torus" ? dlmb::predict::rank_counts_of_torus : dlmb::predict::rank_counts) {
-                if (pid_t const child = fork(); child == 0) {
+                pid_t const child = fork();
+                if (child == 0) {
                     dlmb::predict::measure(std::string(each), ranks);
                     _exit(0);
-                } else {
-                    int status = 0;
-                    waitpid(child, &status, 0);
-                    if (status != 0) {
-                        fmt::print("{:<20} {:>7} failed\n", each, ranks);
-                    }
+                }
+                int status = 0;
+                if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+                    fmt::print("{:<20} {:>7} failed\n", each, ranks);
                 }
             }
         }
