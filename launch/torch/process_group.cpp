@@ -394,7 +394,8 @@ WorkPointer ProcessGroup::alltoall_base(at::Tensor& output, at::Tensor& input, s
                 " beside ", input.scalar_type());
     std::vector<int64_t> const sent = sizes_of(input, input_splits, size_);
     std::vector<int64_t> const received = sizes_of(output, output_splits, size_);
-    // Without splits all ranks have equal blocks; with them nobody knows those of the others.
+    // Without splits on any rank all have equal blocks. With them nobody knows those of the others, be its own equal or
+    // not. So all ranks give splits, or none (README.md).
     bool const ragged = !(input_splits.empty() && output_splits.empty());
     TORCH_CHECK(ragged || sent == received, "dlmb: all_to_all_single: ", input.numel(), " elements in, ",
                 output.numel(), " out; give the splits, or as many");
