@@ -85,7 +85,7 @@ def document(content: bytes) -> None:
     path = hold(content)
     for found in (False, True):
         taken = inputs.Inputs()
-        if not refused(lambda: inputs.take_document(path, taken, found)):  # noqa: B023
+        if not refused(lambda: inputs.take_document(path, inputs.read_json(path), taken, found)):  # noqa: B023
             refused(lambda: draw(taken))  # noqa: B023
 
 
