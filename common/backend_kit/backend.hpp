@@ -121,7 +121,7 @@ public:
 
     /// Whether somebody will ask for the marks of the next iterations, which is so until told otherwise: a reading of
     /// the counter takes 10 ns per step. Steps are counted either way.
-    void keep_marks(bool keeps) { keeps_marks_ = keeps; }
+    virtual void keep_marks(bool keeps) { keeps_marks_ = keeps; }
     /// One mark per step of the last finished iteration, in order of completion. The storage never moves.
     [[nodiscard]] std::span<PhaseMark const> marks() {
         refine_marks();

@@ -48,6 +48,12 @@ public:
         }
     }
 
+    void keep_marks(bool keeps) override {
+        CompiledPlan::keep_marks(keeps);
+        for (Side const& side : sides_) {
+            side.plan->keep_marks(keeps);
+        }
+    }
     bool activate() override {
         bool const first = sides_[0].plan->activate();
         bool const second = sides_[1].plan->activate();

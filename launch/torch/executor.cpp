@@ -80,10 +80,10 @@ void Executor::submit(Job job) {
 }
 
 void Executor::run(Job const& job) {
-    auto const task =
-        std::make_shared<std::packaged_task<void()>>(job);  // it may still return when its result is there
+    // The thread's alone: it may still return when its result is there, and the future ends where it is discarded.
+    auto task = std::make_shared<std::packaged_task<void()>>(job);
     std::future<void> done = task->get_future();
-    submit([task] { (*task)(); });
+    submit([task = std::move(task)] { (*task)(); });
     done.get();
 }
 

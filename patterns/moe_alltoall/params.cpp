@@ -260,10 +260,6 @@ void read_row_order(Parameters const& parameters, Params& params) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 /// Bounds every later sum of bytes far below 2^64: of what all ranks send in all layers.
 void check_sizes(Params const& params, WorldShape const& world) {
     auto const experts = static_cast<double>(params.experts);
@@ -278,14 +274,16 @@ void check_sizes(Params const& params, WorldShape const& world) {
     double const calls = static_cast<double>(world.ranks) * static_cast<double>(params.layers);
     constexpr double limit = 0x1p60;
     if (calls * rows * static_cast<double>(row + probability_bytes) > limit) {
-        throw UsageError(fmt::format("--hidden {} with {:.3g} rows per rank and layer: more than 2^60 bytes; make "
-                                     "--hidden, --tokens, --top-k or --min-capacity smaller",
-                                     params.hidden, rows));
+        throw UsageError(
+            fmt::format("--hidden {} with {:.3g} rows per rank and layer, {} layers and {} ranks: more than "
+                        "2^60 bytes; make --hidden, --tokens, --top-k, --min-capacity or --layers smaller",
+                        params.hidden, rows, params.layers, world.ranks));
     }
-    if (calls * moved > limit) {
-        throw UsageError(fmt::format("--rebalance: {} experts of {} bytes are more than 2^60 bytes; make --expert-ffn "
-                                     "or --hidden smaller",
-                                     params.experts, params.expert_bytes));
+    if (calls / static_cast<double>(params.ep) * moved > limit) {
+        throw UsageError(
+            fmt::format("--rebalance: {} experts of {} bytes in {} layers of each expert-parallel group are "
+                        "more than 2^60 bytes; make --expert-ffn, --hidden or --layers smaller",
+                        params.experts, params.expert_bytes, params.layers));
     }
 }
 

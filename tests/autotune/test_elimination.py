@@ -36,7 +36,7 @@ class Elimination(unittest.TestCase):
     def test_methods_are_compared_by_the_launches_that_had_both(self) -> None:
         """The machine was another one in later launches, of which a method that had been dropped was only in the last."""
         point = measured({"always": 0.5, "again": 0.5}, 3, 0.02)
-        point.logs = {"always": {0: -0.3, 1: -0.9, 2: -0.9}, "again": {0: -0.3, 2: -0.9}}
+        point.logs = {"always": {0: -0.3, 1: -0.3, 2: -0.9, 3: -0.9}, "again": {0: -0.3, 3: -0.9}}
         self.assertEqual(set(standing(point, ["always", "again"]).alive), {"always", "again"})
         point.logs = {"before": {0: -0.3}, "after": {1: -0.9, 2: -0.9}}
         self.assertEqual(set(standing(point, ["before", "after"]).alive), {"before", "after"}, "no launch had both")

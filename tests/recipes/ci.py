@@ -115,6 +115,7 @@ class NightlyTest(WithDoubles):
 
     def test_a_night_with_a_launch_that_failed_is_not_slower_and_not_kept(self) -> None:
         self.assertEqual((self.night("one", FAILING=".003"), (self.folder / "history" / "campaigns").exists()), (3, False))
+        self.assertEqual((self.night("one", FAILING="/one/"), self.night("none", FAILING="/none/")), (3, 3))
         self.assertEqual((self.night("one"), self.kept()), (0, 1))  # which measures what failed
         self.assertEqual((self.night("two", FAILING=".003"), self.kept()), (3, 1))
 

@@ -149,7 +149,8 @@ import dlmb_torch, torch, torch.distributed as dist
 def after_dlmb():
     if dist.get_rank() == 0:
         pathlib.Path(sys.argv[1]).touch()
-        while not works[0].is_completed():
+        limit = time.monotonic() + 60
+        while not works[0].is_completed() and time.monotonic() < limit:
             time.sleep(0.01)
         time.sleep(0.3)  # a thread that goes on has come to the next one
         print("still here", flush=True)
@@ -158,6 +159,7 @@ atexit.register(after_dlmb)  # before dlmb_torch has its own, so it is called af
 dlmb_torch.init_process_group()
 if dist.get_rank() == 0:
     works = [dist.all_reduce(torch.ones(9), async_op=True) for _ in range(4)] + [dist.isend(torch.ones(9), 1)]
+    time.sleep(0.3)  # the thread is in the first one
     1 / 0
 while not pathlib.Path(sys.argv[1]).exists():
     time.sleep(0.01)

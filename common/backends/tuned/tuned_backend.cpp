@@ -120,6 +120,12 @@ public:
         }
     }
 
+    void keep_marks(bool keeps) override {
+        CompiledPlan::keep_marks(keeps);
+        for (CompiledPart const& part : parts_) {
+            part.plan->keep_marks(keeps);
+        }
+    }
     [[nodiscard]] bool launch_blocks() const override {
         return parts_.size() > 1 || parts_.front().plan->launch_blocks();
     }

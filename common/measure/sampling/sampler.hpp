@@ -114,7 +114,7 @@ public:
     /// A device runs the iterations of a sample in turn, and the host waits for the last: where the mean is taken.
     [[nodiscard]] bool queues() const { return is_mean_ && positions_.front()->queues_iterations(); }
     /// From the next sample on each sample is a call as that program times it, and the headline the mean over the ranks
-    /// that take times. Nothing but the barrier is between two calls of a run; phases are not measured.
+    /// that take times. Nothing but its barriers is between two calls of a run; phases are not measured.
     void set_osu(OsuCalls const& calls) { osu_ = calls; }
 
     /// From the next sample on the device is held back until all ranks have queued their iteration; nullptr: no more.

@@ -82,7 +82,7 @@ def _request(options: argparse.Namespace, machine: launchers.Machine, build: Pat
     if options.workload and options.sizes:
         raise faults.UsageError("--sizes: the workload says its sizes; leave one of --workload and --sizes out")
     wanted = consumers.chosen(options.consumers, info)
-    consumers.require_unset(wanted, os.environ)
+    consumers.require_unset(wanted, {**os.environ, **dict(machine.variables)})
     use = workload.use_of(options.workload, options.ranks, build) if options.workload else None
     operations = points.parse_operations(options.operations) if options.operations else None
     machine = replace(machine, arguments=(*machine.arguments, *options.launcher))

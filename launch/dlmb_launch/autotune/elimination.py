@@ -77,9 +77,9 @@ def _is_out(method: str, middle: dict[str, float], logs: dict[str, dict[int, flo
     if middle[method] - radius(len(mine), measured.spread, error_rate) > least_log_gain(measured):
         return True
     # A method that was dropped is missing in later launches, but for those that measure it again beside others.
-    for other, theirs in logs.items():
+    for theirs in (log for other, log in logs.items() if other != method):
         behind = [log - theirs[launch] for launch, log in mine.items() if launch in theirs]
-        if other != method and behind and hodges_lehmann(behind) > radius(len(behind), measured.spread, error_rate):
+        if behind and hodges_lehmann(behind) > radius(len(behind), measured.spread, error_rate):
             return True
     return False
 

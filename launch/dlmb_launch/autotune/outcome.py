@@ -48,7 +48,7 @@ class Exported:
 
     @property
     def in_effect(self) -> bool:
-        """Whether env.sh names its files: no trial went wrong. A verification that failed itself is none."""
+        """Whether env.sh names its files. False where a trial went wrong, or where the verification itself failed."""
         return self.folder is not None and self.verified in (HELD, UNSEEN, NO_TIME)
 
 

@@ -20,7 +20,11 @@ def append(folder: Path, results: Path, remarks: list[str]) -> StoredCampaign:
     """The launches of a result file, or of all in a folder, as one campaign. Samples are left out."""
     with writing(folder) as index:
         scratch = folder / "adding.new"  # one writer at a time
-        entry = copy(results, scratch, remarks)
+        try:
+            entry = copy(results, scratch, remarks)
+        except ResultError:
+            scratch.unlink()
+            raise
         refuse_known(index, entry)
         (folder / entry.file).parent.mkdir(exist_ok=True)
         scratch.replace(folder / entry.file)

@@ -53,12 +53,15 @@ TEST(MoeParams, SizesBeyondWhatIsAddedUpAreRefused) {
     Parameters large{{"experts", "65536"}, {"top-k", "1"}, {"tokens", "1"}, {"hidden", "16777216"}};
     EXPECT_EQ(read(large, {2, 2}).hidden, 16777216U);
     large.insert({{"rebalance", "cyclic"}, {"expert-ffn", "16777216"}});
-    EXPECT_EQ(refusal(large, {2, 2}), "--rebalance: 65536 experts of 1688849860263936 bytes are more than 2^60 bytes; "
-                                      "make --expert-ffn or --hidden smaller");
+    EXPECT_EQ(refusal(large, {2, 2}),
+              "--rebalance: 65536 experts of 1688849860263936 bytes in 1 layers of each expert-parallel group are more "
+              "than 2^60 bytes; make --expert-ffn, --hidden or --layers smaller");
     large.erase("rebalance");
     large.insert({{"wire", "padded"}, {"min-capacity", "2147483648"}});
-    EXPECT_EQ(refusal(large, {2, 2}), "--hidden 16777216 with 1.41e+14 rows per rank and layer: more than 2^60 bytes; "
-                                      "make --hidden, --tokens, --top-k or --min-capacity smaller");
+    EXPECT_EQ(
+        refusal(large, {2, 2}),
+        "--hidden 16777216 with 1.41e+14 rows per rank and layer, 1 layers and 2 ranks: more than 2^60 bytes; make "
+        "--hidden, --tokens, --top-k, --min-capacity or --layers smaller");
     EXPECT_NE(refusal({{"tokens", "2147483648"}, {"hidden", "16777216"}}, {64, 8}).find("more than 2^60"),
               std::string::npos);
 }
