@@ -119,8 +119,8 @@ public:
     /// Facts of this plan, beside those of its backend.
     [[nodiscard]] virtual Provenance provenance() const { return {}; }
 
-    /// Whether somebody will ask for the marks of the next iterations, which is so until told otherwise: a reading of
-    /// the counter takes 10 ns per step. Steps are counted either way.
+    /// Whether somebody will ask for the marks of the next iterations, which is so until told otherwise: each reads the
+    /// counter in the timed region. Steps are counted either way.
     virtual void keep_marks(bool keeps) { keeps_marks_ = keeps; }
     /// One mark per step of the last finished iteration, in order of completion. The storage never moves.
     [[nodiscard]] std::span<PhaseMark const> marks() {
