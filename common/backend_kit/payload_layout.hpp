@@ -7,6 +7,7 @@
 
 #include "common/plan/plan.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
