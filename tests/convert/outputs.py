@@ -88,7 +88,7 @@ NCCL_END = """# Out of bounds values : 0 OK
 # Collective test concluded: {program}
 """
 NCCL_ALLREDUCE = (NCCL_HEAD + NCCL_COLUMNS + """        1024           256     float     sum      -1    20.50    0.05    0.07       0    20.10    0.05    0.08       0
-        2048           512     float     sum      -1    22.00    0.09    0.14       3    1.2e+06    0.10    0.15     N/A
+        2048           512     float     sum      -1    22.00    0.09    0.14       3    1.2e+06    0.00    0.00     N/A
 """ + NCCL_END).replace("{program}", "all_reduce_perf")
 NCCL_ALLGATHER = (NCCL_HEAD + NCCL_COLUMNS + """        2048           128     float    none      -1    22.00    0.09    0.07       0    21.00    0.10    0.07       0
 """ + NCCL_END).replace("{program}", "all_gather_perf")
@@ -112,6 +112,16 @@ NCCL_DOCUMENT = {
     }],
     "out_of_bounds": {"count": 0, "okay": "true"}, "average_bus_bandwidth": {"bandwidth": 0.1, "okay": "unchecked"}, "errors": [], "end_time": "2026-01-31 12:00:01",
 }
+
+# 4096 B of 4 ranks in 40 us: 0.1024 GB/s, 3/4 of it over the bus.
+RCCL_RECORDS = [
+    {"numCycle": cycle, "name": "AllGather", "nodes": 2, "ranks": 2, "ranksPerNode": 1, "gpusPerRank": 2, "size": 4096, "type": "float", "redop": "none",
+     "inPlace": in_place, "time": time, "algBw": round(4.096 / time, 6), "busBw": round(3.072 / time, 6), "wrong": wrong}
+    for cycle, in_place, time, wrong in ((0, 0, 40.0, "0"), (0, 1, 40.0, "12"), (1, 0, 41.0, "N/A"))
+]
+RCCL_CSV = "numCycle,collective,nodes,ranks,ranksPerNode,gpusPerRank,size,type,redop,inplace,time,algbw,busbw,#wrong\n" + "".join(
+    ",".join(map(str, record.values())) + "\n" for record in RCCL_RECORDS)
+RCCL_JSON = json.dumps(RCCL_RECORDS, indent=1)
 
 UCC_HEAD = """Collective:             {collective}
 Memory type:            host

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import unittest
 
 import outputs
@@ -24,7 +25,7 @@ class RefusalTest(WithFolder):
         for text, options, expected in (
             (outputs.OSU_ALLREDUCE, (), "output.txt:2: osu_allreduce does not print its number of ranks; say it by --ranks N"),
             (outputs.UCC_ALLREDUCE, (), "output.txt:13: ucc_perftest does not print its number of ranks; say it by --ranks N"),
-            (outputs.UCC_ALLTOALL.format(count=256, size=1024).replace("0.19", "0.01"), ("--ranks", "4"), "--ucc-count source (1.8: of all blocks) or --ucc-count block"),
+            (outputs.UCC_ALLREDUCE.replace("Allreduce", "Alltoall"), ("--ranks", "4"), "--ucc-count source (1.8: of all blocks) or --ucc-count block"),
             (outputs.NCCL_ALLREDUCE.replace("all_reduce_perf", "my_perf"), (), "say it by --operation NAME"),
             ("\n".join(line for line in outputs.NCCL_ALLREDUCE.splitlines() if "Rank" not in line), (), "it lists no devices, so its number of ranks is not known; say it by --ranks N"),
         ):
@@ -66,6 +67,80 @@ class RefusalTest(WithFolder):
             with self.subTest(expected):
                 self.assertIn(expected, self.refusal(text, *options))
 
+    def test_numbers_that_contradict_each_other_are_refused_with_both(self) -> None:
+        alltoall = outputs.UCC_ALLTOALL.format(count=256, size=1024)
+        pairs = "# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# [ pairs: 4 ] [ window size: 64 ]\n# Size                  MB/s        Messages/s\n"
+        for text, options, expected in (
+            (outputs.NCCL_ALLREDUCE.replace("1024           256", "1025           256"), (), "output.txt:14: a size of 1025 B is not 256 elements of float (4 B each)"),
+            (outputs.NCCL_ALLGATHER.replace("2048           128", "2048           130"), (), "a size of 2048 B is not 130 elements of float"),
+            (outputs.NCCL_ALLREDUCE.replace("20.50    0.05", "20.50    5.05"), (), "output.txt:14: algbw 5.05 GB/s is not that of 1024 B in 20.50 us by allreduce of 4 ranks"),
+            (outputs.NCCL_ALLREDUCE.replace("0.05    0.07", "0.05    0.70"), (), "output.txt:14: busbw 0.70 GB/s is not that of 1024 B"),
+            (outputs.NCCL_ALLREDUCE.replace("all_reduce", "broadcast").replace("0.05    0.07", "0.05    0.09"), (), "by broadcast of 4 ranks"),
+            (alltoall.replace("0.19", "0.91"), ("--ranks", "4"), "output.txt:15: a bandwidth of 0.91 GB/s is not that of 1024 B in 4.00 us by alltoall of 4 ranks"),
+            (alltoall, ("--ranks", "4", "--ucc-count", "block"), "the printed bandwidth, 0.19 GB/s, is not that of --ucc-count block"),
+            (outputs.UCC_ALLREDUCE.replace("        512 ", "        516 "), ("--ranks", "4"), "output.txt:15: a size of 516 B is not 128 elements of float32"),
+            (outputs.UCC_ALLREDUCE.replace("3.40", "3.04"), ("--ranks", "4"), "output.txt:15: 'avg' is 3.25, above 'max', 3.04"),
+            (outputs.OSU_FULL.replace("4.10", "4.41"), ("--ranks", "2"), "output.txt:5: 'Min Latency' is 4.41, above 'Avg Latency', 4.34"),
+            (pairs + "1024                 8000.00        9812500.00\n", (), "output.txt:4: 9812500.00 messages of 1024 B per second are not 8000.00 MB/s"),
+            (outputs.PICO.replace("12.5,12.0", "12.5,12.9"), (), "output.txt:3: 'p10_us' is 12.9, above 'median_us', 12.5"),
+        ):
+            with self.subTest(expected):
+                self.assertIn(expected, self.refusal(text, *options))
+
+    def test_what_no_program_measures_is_refused(self) -> None:
+        document = outputs.NCCL_DOCUMENT["results"][0]
+        for text, options, expected in (
+            (outputs.NCCL_ALLREDUCE.replace("20.50", "  NaN"), (), "output.txt:14: NaN in column 'time' cannot be"),
+            (outputs.NCCL_ALLREDUCE.replace("20.50", " 0.00"), (), "output.txt:14: 0.00 in column 'time' is nothing that was measured"),
+            (outputs.NCCL_ALLREDUCE.replace("20.50", "  N/A"), (), "output.txt:14: 'N/A' in column 'time' is no number"),
+            (outputs.NCCL_ALLREDUCE.replace("0.07       0    20.10", "0.07      -1    20.10"), (), "output.txt:14: -1 in column '#wrong' cannot be"),
+            (outputs.NCCL_ALLREDUCE.replace("        1024 ", "       -1024 "), (), "output.txt:14: '-1024' in column 'size' is no whole number"),
+            (outputs.NCCL_ALLREDUCE.replace("        1024 ", "      1024.5 "), (), "output.txt:14: '1024.5' in column 'size' is no whole number"),
+            (outputs.NCCL_ALLREDUCE.replace("sum      -1    20", "sum      -1x   20"), (), "'sum -1x' is no reduction and root"),
+            (outputs.OSU_ALLREDUCE.replace("1.98", "0.00"), ("--ranks", "4"), "output.txt:4: 0.00 in column 'Avg Latency' is nothing that was measured"),
+            (outputs.OSU_ALLREDUCE.replace("\n4 ", "\n-4"), ("--ranks", "4"), "output.txt:4: '-4' in column 'Size' is no whole number"),
+            (outputs.OSU_ALLREDUCE.replace("1.98", "inf"), ("--ranks", "4"), "output.txt:4: inf in column 'Avg Latency' cannot be"),
+            (outputs.UCC_ALLREDUCE.replace("3.25", "0.00"), ("--ranks", "4"), "0.00 in column 'avg' is nothing that was measured"),
+            *((json.dumps(outputs.NCCL_DOCUMENT | {"results": [document | changed]}), (), expected) for changed, expected in (
+                ({"size": -64}, "results[0].size is -64, which is no whole number"), ({"size": 64.7}, "results[0].size is 64.7"), ({"count": 255}, "is not 255 elements of float"),
+                ({"out_of_place": document["out_of_place"] | {"bus_bw": -1}}, "results[0].out_of_place.bus_bw is -1, which is no time or rate"),
+                ({"out_of_place": document["out_of_place"] | {"bus_bw": 99.0}}, "busbw 99.0 GB/s is not that of 4096 B in 31.25 us by alltoall of 4 ranks"),
+                ({"out_of_place": document["out_of_place"] | {"time": 0.0}}, "results[0].out_of_place.time is 0, which is nothing"),
+                ({"out_of_place": document["out_of_place"] | {"nwrong": -2}}, "results[0].out_of_place.nwrong is -2"),
+            )),
+        ):
+            with self.subTest(expected):
+                self.assertIn(expected, self.refusal(text, *options))
+
+    def test_a_number_that_may_be_cut_off_is_refused(self) -> None:
+        # killed while it printed 104.30
+        for text, options in ((outputs.OSU_ALLREDUCE[:-4], ("--ranks", "4")), (outputs.UCC_ALLREDUCE.partition("\nTotal")[0][:-1], ("--ranks", "4")), (outputs.PICO[:-1], ()),
+                              (outputs.NCCL_ALLREDUCE.partition("\n# Out")[0], ())):
+            self.assertIn("the last line has no end, so its last number may be cut off", self.refusal(text, *options))
+
+    def test_a_cell_that_is_there_twice_is_refused(self) -> None:
+        row = outputs.NCCL_ALLREDUCE.splitlines()[13] + "\n"
+        for text, expected in ((outputs.NCCL_ALLREDUCE.replace("# Out", row + "# Out"), "output.txt:16: allreduce of 1024 B is there already, in line 14"),
+                               (outputs.OSU_ALLREDUCE + "4       2.00\n", "output.txt:6: allreduce of 4 B is there already, in line 4")):
+            self.assertIn(expected, self.refusal(text, "--ranks", "4"))
+
+    def test_what_is_known_and_not_read_is_named(self) -> None:
+        rows = "\n".join(outputs.NCCL_ALLREDUCE.splitlines()[13:15])
+        for text, expected in (
+            (rows, "rows as nccl-tests prints them, but no header"),
+            ("msg,iterations,typical_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n8,100,0.1,0.1,0.1,1.0,1.0,9,9\n", "output of ucx_perftest"),
+            ("iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n", "output of ucx_perftest"),
+            ("# Benchmarking Bcast \n# #processes = 4 \n       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n            8         1000         1.50         1.59         1.55\n", "Intel MPI Benchmarks (IMB)"),
+            (" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n 65536      5000             11000.5            11000.1              0.17\n", "output of perftest (ib_write_bw"),
+            ("\n".join(outputs.OSU_ALLREDUCE.splitlines()[2:]) + "\n", "columns of OSU Micro-Benchmarks, but no title"),
+            ('{"version": "2.9", "nccl_version": "2.27.5", "pg_config": {}, "pg_status": {}, "entries": []}', "a dump of PyTorch's flight recorder, which has no results; dlmb_trace summary reads it"),
+            ('{"traceEvents": []}', "a profile of PyTorch"),
+            ("a:1:2 [0] NCCL INFO Bootstrap: Using eth0\n", "a log of NCCL without a table"),
+            (outputs.UCC_ALLREDUCE.replace("Time, us", "Latency"), "a part of the output of ucc_perftest"),
+        ):
+            with self.subTest(expected):
+                self.assertIn(expected, self.refusal(text, "--ranks", "4"))
+
     def test_wrong_usage(self) -> None:
         for arguments, expected in ((("--ranks", "0"), "'0' is no whole number above 0"), (("--from", "imb"), "invalid choice"), (("--ranks", "2", "--ranks-per-node", "4"), "more than --ranks"), (("--only", "x"), "not COLUMN=VALUE")):
             with self.subTest(expected):
@@ -105,6 +180,11 @@ class OutputTest(WithFolder):
         launch, cell, _, end = map(json.loads, done.stdout.splitlines())
         self.assertEqual((launch["campaign_id"], launch["environment"]["identity"]["system"], cell["parameters"]["system"]), ("before", "mine", "mine"))
         self.assertEqual((end["status"], end["cells"]), ("ok", {"ok": 2}))
+
+    def test_a_dash_is_standard_input(self) -> None:
+        done = subprocess.run([outputs.PROGRAM, "-", "--ranks", "4"], input=outputs.OSU_ALLREDUCE, capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([json.loads(line)["kind"] for line in done.stdout.splitlines()], ["launch", "cell", "cell", "end"])
 
     def test_converting_again_gives_the_same_lines(self) -> None:
         one, other = self.lines(outputs.OSU_ALLREDUCE, "--ranks", "4"), self.lines(outputs.OSU_ALLREDUCE, "--ranks", "4")

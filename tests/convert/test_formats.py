@@ -104,7 +104,22 @@ class NcclTest(WithFolder):
         old = outputs.NCCL_ALLGATHER.replace("Group  0 ", "").replace("    none      -1", "        ").replace("   redop    root ", "   redop ").replace("#wrong", " error")
         old = "\n".join(line for line in old.splitlines() if "Collective test" not in line and "version" not in line) + "\n"
         cell = self.cells(old, "--operation", "allgather")[0]
-        self.assertEqual((cell["parameters"]["message-size"], cell["time_ns"]["mean"], cell["validation"]["of_origin"]), (512, 22000, "off"))
+        self.assertEqual((cell["parameters"]["message-size"], cell["time_ns"]["mean"], cell["validation"]["of_origin"]), (512, 22000, "passed"))
+
+    def test_what_an_old_version_says_of_wrong_values_below_the_table_marks_the_rows_that_differ_most(self) -> None:
+        rows = ("        1024           256     float     sum      20.50    0.05    0.07  1e+00    20.10    0.05    0.08  2e-07\n"
+                "        2048           512     float     sum      22.00    0.09    0.14    nan    21.00    0.10    0.15  0e+00\n")
+        old = outputs.NCCL_HEAD + outputs.NCCL_COLUMNS.replace("    root ", " ").replace("#wrong", " error") + rows + outputs.NCCL_END.replace("0 OK", "2 FAILED")
+        cells = self.cells(old.replace("{program}", "all_reduce_perf"))
+        self.assertEqual([(cell["status"], cell["time_ns"] and cell["time_ns"]["mean"]) for cell in cells], [("invalid", None), ("ok", 20100), ("invalid", None), ("ok", 21000)])
+
+    def test_buffers_that_were_not_measured_are_absent(self) -> None:
+        text = outputs.NCCL_ALLGATHER.replace("21.00    0.10    0.07       0", "  N/A     N/A     N/A     N/A")
+        self.assertEqual([(cell["parameters"]["in-place"], cell["time_ns"]["mean"]) for cell in self.cells(text)], [("off", 22000)])
+
+    def test_a_table_pasted_without_its_hashes_is_the_same_table(self) -> None:
+        pasted = "".join(line.removeprefix("#") + "\n" for line in outputs.NCCL_ALLREDUCE.splitlines())
+        self.assertEqual([cell["cell_id"] for cell in self.cells(pasted)], [cell["cell_id"] for cell in self.cells(outputs.NCCL_ALLREDUCE)])
 
     def test_the_document_counts_ranks_and_keeps_secrets_out(self) -> None:
         lines = self.lines(json.dumps(outputs.NCCL_DOCUMENT), name="out.json")
@@ -131,6 +146,36 @@ class UccTest(WithFolder):
             cell = self.cells(text, "--ranks", "4", *option)[0]
             self.assertEqual(cell["parameters"]["message-size"], 256)
             self.assertEqual(cell["bandwidth"]["busbw_GBps"], 0.19)
+
+
+    def test_columns_before_the_bandwidth_was_called_that_of_the_bus(self) -> None:
+        text = outputs.UCC_ALLTOALL.format(count=256, size=1024).replace("Bus Bandwidth", "Bandwidth").replace("avg         max         min", "avg         min         max")
+        self.assertEqual(self.cells(text, "--ranks", "4")[0]["bandwidth"]["busbw_GBps"], 0.19)
+
+
+class RcclTest(WithFolder):
+    def test_records_of_both_kinds_of_files_are_cells_by_cycle(self) -> None:
+        for content, name in ((outputs.RCCL_JSON, "out.json"), (outputs.RCCL_CSV, "out.csv")):
+            lines = self.lines(content, name=name)
+            self.assertEqual([line["world"] for line in lines if line["kind"] == "launch"], [{"ranks": 4, "ranks_per_node": 2}] * 2)
+            first, second, again = (line for line in lines if line["kind"] == "cell")
+            self.assertEqual((first["parameters"], first["time_ns"]["mean"], first["memory"]),
+                             ({"operation": "allgather", "message-size": 1024, "element": "fp32", "in-place": "off"}, 40000, "rocm"))
+            self.assertEqual((second["status"], second["parameters"]["in-place"]), ("invalid", "on"))
+            self.assertEqual((again["time_ns"]["mean"], again["validation"]["of_origin"]), (41000, "off"))
+
+    def test_a_table_with_fewer_names_than_values_is_refused(self) -> None:
+        code, _, error = outputs.main([str(self.file("out.csv", outputs.RCCL_CSV.replace("nodes,", "")))])
+        self.assertEqual(code, 64)
+        self.assertIn("out.csv:2: 14 values for 13 names: which value is of which name is not known", error)
+
+    def test_records_that_contradict_themselves_are_refused(self) -> None:
+        for changed, expected in (({"busBw": 1.0}, "busbw 1.0 GB/s is not that of 4096 B in 40.0 us by allgather of 4 ranks"), ({"nodes": 3}, "contradict each other"),
+                                  ({"name": "Bisection"}, "'Bisection' is no operation"), ({"time": 0}, "nothing that was measured"), ({"inPlace": 2}, "neither 0 nor 1"),
+                                  ({"size": 4096.5}, "'4096.5' in column 'size'"), ({"time": None}, "'None' in column 'time' is no number")):
+            code, _, error = outputs.main([str(self.file("out.json", json.dumps([outputs.RCCL_RECORDS[0] | changed])))])
+            self.assertEqual(code, 64)
+            self.assertIn(expected, error)
 
 
 class CommsLoggerTest(WithFolder):

@@ -42,7 +42,8 @@ class Converted(unittest.TestCase):
         text += table("All-to-Allw Personalized Exchange Latency", "Avg Latency(us)") + table("Latency", "Avg Latency(us)")
         text += "".join(table(title, "Bandwidth (MB/s)") for title in WINDOWS)
         text += "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n  2.0\n"
-        text += table("Multiple Bandwidth / Message Rate", "MB/s Messages/s", "2.0 100").replace("# Size", "# [ pairs: 1 ] [ window size: 64 ]\n# Size")
+        rates = table("Multiple Bandwidth / Message Rate", "MB/s Messages/s", "2.0 {}").replace("# Size", "# [ pairs: 1 ] [ window size: 64 ]\n# Size")
+        text += rates.format(*(2e6 / size for size in SIZES))
         (cls.folder / "osu.txt").write_text(text)
         done = run([BIN / "dlmb_convert", cls.folder / "osu.txt", "--ranks", "2", "-o", cls.osu])
         assert done.returncode == 0, done.stderr

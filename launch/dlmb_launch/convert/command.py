@@ -32,6 +32,10 @@ def count(text: str) -> int:
     return int(text)
 
 
+def file(text: str) -> Path:
+    return Path("/dev/stdin" if text == "-" else text)
+
+
 def condition(text: str) -> tuple[str, str]:
     column, equals, value = text.partition("=")
     if not (column and equals):
@@ -41,7 +45,7 @@ def condition(text: str) -> tuple[str, str]:
 
 def parser() -> argparse.ArgumentParser:
     made = Parser(ConvertError, prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
-    made.add_argument("files", nargs="+", type=Path, metavar="FILE", help="output of another program, whole; " + ", ".join(form.what for form in formats.FORMATS.values()))
+    made.add_argument("files", nargs="+", type=file, metavar="FILE", help="output of another program, whole; -: standard input; " + ", ".join(form.what for form in formats.FORMATS.values()))
     made.add_argument("-o", "--output", type=Path, default=Path("-"), metavar="RESULTS.jsonl", help="default: -, standard output")
     made.add_argument("--from", dest="format", choices=formats.FORMATS, default="", help="default: found out from each file")
     made.add_argument("--to", choices=("comms_logger",), default="", help="the other way: FILE are result files, and OUTPUT is the comms_dict of their dlmb_collective cells")

@@ -17,6 +17,7 @@ from statistics import mean
 from typing import Any
 
 from dlmb_launch.convert.measured import LARGEST, ConvertError, Given, Row, Table, refuse, whole
+from dlmb_launch.convert.source import Source
 from dlmb_launch.convert.traffic import block_of
 from dlmb_results.fields import load_json
 
@@ -34,13 +35,13 @@ AXIS = "over calls, of one rank"
 BEGIN = re.compile(r'\s*\{\s*"(?:[a-z_]+)(?: \|[^"]*)?"\s*:\s*\{\s*"\d+"\s*:\s*\[\s*\d+\s*,\s*\[')
 
 
-def looks_like(text: str) -> bool:
-    return BEGIN.match(text) is not None
+def looks_like(source: Source) -> bool:
+    return BEGIN.match(source.text) is not None
 
 
-def read(path: Path, text: str, given: Given) -> list[Table]:
+def read(path: Path, source: Source, given: Given) -> list[Table]:
     try:
-        document = load_json(text)
+        document = load_json(source.text)
     except ValueError as error:
         raise refuse(path, getattr(error, "lineno", 0), "not a whole JSON document; write it by json.dump(logger.comms_dict, file)") from None
     if given.ranks is None:
@@ -68,6 +69,8 @@ def row(path: Path, name: str, size: int, record: Any, ranks: int) -> Row:
     for value in (each for values in lists for each in values):
         if type(value) not in (int, float) or not 0 <= value < LARGEST:
             raise ConvertError(f"{path}: {where} has the value {value!r:.40}, which is no time or rate; is it damaged?")
+    if not any(lists[0]):
+        raise ConvertError(f"{path}: {where} took 0 ms, which is nothing that was measured; leave it out")
     # With `debug` the name of the calling function follows.
     plain, _, caller = name.partition(" | ")
     operation = OPERATIONS.get(plain, plain)

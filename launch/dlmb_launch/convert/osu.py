@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dlmb_launch.convert.measured import MB_PER_GB, Given, Row, Table, element, ns, number, refuse, whole
+from dlmb_launch.convert.measured import MB_PER_GB, Given, Row, Table, bounds, element, in_order, measured, ns, number, refuse, whole
+from dlmb_launch.convert.source import Source
 
 SUITE = "osu"
 TITLE = re.compile(r"^\s*#?\s*OSU (?P<library>MPI|[A-Z]*CCL)(?P<call>_\w+)?(?P<accelerator>-[A-Z ]+?)? (?P<name>.*?)\s*Test v(?P<version>\S+)\s*$")
@@ -25,7 +26,7 @@ OVERLAP = {"Overall": "overall_us", "Compute": "compute_us", "Overlap": "overlap
 PAIRS = re.compile(r"\[ pairs: (\d+) \](?: \[ window size: (\d+) \])?")
 DATATYPE = re.compile(r"# Datatype: (\S+?)\.?\s*$")
 BUFFERS = re.compile(r"(?:Send Buffer|Rank 0 Memory) on (\w+).* and (?:Receive Buffer|Rank 1 Memory) on (\w+)")
-NUMERIC = re.compile(r"[\d.]")
+LIKE_A_ROW = re.compile(r"[-+]?\.?\d|(?:nan|inf|n/a)\b", re.IGNORECASE)
 
 OPERATIONS = {
     "all-to-all personalized exchange": "alltoall", "all-to-allv personalized exchange": "alltoallv", "all-to-allw personalized exchange": "alltoallw",
@@ -44,6 +45,8 @@ OF_EQUAL_PARTS = ("alltoallv", "alltoallw", "allgatherv", "gatherv", "scatterv",
 REDUCING = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block")  # by MPI_SUM
 OF_TWO_RANKS = ("latency", "bw", "bibw", "latency_mt", "latency_mp")
 VARIANTS = {"non-blocking ": "nonblocking", "persistent ": "persistent"}
+
+BYTES_PER_MB = 1e6
 
 AXIS = "over ranks, of each rank's mean over its calls"
 PERCENTILE_AXIS = "over calls, of the mean over ranks"
@@ -66,13 +69,13 @@ DEFINITIONS = {
 ONE_SIDED = "osu: a one-sided call with its synchronisation, nothing between calls, mean over the calls of the origin"
 
 
-def looks_like(text: str) -> bool:
-    return any(TITLE.match(line) for line in text.splitlines())
+def looks_like(source: Source) -> bool:
+    return source.has(TITLE)
 
 
-def read(path: Path, text: str, given: Given) -> list[Table]:
+def read(path: Path, source: Source, given: Given) -> list[Table]:
     reader = Reader(path, given)
-    for line, content in enumerate(text.splitlines(), 1):
+    for line, content in source.lines(path, TITLE):
         reader.take(line, content)
     return reader.finish()
 
@@ -104,7 +107,7 @@ class Reader:
             self.memory = self.memory_of(buffers[1].upper(), buffers[2].upper())
         elif not self.columns:
             self.columns = self.names(text)
-        elif NUMERIC.match(text.lstrip()) and not text.lstrip().startswith("#"):
+        elif LIKE_A_ROW.match(text.lstrip()):
             self.row(line, text.split())
 
     def begin(self, line: int, title: re.Match[str]) -> None:
@@ -163,25 +166,34 @@ class Reader:
             method = "alltoallw"
         found = Row(line, operation, size, parameters=self.parameters | parameters, method=method, memory=self.memory,
                     backend=self.backend, is_default=method == "default")
-        if (mean := value(*TIMES)) is not None:
-            found.time_ns = {"mean": ns(mean)}
+        if of_time := next((name for name in TIMES if name in values), ""):
+            found.time_ns = {"mean": ns(measured(self.path, line, of_time, values[of_time]))}
             for field, names in (("fastest_rank", FASTEST), ("slowest_rank", SLOWEST)):
                 if (one := value(*names)) is not None:
                     found.time_ns[field] = ns(one)
-            if (samples := value("Iterations")) is not None:
-                found.time_ns["samples"] = int(samples)
+            if "Iterations" in values:
+                found.time_ns["samples"] = whole(self.path, line, "Iterations", values["Iterations"])
             tails = {name[1:].split()[0]: ns(value(name) or 0) for name in values if name.endswith("Tail Lat")}
             if tails:
                 found.time_ns["percentiles"] = tails
-        elif (rate := value(*BANDWIDTHS)) is not None:
+            columns = [each for each in (next((name for name in names if name in values), "") for names in (FASTEST, (of_time,), SLOWEST)) if each]
+            in_order(self.path, line, {name: values[name] for name in columns})
+        elif of_rate := next((name for name in BANDWIDTHS if name in values), ""):
+            rate = measured(self.path, line, of_rate, values[of_rate])
             found.bandwidth = self.bandwidth(rate / MB_PER_GB)
             if (messages := value("Messages/s")) is not None:
+                self.check_messages(line, values[of_rate], values["Messages/s"], size)
                 found.statistics["messages_per_s"] = messages
         else:
             raise refuse(self.path, line, f"no column with a time or a bandwidth among {', '.join(self.columns)}; convert another output of this program")
         found.statistics |= {field: value(name) or 0.0 for name, field in OVERLAP.items() if name in values}
         found.validation = {"pass": "passed", "fail": "failed"}.get(values.get("Validation", "").lower(), "")
         table.rows.append(found)
+
+    def check_messages(self, line: int, rate: str, messages: str, size: int | None) -> None:
+        (low, high), (fewest, most) = bounds(rate), bounds(messages)
+        if size and not (fewest * size <= high * BYTES_PER_MB and low * BYTES_PER_MB <= most * size):
+            raise refuse(self.path, line, f"{messages} messages of {size} B per second are not {rate} MB/s; is the line damaged?")
 
     def bandwidth(self, gbps: float) -> dict[str, float | None]:
         """OSU prints the sum over both directions (bibw) and over all pairs (mbw_mr); a rank's share is the same on all."""

@@ -9,7 +9,8 @@ import math
 import re
 from pathlib import Path
 
-from dlmb_launch.convert.measured import ConvertError, Given, Row, Table, ns, number, refuse, whole
+from dlmb_launch.convert.measured import ConvertError, Given, Row, Table, in_order, measured, ns, number, refuse, whole
+from dlmb_launch.convert.source import Source
 from dlmb_launch.convert.traffic import block_of
 
 SUITE = "pico"
@@ -35,13 +36,13 @@ DEFINITION = "pico: each iteration lasts as long as its slowest rank; of these t
 AXIS = "over iterations, of the slowest rank of each"
 
 
-def looks_like(text: str) -> bool:
-    first = text.partition("\n")[0]
+def looks_like(source: Source) -> bool:
+    first = source.text.partition("\n")[0]
     return {"collective", "algorithm", "median_us"} <= set(first.strip().split(","))
 
 
-def read(path: Path, text: str, given: Given) -> list[Table]:
-    lines = csv.reader(text.splitlines())
+def read(path: Path, source: Source, given: Given) -> list[Table]:
+    lines = csv.reader(source.text.splitlines())
     names = [name.strip() for name in next(lines, [])]
     missing = [name for name in COLUMNS if name not in names]
     if missing:
@@ -97,7 +98,10 @@ def row(path: Path, line: int, values: dict[str, str], ranks: int) -> Row:
     operation = OPERATIONS.get(values["collective"], values["collective"])
     algorithm = values["algorithm"]
     size = block_of(operation, whole(path, line, "bytes", values["bytes"]), ranks)
-    low, median, high = (number(path, line, name, values[name]) for name in ("p10_us", "median_us", "p90_us"))
+    columns = ("p10_us", "median_us", "p90_us")
+    low, median, high = (number(path, line, name, values[name]) for name in columns)
+    measured(path, line, "median_us", values["median_us"])
+    in_order(path, line, {name: values[name] for name in columns})
     time = {"median": ns(median), "percentiles": {"10": ns(low), "90": ns(high)}, "samples": whole(path, line, "iterations", values["iterations"])}
     what: dict[str, str | int | float] = {"system": values["system"], "library": f"{values['mpi']} {values['mpi_version']}"}
     return Row(
