@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace dlmb {
@@ -16,6 +17,26 @@ bool serves(MethodInfo const& method, OperationUse const& use) {
 }
 
 }  // namespace
+
+/// In pieces on the stack: a signal handler allocates nothing.
+std::optional<StepId> CompiledPlan::first_open_step() const noexcept {
+    std::size_t const done = steps_done_.load(std::memory_order_acquire);
+    std::array<bool, 4096> complete{};
+    for (std::size_t first = 0; done < marks_.size() && first < marks_.size(); first += complete.size()) {
+        std::size_t const count = std::min(complete.size(), marks_.size() - first);
+        complete.fill(false);
+        for (std::size_t place = 0; place < done; ++place) {
+            if (std::size_t const step = marks_[place].step; step >= first && step < first + count) {
+                complete[step - first] = true;
+            }
+        }
+        auto const end = complete.begin() + static_cast<std::ptrdiff_t>(count);
+        if (auto const open = std::find(complete.begin(), end, false); open != end) {
+            return static_cast<StepId>(first) + static_cast<StepId>(open - complete.begin());
+        }
+    }
+    return std::nullopt;
+}
 
 std::string stability_of(std::span<MethodInfo const> methods, std::string_view method,
                          std::span<OperationKind const> kinds) {

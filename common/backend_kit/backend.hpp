@@ -128,8 +128,11 @@ public:
         convert_ticks();
         return marks_;
     }
-    /// Steps completed in the current iteration; read by the watchdog from another thread.
+    /// Steps completed in the current iteration.
     [[nodiscard]] std::uint32_t steps_done() const { return steps_done_.load(std::memory_order_relaxed); }
+    /// The first step, in plan order, that is not complete in the current iteration: steps complete in any order, so
+    /// their count does not say which. Async-signal-safe: the watchdog asks while the iteration stands still.
+    [[nodiscard]] virtual std::optional<StepId> first_open_step() const noexcept;
 
 protected:
     explicit CompiledPlan(std::size_t steps) : marks_(steps) {}
@@ -141,9 +144,9 @@ protected:
     /// For those who know how many steps were complete before.
     void mark(StepId step, std::uint32_t done) {
         if (keeps_marks_) {
-            marks_[done] = {step, static_cast<Nanoseconds>(read_ticks())};
+            marks_[done].time_ns = static_cast<Nanoseconds>(read_ticks());
         }
-        steps_done_.store(done + 1, std::memory_order_relaxed);
+        note_done(step, done);
     }
     /// The end of the last step is that of the iteration, which whoever called finish() reads.
     void mark_last(StepId step) {
@@ -152,13 +155,19 @@ protected:
     }
 
     // For plans that a device runs by itself: the host learns of the ends of steps late, or only afterwards.
-    void advance_to(std::uint32_t steps_done) { steps_done_.store(steps_done, std::memory_order_relaxed); }
+    void note_done(StepId step) { note_done(step, steps_done()); }
+    /// Without saying which; for all of them, and where first_open_step() is overridden.
+    void advance_to(std::uint32_t steps_done) { steps_done_.store(steps_done, std::memory_order_release); }
     void set_mark(std::size_t place, PhaseMark mark) {
         marks_[place] = mark;
         in_ticks_ = false;
     }
 
 private:
+    void note_done(StepId step, std::uint32_t done) {
+        marks_[done].step = step;
+        advance_to(done + 1);  // releases the step's number
+    }
     /// Writes the marks of the last finished iteration where finish() left that for later. Outside the timed region.
     virtual void refine_marks() {}
 

@@ -61,6 +61,16 @@ public:
     }
     [[nodiscard]] Provenance provenance() const override { return facts_; }
 
+    [[nodiscard]] std::optional<StepId> first_open_step() const noexcept override {
+        std::optional<StepId> first;
+        for (Side const& side : sides_) {
+            if (auto const open = side.plan->first_open_step(); open && (!first || side.steps[*open] < *first)) {
+                first = side.steps[*open];
+            }
+        }
+        return first;
+    }
+
 private:
     /// Also at a side that is complete here: a peer may need what this rank's library has still to send.
     void look() {

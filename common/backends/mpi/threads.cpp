@@ -183,14 +183,27 @@ void ThreadsPlan::finish() {
 
 void ThreadsPlan::run(ThreadSteps& mine) {
     try {
-        for (mine.done = 0; mine.done < mine.steps.size(); ++mine.done) {
-            calls_[mine.steps[mine.done]].start_and_wait();
-            mine.ends[mine.done] = read_ticks();
+        for (std::size_t step = 0; step < mine.steps.size(); ++step) {
+            mine.done.store(step, std::memory_order_relaxed);
+            calls_[mine.steps[step]].start_and_wait();
+            mine.ends[step] = read_ticks();
         }
+        mine.done.store(mine.steps.size(), std::memory_order_relaxed);
     } catch (...) {
         mine.failure = std::current_exception();
         failed_.store(true, std::memory_order_relaxed);
     }
+}
+
+std::optional<StepId> ThreadsPlan::first_open_step() const noexcept {
+    std::optional<StepId> first;
+    for (auto const& each : threads_steps_) {
+        std::size_t const done = each->done.load(std::memory_order_relaxed);
+        if (done < each->steps.size() && (!first || each->steps[done] < *first)) {
+            first = each->steps[done];
+        }
+    }
+    return first;
 }
 
 void ThreadsPlan::serve(ThreadSteps& mine) {

@@ -34,13 +34,14 @@ public:
     void launch() override;
     void finish() override;
     [[nodiscard]] Provenance provenance() const override;
+    [[nodiscard]] std::optional<StepId> first_open_step() const noexcept override;
 
 private:
     /// What one thread does. On cache lines of its own: the threads write here in each iteration.
     struct alignas(64) ThreadSteps {
         std::vector<StepId> steps;
-        std::vector<Ticks> ends;  // of `steps`
-        std::size_t done = 0;
+        std::vector<Ticks> ends;           // of `steps`
+        std::atomic<std::size_t> done{0};  // read by first_open_step() from another thread
         std::exception_ptr failure;
     };
 

@@ -172,7 +172,9 @@ bool QueuedPlan::reached_now(DeviceEvent const& event) const {
 void QueuedPlan::follow() {
     auto const& entries = iteration_.entries();
     while (started_.reached() && followed_ < entries.size() && reached_now(entries[followed_].mark)) {
-        advance_to(steps_done() + static_cast<std::uint32_t>(entries[followed_].steps.size()));
+        for (StepId const step : entries[followed_].steps) {
+            note_done(step);
+        }
         ++followed_;
     }
 }

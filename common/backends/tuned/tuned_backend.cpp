@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
 
 namespace dlmb::tuned {
@@ -108,11 +109,11 @@ public:
         : CompiledPlan(steps), parts_(std::move(parts)), facts_(std::move(facts)), turn_(turn) {}
 
     void launch() override {
-        begin();
-        done_ = 0;
+        begin_parts();
         ++iterations_;
         for (CompiledPart& part : parts_) {
             take_turn(part);
+            launched_.store(true, std::memory_order_relaxed);
             part.plan->launch();
             if (&part != &parts_.back()) {
                 complete(part);
@@ -137,9 +138,9 @@ public:
             return false;  // the host passes the turn
         }
         CompiledPart& only = parts_.front();
-        begin();
-        done_ = 0;
+        begin_parts();
         take_turn(only);
+        launched_.store(true, std::memory_order_relaxed);
         bool const launched = only.plan->launch_behind(gate);
         iterations_ += launched ? 1 : 0;
         return launched;
@@ -158,7 +159,25 @@ public:
         return facts;
     }
 
+    [[nodiscard]] std::optional<StepId> first_open_step() const noexcept override {
+        std::size_t part = part_.load(std::memory_order_relaxed);
+        if (part < parts_.size() && launched_.load(std::memory_order_relaxed)) {
+            if (auto const open = parts_[part].plan->first_open_step()) {
+                return parts_[part].part.steps[*open];
+            }
+            ++part;
+        }
+        return part < parts_.size() ? std::optional(parts_[part].part.steps.front()) : std::nullopt;
+    }
+
 private:
+    void begin_parts() {
+        begin();
+        done_ = 0;
+        launched_.store(false, std::memory_order_relaxed);
+        part_.store(0, std::memory_order_relaxed);
+    }
+
     void take_turn(CompiledPart& part) {
         Nanoseconds const start_ns = now_ns();
         bool const passed = turn_.pass_to(*part.backend);
@@ -176,6 +195,8 @@ private:
         }
         done_ += static_cast<std::uint32_t>(part.part.steps.size());
         advance_to(done_);
+        launched_.store(false, std::memory_order_relaxed);
+        part_.fetch_add(1, std::memory_order_relaxed);
     }
 
     void refine_marks() override {
@@ -192,7 +213,9 @@ private:
     std::vector<CompiledPart> parts_;
     Provenance facts_;
     Turn& turn_;
-    std::uint32_t done_ = 0;  // steps of this iteration
+    std::uint32_t done_ = 0;             // steps of this iteration
+    std::atomic<std::size_t> part_{0};   // the one that runs or is about to; these two are read in a signal handler
+    std::atomic<bool> launched_{false};  // that part
     std::uint64_t iterations_ = 0;
     std::uint64_t switches_ = 0;
     Nanoseconds quiesce_ns_ = 0;

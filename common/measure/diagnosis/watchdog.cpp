@@ -134,9 +134,8 @@ void Watchdog::State::expire(int signal) {
     CompiledPlan const* const compiled = running.load(std::memory_order_acquire);
     Plan const* const its_plan = plan.load(std::memory_order_relaxed);
     if (compiled != nullptr && its_plan != nullptr) {
-        std::size_t const done = compiled->steps_done();
-        if (done < its_plan->steps.size()) {
-            hang.step = its_plan->steps[done].label;
+        if (auto const open = compiled->first_open_step(); open && *open < its_plan->steps.size()) {
+            hang.step = its_plan->steps[*open].label;
         }
     }
     expired(hang);

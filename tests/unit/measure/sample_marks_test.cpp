@@ -90,7 +90,6 @@ TEST(CompiledPlan, CountsStepsAlsoWhereNobodyAsksForTheirMarks) {
     plan.keep_marks(false);
     plan.end(0, 1);
     EXPECT_EQ(plan.steps_done(), 2U);
-    EXPECT_EQ(plan.marks()[0].step, 1U);  // of the iteration before
     plan.keep_marks(true);
     plan.end(0, 1);
     EXPECT_EQ(plan.marks()[0].step, 0U);

@@ -101,6 +101,57 @@ TEST(Watchdog, NamesTheCellTheActivityAndTheStepThatStoodStill) {
     EXPECT_GE(hang.silent_ns, 20 * ms);
 }
 
+/// Its steps complete in the order that it is given.
+class InOrder final : public CompiledPlan {
+public:
+    InOrder(std::size_t steps, std::vector<StepId> order) : CompiledPlan(steps), order_(std::move(order)) {
+        keep_marks(false);
+    }
+    void launch() override {
+        begin();
+        for (StepId const step : order_) {
+            mark(step);
+        }
+    }
+    void finish() override {}
+
+private:
+    std::vector<StepId> order_;
+};
+
+TEST(Watchdog, NamesTheFirstStepThatIsNotDoneAlsoWhereStepsAreNoChain) {
+    Plan plan;
+    plan.steps = {{Compute{}, {}, "from rank 1"}, {Compute{}, {}, "from rank 2"}, {Compute{}, {1}, "to rank 2"}};
+    struct Case {
+        std::vector<StepId> complete;
+        std::string open;
+    };
+    for (auto const& [complete, open] :
+         {Case{{1}, "from rank 1"}, Case{{1, 2}, "from rank 1"}, Case{{0}, "from rank 2"}, Case{{1, 0}, "to rank 2"}}) {
+        InOrder compiled(plan.steps.size(), complete);
+        compiled.launch();
+        Fired fired;
+        Watchdog watchdog(fired.call());
+        watchdog.iteration(&compiled, &plan);
+        watchdog.expire();
+        EXPECT_EQ(fired.wait().step, open) << complete.size() << " steps are done";
+    }
+}
+
+TEST(CompiledPlan, FindsTheOpenStepAmongMany) {
+    constexpr StepId steps = 10'000;
+    constexpr StepId open = 9'000;
+    std::vector<StepId> complete;
+    for (StepId step = steps; step-- > 0;) {
+        if (step != open) {
+            complete.push_back(step);
+        }
+    }
+    InOrder compiled(steps, complete);
+    compiled.launch();
+    EXPECT_EQ(compiled.first_open_step(), open);
+}
+
 TEST(Watchdog, OutsideAnIterationNoStepIsNamed) {
     Plan plan;
     plan.steps = {{Compute{}, {}, "dispatch"}};
