@@ -85,14 +85,16 @@ Chart = Union[Points, Rows, Heat]
 
 @dataclass
 class Plot:
-    """Charts that belong together; kinds have the same colour in all of them."""
+    """Charts that belong together."""
 
     name: str  # of the file, without suffix
     title: str
     caption: str  # what is drawn, in words
     charts: list[Chart]
     left_out: str = ""  # what is not drawn, and why
-    measured: bool = True  # from result files: the warnings of the launches apply
+    launches: frozenset[str] = frozenset()  # whose times are drawn: their warnings apply
+    palette: str = "methods"  # plots of one palette have the same colour for the same kind
+    covered: bool = False  # another plot of the same files shows all of it
 
     def kinds(self) -> list[str]:
         found: dict[str, None] = {}
@@ -119,7 +121,11 @@ def evenly(items: list, count: int) -> list:
     return [items[index * (len(items) - 1) // max(1, count - 1)] for index in range(count)]
 
 
+def plural(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def left_out(shown: int, all_of_them: int, what: str) -> str:
     if shown == all_of_them:
         return ""
-    return f"{shown} of {all_of_them} {what} are shown, evenly spaced in the order of the files; fewer files show the others"
+    return f"{shown} of {all_of_them} {what} fit; draw fewer files to see the rest"

@@ -19,6 +19,7 @@ from dlmb_plotting.charts import Limits
 from dlmb_plotting.inputs import Inputs, read_inputs
 from dlmb_plotting.plots import MAKERS, plots
 from dlmb_plotting.simulation import Machine
+from dlmb_plotting.style import palettes as palettes_of
 
 PICTURE_FORMATS = ("png", "svg", "pdf")
 IN_A_PICTURE = Limits(charts=12)
@@ -101,12 +102,13 @@ def draw_pictures(inputs: Inputs, machine: Machine, plot: str, options: argparse
         what = "any plot" if only is None else f"the plot '{only}': {MAKERS[only][0]}"
         raise ResultError(f"nothing for {what}; no cell that ran, no two cells to set against each other, or another kind of file, in "
                           + ", ".join(map(str, options.files)))
+    palettes = palettes_of(drawn)
     folder = options.output or Path(".")
     folder.mkdir(parents=True, exist_ok=True)
     for each in drawn:
         path = folder / f"{each.name}.{options.format}"
         drawn_as = io.BytesIO()
-        picture(each, inputs.results.warnings()).savefig(drawn_as, dpi=options.dpi, format=options.format)
+        picture(each, inputs.results.warnings(each.launches), palettes[each.palette]).savefig(drawn_as, dpi=options.dpi, format=options.format)
         write_output(path, drawn_as.getvalue())
         print(path)
 

@@ -18,11 +18,12 @@ from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 from dlmb_plotting import style
-from dlmb_plotting.groups import Group, grouped, setting
+from dlmb_plotting.charts import plural
+from dlmb_plotting.groups import Group, grouped, setting, short_names, traffic_of_id
 from dlmb_plotting.inputs import Inputs, refusing
 from dlmb_plotting.plots.curves import SIZE_PARAMETERS, per_rank
 from dlmb_plotting.plots.tuning import choice, condition
-from dlmb_plotting.results import Cell, Results
+from dlmb_plotting.results import LEAST_SAMPLES, Cell, Results
 
 MOST_LINES = 10  # of a pattern
 MOST_RANGES = 4  # of sizes in a line
@@ -39,15 +40,19 @@ class Finding:
 
 
 class Ratio(NamedTuple):
-    """Of times, with its 95 % interval."""
+    """Of times, with its 95 % interval; 0 to infinity where nobody knows it."""
 
     value: float
     low: float
     high: float
     launches: int
 
+    @property
+    def known(self) -> bool:
+        return self.low > 0
+
     def __str__(self) -> str:
-        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
+        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})" if self.known else f"{self.value:.3g}"
 
 
 class Contest(NamedTuple):
@@ -55,7 +60,7 @@ class Contest(NamedTuple):
 
     cells: list[Cell]  # the fastest first
     lead: Ratio  # time of the second over that of the first
-    equals: list[Cell]  # those that are not surely slower than the first, and itself
+    equals: list[Cell]  # those whose interval does not say that they are slower than the first, and itself
 
     @property
     def decided(self) -> bool:
@@ -75,6 +80,8 @@ def over_launches(logarithms: Sequence[float]) -> Ratio:
 
 def of_two_medians(slow: Cell, fast: Cell) -> Ratio:
     middle = math.log(slow.median_ns / fast.median_ns)
+    if not (slow.interval and fast.interval and slow.low_ns > 0 and fast.low_ns > 0):
+        return Ratio(math.exp(middle), 0.0, math.inf, 1)
     below = math.hypot(math.log(slow.median_ns / slow.low_ns), math.log(fast.high_ns / fast.median_ns))
     above = math.hypot(math.log(slow.high_ns / slow.median_ns), math.log(fast.median_ns / fast.low_ns))
     return Ratio(math.exp(middle), math.exp(middle - below), math.exp(middle + above), 1)
@@ -100,7 +107,7 @@ class Judge:
     def contests(self, cells: list[Cell]) -> list[Contest]:
         settings: dict[object, list[Cell]] = {}
         for cell in cells:
-            if cell.ok and not cell.suite and cell.low_ns > 0:
+            if cell.ok and not cell.suite and cell.median_ns > 0:
                 settings.setdefault(setting(cell), []).append(cell)
         found = []
         for members in settings.values():
@@ -119,6 +126,8 @@ class Judge:
             return over_launches([mean(each[launch] for each in by_launch) for launch in launches])
         ratios = [self.ratio(slow, fast) for slow, fast in pairs]
         middle = mean(math.log(each.value) for each in ratios)
+        if not all(ratio.known for ratio in ratios):
+            return Ratio(math.exp(middle), 0.0, math.inf, 1)
         below, above = (math.hypot(*(math.log(getattr(each, end) / each.value) for each in ratios)) / len(ratios) for end in ("low", "high"))
         return Ratio(math.exp(middle), math.exp(middle - below), math.exp(middle + above), 1)
 
@@ -132,10 +141,6 @@ def findings(inputs: Inputs) -> list[Finding]:
     return found
 
 
-def plural(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
 def listed(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1] if texts else ""
 
@@ -144,7 +149,7 @@ def of_pattern(pattern: str, cells: list[Cell], judge: Judge) -> Finding:
     ran = [cell for cell in cells if cell.ok and not cell.suite]
     converted = sorted({cell.suite for cell in cells if cell.ok and cell.suite})
     if not ran and converted:
-        return Finding(pattern, f"Results of {listed(converted)}, without intervals: which method is surely the fastest cannot be said.")
+        return Finding(pattern, f"Results of {listed(converted)}, without intervals, so no method is called the fastest.")
     if not ran:
         return Finding(pattern, f"Nothing ran: {listed(sorted({cell.reason or cell.status for cell in cells})[:3])}.")
     contests = judge.contests(ran)
@@ -174,7 +179,8 @@ def limited(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def alone(cells: list[Cell]) -> str:
     def text(cell: Cell) -> str:
-        return f"{duration(cell.median_ns)} ({interval(cell.low_ns, cell.high_ns)}) at {style.byte_text(per_rank(cell))}"
+        bracket = f" ({interval(cell.low_ns, cell.high_ns)})" if cell.interval else ""
+        return f"{duration(cell.median_ns)}{bracket} at {style.byte_text(per_rank(cell))}"
 
     ordered = sorted(cells, key=per_rank)
     return f"{ordered[0].method_name}, {text(ordered[0])}" + (f" to {text(ordered[-1])}" if len(ordered) > 1 else "") + " per rank"
@@ -186,7 +192,7 @@ def wins(contests: list[Contest]) -> str:
     if len(contests) == 1:
         return ""
     if not count:
-        return f"No method is surely the fastest in any of {len(contests)} settings. "
+        return f"All {len(contests)} settings are open. "
     (first, most), *others = count.most_common()
     text = f"{first} is the fastest in {most if most < len(contests) else 'all'} of {len(contests)} settings"
     text += "".join(f", {method} in {won}" for method, won in others)
@@ -205,7 +211,9 @@ def overall(contests: list[Contest], judge: Judge) -> str:
     best, second = ordered[:2]
     lead = judge.mean_ratio([(cells[second], cells[best]) for cells in by_method])
     if lead.low <= 1:
-        return f"As one choice for all of them none is surely better: {best} leads {second} by {lead} times in the geometric mean."
+        if not lead.known:
+            return f"As one choice for all of them: {best} takes least time, {second} {lead} times as much, in the geometric mean, without an interval."
+        return f"As one choice for all of them none is better by more than its interval: {best} leads {second} by {lead} times in the geometric mean."
     loss, worst = max(((judge.time_ns(cells[best]) / judge.time_ns(contest.cells[0]), contest) for cells, contest in zip(by_method, contests)), key=lambda pair: pair[0])
     text = f"As one choice for all of them {best} is {lead} times as fast as {second}, the next, in the geometric mean"
     if loss > 1.01:
@@ -251,17 +259,22 @@ def sentence(run: list[Contest]) -> str:
     seconds = sorted({contest.cells[1].method_name for contest in run})
     second = seconds[0] if len(seconds) == 1 else "the next"
     least, most = min(lead.value for lead in leads), max(lead.value for lead in leads)
+    times_as_fast = f"{most:.3g}" if f"{least:.3g}" == f"{most:.3g}" else f"{least:.3g} to {most:.3g}"
+    known = all(lead.known for lead in leads)
     inside = f"(intervals from {min(lead.low for lead in leads):.3g} to {max(lead.high for lead in leads):.3g})"
     if not first.decided:
         if any("too short" in contest.cells[0].doubts for contest in run):
             return "open: too short for the clock"
+        if not known:
+            ahead = f"{first.winner} took least time, {second}" if len({contest.winner for contest in run}) == 1 else "the fastest took least time, the next"
+            return f"open: fewer than {LEAST_SAMPLES} samples, so there is no interval; {ahead} {times_as_fast} times as much"
         names = sorted({cell.method_name for contest in run for cell in contest.equals})
         who = " or ".join(names) if len(names) <= 3 else f"{len(names)} of {max(len(contest.cells) for contest in run)} methods"
         if len(run) == 1:
             return f"open: {who} may be the fastest; {first.winner} leads {second} by {first.lead} times with {duration(first.cells[0].median_ns)}"
         return f"open: {who} may be the fastest; the lead is at most {most:.3g} times {inside}"
     if len(run) > 1:
-        return f"{first.winner} is {least:.3g} to {most:.3g} times as fast as {second} {inside}"
+        return f"{first.winner} is {times_as_fast} times as fast as {second} {inside}"
     times = [duration(cell.median_ns) for cell in first.cells[:2]]
     return f"{first.winner} is {first.lead} times as fast as {second}: {times[0]} instead of {times[1]}"
 
@@ -280,7 +293,8 @@ def how_sure(results: Results) -> str:
     """What the brackets mean, and how far they reach."""
     count = Counter(contest.lead.launches > 1 for cells in results.patterns().values() for contest in Judge(results).contests(cells))
     parts = ["Brackets are 95 % intervals. A method is called the fastest where the whole interval of its lead over every other is above 1; "
-             "else the setting is open. One in 20 equal pairs is called different by chance."]
+             f"else the setting is open, also where a method has fewer than {LEAST_SAMPLES} samples and one launch. "
+             "One in 20 equal pairs is called different by chance."]
     if count[True]:
         parts.append(f"{plural(count[True], 'setting')}: over the launches that ran both methods.")
     if count[False]:
@@ -294,7 +308,8 @@ def of_comparison(name: str, document: dict[str, Any]) -> Finding:
     lines = [(summary["pattern"], f"the candidate takes {summary['ratio']:.3g} times the baseline in the geometric mean of {plural(summary['cells'], 'cell')}"
               + (f" ({summary['low']:.3g} to {summary['high']:.3g})" if summary.get("low") else "")) for summary in document["patterns"]]
     judged = sorted((cell for cell in document["cells"] if cell["state"] in ("REGRESSED", "IMPROVED")), key=lambda cell: -abs(math.log(cell["evidence"]["ratio"])))
-    lines += [(cell["cell_id"], "{} {ratio:.3g} ({low:.3g} to {high:.3g})".format(cell["state"], **cell["evidence"])) for cell in judged[: MOST_LINES - len(lines)]]
+    names = short_names((cell["cell_id"] for cell in judged), {cell["cell_id"]: traffic_of_id(cell["cell_id"]) for cell in judged})
+    lines += [(names[cell["cell_id"]], "{} {ratio:.3g} ({low:.3g} to {high:.3g})".format(cell["state"], **cell["evidence"])) for cell in judged[: MOST_LINES - len(lines)]]
     return Finding(f"comparison {name}", f"Of {plural(len(document['cells']), 'cell')} {listed(counts) or 'none is judged'}; ratios are candidate over baseline, above 1 is worse.", lines)
 
 

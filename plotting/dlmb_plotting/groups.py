@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ class Group:
 
 
 Setting = tuple[tuple[str, Any], ...]
+NAMED = ("operation", "window", "pairs")  # parameters without which nobody knows what traffic it is
+WITH_WINDOWS = ("bandwidth", "bibandwidth", "message_rate")
 NOT_SAID = ("seed", "draws", "cache", "fill")  # by results of other programs
 
 
@@ -93,20 +95,43 @@ def grouped(cells: list[Cell], without: Collection[str] = ()) -> list[Group]:
 
 
 def title(values: dict[str, Any], of_preset: dict[str, set[Any]]) -> str:
-    """Names only parameters that differ between the groups of a preset."""
-    always = ("preset", "memory", "ranks", "ranks per node")
+    """Names the traffic, and of other parameters those that differ between the groups of a preset."""
+    always = ("preset", "memory", "ranks", "ranks per node", *NAMED)
     extra = [f"{name} {value}" for name, value in values.items() if name not in always and len(of_preset[name]) > 1]
     ranks = f"{values['ranks']} ranks"
     if values["ranks per node"] not in (0, values["ranks"]):
         ranks += f", {values['ranks per node']} per node"
-    return ", ".join([*filter(None, [values["preset"]]), ranks, f"{values['memory']} memory", *extra])
+    return ", ".join([*filter(None, [values["preset"], traffic(values)]), ranks, f"{values['memory']} memory", *extra])
 
 
-def short_names(identifiers: Iterable[str]) -> dict[str, str]:
-    """A cell id is sorted key=value parts joined by '/'; parts that all share are left out."""
+def traffic(parameters: Mapping[str, Any]) -> str:
+    """Which operation, and of one with windows how they are: "allreduce", "bandwidth window 64 pairs all". Empty: the pattern says it."""
+    operation = str(parameters.get("operation", ""))
+    windows = [f"{name} {parameters[name]}" for name in NAMED[1:] if operation in WITH_WINDOWS and name in parameters]
+    return " ".join(filter(None, (operation, *windows)))
+
+
+COLLECTIVE = {"operation": "allreduce", "window": "64", "pairs": "all"}  # what dlmb_collective has by default, which ids leave out
+
+
+def traffic_of_id(identifier: str) -> str:
+    said = dict(part.partition("=")[::2] for part in identifier.split("/"))
+    if said.get("pattern") != "collective" or said.get("preset"):
+        return ""
+    return traffic(COLLECTIVE | {name: said[f"p.{name}"] for name in NAMED if f"p.{name}" in said})
+
+
+def short_names(identifiers: Iterable[str], traffic_of: Mapping[str, str] | None = None) -> dict[str, str]:
+    """A cell id is sorted key=value parts joined by '/'; parts that all share are left out. The traffic stands first: an id leaves
+    parameters out that have their defaults."""
     parts = {identifier: identifier.split("/") for identifier in identifiers}
     shared = set.intersection(*(set(each) for each in parts.values())) if len(parts) > 1 else set()
-    return {identifier: " ".join(shown(part) for part in each if part not in shared) or identifier for identifier, each in parts.items()}
+    names = {}
+    for identifier, each in parts.items():
+        first = (traffic_of or {}).get(identifier, "")
+        own = [shown(part) for part in each if part not in shared and not (first and part.partition("=")[0].removeprefix("p.") in NAMED)]
+        names[identifier] = " ".join(filter(None, (first, *own))) or identifier
+    return names
 
 
 def shown(part: str) -> str:

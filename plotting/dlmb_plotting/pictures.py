@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib
@@ -25,13 +25,15 @@ ROW_INCHES = 0.36
 POINTS_INCHES = 3.2
 FRAME_INCHES = 0.85  # title, axis label and distance to the next chart
 LINE_INCHES = 0.145
-WRAP = 125  # characters
+TITLE_INCHES = 0.22  # of a line
+TITLE_WRAP = 85  # characters
+WRAP = 125
 TITLE_GAP_INCHES = 0.1
 LEGEND_COLUMNS = 3
 LEGEND_WIDTH = 120  # characters
 WIDE_SCALE = 5  # a logarithmic axis over less has a number at every tick
 MOST_NUMBERS = 8  # a heat map of more rows has no room for numbers
-ROOM_FOR_ENDS = 1.14  # right of the longest row
+ROOM_FOR_ENDS, ROOM_FOR_CHARACTER = 1.05, 0.013  # right of the longest row, and more for each character of its text
 
 
 def columns_of(charts: Sequence[Chart]) -> int:
@@ -50,29 +52,32 @@ def height_of(chart: Chart, columns: int) -> float:
     return min(4.0, (0.8 if len(chart.rows) <= MOST_NUMBERS else 0.62) * WIDTH_INCHES / columns)
 
 
-def picture(plot: Plot, warnings: Sequence[tuple[str, int]] = ()) -> Figure:
-    """A picture may be seen without its files, so it says what is drawn, what is left out, and what how many launches warn of."""
-    facts = [f"{re.split('[;:]', text)[0]} ({count} launch{'es' * (count > 1)})" for text, count in warnings] if plot.measured else []
+def picture(plot: Plot, warnings: Sequence[tuple[str, int]] = (), palette: style.Palette | None = None) -> Figure:
+    """A picture may be seen without its files, so it says what is drawn, what is left out, and what how many of its launches warn of.
+    palette: for pictures that belong together."""
+    facts = [f"{re.split('[;:]', text)[0]} ({count} launch{'es' * (count > 1)})" for text, count in warnings]
+    title = textwrap.wrap(plot.title, TITLE_WRAP)
     notes = [plot.caption, plot.left_out, "Note: " + "; ".join(facts) if facts else ""]
     lines = [line for note in notes for line in textwrap.wrap(note, WRAP)]
     columns = columns_of(plot.charts)
     heights = [max(height_of(chart, columns) for chart in plot.charts[first : first + columns]) for first in range(0, len(plot.charts), columns)]
     kinds = plot.kinds()
+    index = (palette or style.Palette(kinds)).index
     legend_columns = max(1, min(LEGEND_COLUMNS, LEGEND_WIDTH // (8 + max(map(len, kinds), default=0))))
-    top = 0.5 + LINE_INCHES * len(lines)
+    top = 0.26 + TITLE_INCHES * len(title) + LINE_INCHES * len(lines)
     bottom = 0.1 + 0.2 * -(-len(kinds) // legend_columns)
     total = sum(heights) + len(heights) * FRAME_INCHES + top + bottom
     figure = Figure(figsize=(WIDTH_INCHES, total))
-    figure.text(0.01, 1 - 0.12 / total, plot.title, fontsize="large", va="top")
-    figure.text(0.01, 1 - 0.42 / total, "\n".join(lines), fontsize="small", va="top", color="#333333", linespacing=1.2)
+    figure.text(0.01, 1 - 0.12 / total, "\n".join(title), fontsize="large", va="top")
+    figure.text(0.01, 1 - (0.18 + TITLE_INCHES * len(title)) / total, "\n".join(lines), fontsize="small", va="top", color="#333333", linespacing=1.2)
     grid = figure.subplots(len(heights), columns, squeeze=False, gridspec_kw={"height_ratios": heights}).ravel()
     handles: dict[str, Any] = {}
     for axis, chart in zip(grid, plot.charts):
         axis.set_title(chart.title, fontsize="medium" if columns == 1 else "small", loc="left")
         if isinstance(chart, Rows):
-            draw_rows(axis, chart, kinds, handles)
+            draw_rows(axis, chart, index, handles)
         elif isinstance(chart, Points):
-            draw_points(axis, chart, kinds, handles)
+            draw_points(axis, chart, index, handles)
         else:
             draw_heat(figure, axis, chart)
     for axis in grid[len(plot.charts) :]:
@@ -118,19 +123,19 @@ def dress(axis: Any, x: Axis) -> None:
         axis.axvline(x.reference, color="#555555", linewidth=1, zorder=1)
 
 
-def draw_rows(axis: Any, chart: Rows, kinds: list[str], handles: dict[str, Any]) -> None:
+def draw_rows(axis: Any, chart: Rows, index_of: Mapping[str, int], handles: dict[str, Any]) -> None:
     axis.set_yticks(range(len(chart.rows)), [textwrap.fill(textwrap.shorten(row, 84, placeholder="..."), 42) for row in chart.rows], fontsize="small")
     axis.set_ylim(len(chart.rows) - 0.5, -0.5)
     axis.grid(axis="x", alpha=0.3)
     last = math.inf if chart.x.last is None else chart.x.last
     furthest: dict[int, float] = {}
     for span in chart.spans:
-        index = kinds.index(span.kind)
+        index = index_of[span.kind]
         bar = axis.barh(span.row, span.length, 0.62, span.start, color=style.colour(index), hatch=style.hatch(index), edgecolor="white", linewidth=0.5)
         handles.setdefault(span.kind, bar)
         furthest[span.row] = max(furthest.get(span.row, 0.0), min(last, span.start + span.length))
     for mark in chart.marks:
-        index = kinds.index(mark.kind)
+        index = index_of[mark.kind]
         look = {"fmt": "D", "color": "black", "markerfacecolor": "white"} if chart.spans else {"fmt": style.marker(index), "color": style.colour(index)}
         spread = [[max(0.0, mark.x - mark.low)], [max(0.0, min(mark.high, last) - mark.x)]]
         handles.setdefault(mark.kind, axis.errorbar(mark.x, mark.row, xerr=spread if mark.low < mark.high else None, markersize=5, capsize=4, **look))
@@ -140,7 +145,8 @@ def draw_rows(axis: Any, chart: Rows, kinds: list[str], handles: dict[str, Any])
         smallest = min([0.0, *(mark.low for mark in chart.marks)])
         if chart.x.reference and chart.marks:
             smallest = min(mark.low for mark in chart.marks) * 0.95
-        axis.set_xlim(smallest, max(furthest.values()) * ROOM_FOR_ENDS or 1.0)
+        room = ROOM_FOR_ENDS + ROOM_FOR_CHARACTER * max(map(len, chart.ends.values()), default=0)
+        axis.set_xlim(smallest, max(furthest.values()) * room or 1.0)
     elif furthest:
         axis.set_xlim(right=max(furthest.values()) * 2)
     for row, text in chart.ends.items():
@@ -149,7 +155,7 @@ def draw_rows(axis: Any, chart: Rows, kinds: list[str], handles: dict[str, Any])
         axis.text(0.01, row, textwrap.shorten(text, 90, placeholder="..."), va="center", fontsize="small", style="italic", transform=axis.get_yaxis_transform())
 
 
-def draw_points(axis: Any, chart: Points, kinds: list[str], handles: dict[str, Any]) -> None:
+def draw_points(axis: Any, chart: Points, index_of: Mapping[str, int], handles: dict[str, Any]) -> None:
     if chart.y.log:
         def narrow() -> bool:
             low, high = axis.get_ylim()
@@ -165,7 +171,7 @@ def draw_points(axis: Any, chart: Points, kinds: list[str], handles: dict[str, A
     if chart.y.reference is not None:
         axis.axhline(chart.y.reference, color="#555555", linewidth=1, zorder=1)
     for name, points in chart.series.items():
-        index = kinds.index(name)
+        index = index_of[name]
         spread = [[max(0.0, point.y - point.low) for point in points], [max(0.0, point.high - point.y) for point in points]]
         handles.setdefault(name, axis.errorbar(
             [point.x for point in points], [point.y for point in points], yerr=spread if any(point.low < point.high for point in points) else None, capsize=2, color=style.colour(index), marker=style.marker(index), markersize=5,

@@ -7,7 +7,7 @@ The classes at the top are the fields of a cell's line that plots look at; resul
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, TypedDict, Union
@@ -33,10 +33,14 @@ class Traffic(TypedDict):
     imbalance_recv: float
 
 
-class Time(TypedDict):
+class TimeAlways(TypedDict):
     median: float
-    median_low: float
-    median_high: float
+    median_low: Optional[float]
+    median_high: Optional[float]
+
+
+class Time(TimeAlways, total=False):
+    samples: int
 
 
 class Phase(TypedDict, total=False):
@@ -88,8 +92,11 @@ class CellLine(CellFields, total=False):
     rank_means_ns: Means
 
 
+LEAST_SAMPLES = 6  # for a 95 % interval of their median
+
 # What makes the time of a cell that ran less than it could be.
 DOUBTS = {
+    "few samples": f"fewer than {LEAST_SAMPLES} samples: no interval, and no method is called faster",
     "too short": "too short for the clock",
     "drift": "drift: the median follows the length of the run",
     "step": "a step: the machine changed while it was measured",
@@ -123,8 +130,9 @@ class Cell(NamedTuple):
     status: str
     reason: str
     median_ns: float
-    low_ns: float  # 95 % interval of the median
+    low_ns: float  # 95 % interval of the median; the median itself where there is none
     high_ns: float
+    interval: bool  # whether the result line has one
     phases_ns: tuple[tuple[str, float], ...]  # median per phase, in plan order; empty where a method cannot time phases
     bus_bandwidth: float | None  # 10^9 bytes per second
     payload_bytes: int  # sum over ranks, self included
@@ -145,7 +153,7 @@ class Cell(NamedTuple):
 
     @property
     def has_interval(self) -> bool:
-        return not self.suite or (self.suite == OWN and self.statistic == "median")
+        return self.interval and (not self.suite or (self.suite == OWN and self.statistic == "median"))
 
     @property
     def method_name(self) -> str:
@@ -182,9 +190,13 @@ class Results:
             found.setdefault(cell.pattern, []).append(cell)
         return found
 
-    def warnings(self) -> list[tuple[str, int]]:
-        """What launches warn of, each kind once, and how many launches do."""
-        return each_kind_once((launch.id, text) for launch in self.launches.values() for text in launch.warnings)
+    def launches_of(self, cells: Iterable[Cell]) -> frozenset[str]:
+        """The launches whose times these cells have."""
+        return frozenset(self.visits[cell.id][-1][0] for cell in cells if cell.id in self.visits)
+
+    def warnings(self, of: Collection[str] | None = None) -> list[tuple[str, int]]:
+        """What launches warn of, each kind once, and how many launches do. of: only these launches."""
+        return each_kind_once((launch.id, text) for launch in self.launches.values() if of is None or launch.id in of for text in launch.warnings)
 
 
 class Shared(dict[Any, Any]):
@@ -241,7 +253,8 @@ class Reader:
         traffic, once = line["traffic"], self.shared.__getitem__
         ok = line["status"] == "ok"
         statistic = statistic_of(line) if ok else ""
-        time = line["time_ns"] if statistic else {"median": 0, "median_low": 0, "median_high": 0}
+        time = line["time_ns"] if statistic else {"median": 0, "median_low": None, "median_high": None}
+        low, high = interval_of(time)
         bandwidth = line["bandwidth"]["busbw_GBps"] if line["bandwidth"] else None
         return Cell(
             id=line["cell_id"],
@@ -261,8 +274,9 @@ class Reader:
             status=once(line["status"]),
             reason=once(line["reason"]),
             median_ns=float(time["median"]),
-            low_ns=float(time["median_low"]),
-            high_ns=float(time["median_high"]),
+            low_ns=low,
+            high_ns=high,
+            interval=has_interval(time),
             phases_ns=tuple((once(label), float(phase["median"])) for label, phase in line["phases"].items() if "median" in phase) if ok else (),
             bus_bandwidth=None if bandwidth is None else float(bandwidth),
             payload_bytes=traffic["payload_bytes"],
@@ -274,19 +288,31 @@ class Reader:
         )
 
 
+def has_interval(time: dict[str, Any]) -> bool:
+    """Files of earlier versions have the extremes in place of an interval where samples were too few for one."""
+    return time["median_low"] is not None and time["median_high"] is not None and time.get("samples", LEAST_SAMPLES) >= LEAST_SAMPLES
+
+
+def interval_of(time: dict[str, Any]) -> tuple[float, float]:
+    return (float(time["median_low"]), float(time["median_high"])) if has_interval(time) else (float(time["median"]),) * 2
+
+
 def interval_caption(cells: Iterable[Cell], measured: str) -> str:
     """What a caption may say of intervals: `measured` where a cell has one, and that numbers of other programs have none."""
     ran = [cell for cell in cells if cell.ok]
     others = " and ".join(sorted({cell.suite for cell in ran} - {"", OWN}))
     means = any(cell.suite == OWN and cell.statistic == "mean" for cell in ran)
+    few = any("few samples" in cell.doubts for cell in ran)
     return " ".join(filter(None, (
-        measured if any(cell.has_interval for cell in ran) else "", f"Numbers of {others} have no interval." if others else "",
+        measured if any(cell.has_interval for cell in ran) else "", f"Where no whisker is, there are fewer than {LEAST_SAMPLES} samples." if few else "",
+        f"Numbers of {others} have no interval." if others else "",
         f"Those of {OWN} beside them are means, too, without one." if means else "")))
 
 
 def doubts(line: dict[str, Any]) -> tuple[str, ...]:
     """The names in DOUBTS that hold for a cell that ran."""
     found = {*line["flags"], *(["too short"] if line["below_floor"] else []), *(["throttled"] if line.get("throttled") else []),
+             *(["few samples"] if not suite_of(line) and not has_interval(line["time_ns"]) else []),
              *(["shared GPU"] if line["shared_gpu"] else []), *(["unchecked"] if line["validation"]["verdict"] == "off" else [])}
     return tuple(name for name in DOUBTS if name in found)
 

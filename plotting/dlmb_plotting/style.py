@@ -4,12 +4,48 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dlmb_plotting.charts import Plot
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 HATCHES = ("", "//", "..", "\\\\", "xx", "--", "oo", "++")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")
+
+
+# Colours by index that are the same in every picture: of backends, and of verdicts.
+FIXED = {"mpi": 0, "ucx": 1, "nccl": 2, "ucc": 3, "in_process": 4, "tuned": 5,
+         "SAME": 0, "SUSPECT": 1, "IMPROVED": 2, "INVALID": 3, "INCONCLUSIVE": 4, "REGRESSED": 5, "NOT_COMPARABLE": 7}
+
+
+class Palette:
+    """Gives kinds their colours, hatches and markers, by an index. A backend and the first of its methods have that of the backend; other
+    kinds have what these leave, in the order in which they come."""
+
+    def __init__(self, kinds: Iterable[str]) -> None:
+        kinds = list(dict.fromkeys(kinds))
+        self.index: dict[str, int] = {}
+        for kind in kinds:
+            name = kind.split(" ")[0]
+            taken = any(other.split(" ")[0] == name and other not in FIXED for other in self.index)
+            if name in FIXED and (kind in FIXED or not taken):
+                self.index[kind] = FIXED[name]
+        for kind in kinds:
+            if kind not in self.index:
+                self.index[kind] = next(index for index in itertools.count() if index not in self.index.values())
+
+
+def palettes(plots: Iterable[Plot]) -> dict[str, Palette]:
+    """By the name of the palette, of all the plots together."""
+    kinds: dict[str, list[str]] = {}
+    for plot in plots:
+        kinds.setdefault(plot.palette, []).extend(plot.kinds())
+    return {name: Palette(of_name) for name, of_name in kinds.items()}
 
 
 def colour(index: int) -> str:

@@ -28,6 +28,33 @@ class FindingsTest(WithFolder):
         self.assertEqual(found.lines, [("", "ucx default is 1.5 (1.22 to 1.85) times as fast as mpi default: 2.00 µs instead of 3.00 µs")])
         self.assertIn("from one launch", how_sure(self.results))
 
+    def test_too_few_samples_of_one_launch_win_nothing_and_have_no_interval(self) -> None:
+        def few(time: float, backend: str, samples: int = 4, **interval: float | None) -> dict:
+            return cell_line(1024, time, backend) | {"time_ns": {"median": time, "median_low": None, "median_high": None, "samples": samples, **interval}}
+
+        text = "open: fewer than 6 samples, so there is no interval; ucx default took least time, mpi default 1.5 times as much"
+        self.assertEqual(self.of(few(3000, "mpi"), few(2000, "ucx")).lines, [("", text)])
+        self.assertEqual(self.of(few(3000, "mpi"), cell_line(1024, 2000, "ucx")).lines, [("", text)])
+        old = {"median_low": 2000, "median_high": 2000}  # files of before: one sample is its own interval
+        self.assertEqual(self.of(few(3000, "mpi"), few(2000, "ucx", 1, **old)).lines, [("", text)])
+        self.assertNotIn("fastest in", self.of(few(3000, "mpi"), few(2000, "ucx")).summary)
+        self.assertEqual(self.of(few(3000, "mpi")).lines[0][1], "mpi default, 3.00 µs at 1 KiB per rank")
+
+    def test_too_few_samples_of_several_launches_are_judged_over_the_launches(self) -> None:
+        none = {"median_low": None, "median_high": None, "samples": 2}
+        cells = [cell_line(1024, time, backend, launch) | {"time_ns": {"median": time, **none}}
+                 for launch, *pair in (("l1", 2000, 1000), ("l2", 4000, 1900), ("l3", 1000, 520)) for time, backend in zip(pair, ("mpi", "ucx"))]
+        self.assertIn("ucx default is 2.01 (1.79 to 2.25) times as fast as mpi default", self.of(*cells).lines[0][1])
+
+    def test_the_operation_is_named(self) -> None:
+        cells = [cell_line(1024, time, backend) for time, backend in ((3000, "mpi"), (2000, "ucx"))]
+        for cell in cells:
+            cell["parameters"] |= {"operation": "message_rate", "window": "64", "pairs": "all"}
+        self.assertEqual(self.of(*cells).title, "collective: message_rate window 64 pairs all, 4 ranks, host memory")
+        for cell in cells:
+            cell["parameters"] |= {"operation": "allreduce"}
+        self.assertEqual(self.of(*cells).title, "collective: allreduce, 4 ranks, host memory")
+
     def test_a_lead_whose_interval_has_one_inside_is_open(self) -> None:
         found = self.of(cell_line(1024, 2100, "mpi"), cell_line(1024, 2000, "ucx"))
         self.assertEqual(found.lines[0][1], "open: mpi default or ucx default may be the fastest; ucx default leads mpi default by 1.05 (0.851 to 1.3) times with 2.00 µs")

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import json
 import unittest
+from dataclasses import replace
 
 import matplotlib.image
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Heat, Limits, Mark, Plot, Point, Points, Rows
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.pictures import picture
@@ -16,7 +18,7 @@ from dlmb_plotting.plots import MAKERS, phases, plots
 from dlmb_plotting.results import read
 from dlmb_plotting.simulation import Machine
 
-from made import EXAMPLE, SCHEMA_EXAMPLES, WithFolder, run
+from made import EXAMPLE, SCHEMA_EXAMPLES, WithFolder, launch_line, lines, run
 
 WIDTH_PIXELS, DPI = 8 * 50, 50
 
@@ -40,6 +42,17 @@ class PicturesTest(WithFolder):
             entries = [text.get_text() for legend in legends for text in legend.get_texts()]
             self.assertEqual(entries, plot.kinds(), plot.name)
 
+    def test_a_backend_has_the_same_colour_in_pictures_of_one_call(self) -> None:
+        def line(plot: Plot, **kinds: str) -> str:
+            chart = Points("title", Axis("x"), Axis("y"), {kind: [Point(1, 2, 1, 3), Point(2, 2, 1, 3)] for kind in kinds.values()})
+            (axis,) = picture(replace(plot, charts=[chart]), (), style.Palette(kinds.values())).axes
+            return axis.containers[list(kinds).index("of")][0].get_color()
+
+        plot = Plot("p", "title", "caption", [])
+        self.assertEqual(line(plot, of="ucx default"), line(plot, one="mpi default", of="ucx default"))
+        palettes = style.palettes(plots(read_inputs([self.everything()]), Machine(), Limits(12)))
+        self.assertEqual(palettes["methods"].index["mpi default"], palettes["methods"].index["mpi"])
+
     def test_the_default_draws_all_and_names_a_launch_warning(self) -> None:
         code, errors = run(str(EXAMPLE), "-o", str(self.folder), "--dpi", str(DPI))
         self.assertEqual((code, errors), (0, "dlmb_plot: note: 1 launch warns: more ranks than processing units\n"))
@@ -50,12 +63,23 @@ class PicturesTest(WithFolder):
             self.assertEqual(run(str(path), "-o", str(self.folder), "--dpi", str(DPI))[0], 0, path)
 
     def test_a_warning_of_a_launch_is_in_the_picture_of_what_was_measured_only(self) -> None:
-        def texts(measured: bool) -> str:
-            chart = Points("title", Axis("x"), Axis("y"), {"one": [Point(1, 2, 1, 3)]})
-            return " ".join(text.get_text() for text in picture(Plot("p", "title", "caption", [chart], measured=measured), [("not bound: bind", 2)]).texts)
+        chart = Points("title", Axis("x"), Axis("y"), {"one": [Point(1, 2, 1, 3)]})
+        written = [launch_line(name, warnings=[f"{name} is not bound: bind it"]) for name in ("one", "other")]
+        results = read([self.file(lines(*written))])
+        for launches, said in ((frozenset(["one"]), ["Note: one is not bound (1 launch)"]), (frozenset(), [])):
+            plot = Plot("p", "title", "caption", [chart], launches=launches)
+            texts = "\n".join(text.get_text() for text in picture(plot, results.warnings(plot.launches)).texts).splitlines()
+            self.assertEqual([line for line in texts if "bound" in line], said)
 
-        self.assertIn("Note: not bound (2 launches)", texts(True))
-        self.assertNotIn("not bound", texts(False))
+    def test_a_long_title_of_the_picture_is_broken_not_cut(self) -> None:
+        title = "tuning table of-a-file-with-a-long-name, Example CPU with a long name and 128 cores, Example GPU with a long name: who wins where"
+        for words in (title, "short"):
+            figure = picture(Plot("p", words, "caption " * 60, [Points("title", Axis("x"), Axis("y"), {"one": [Point(1, 2, 1, 3)]})]))
+            renderer = FigureCanvasAgg(figure).get_renderer()
+            shown, notes = (text.get_window_extent(renderer) for text in figure.texts[:2])
+            self.assertLess(shown.x1, figure.bbox.width)
+            self.assertGreater(shown.y0, notes.y1, "it does not stand on the caption")
+            self.assertEqual(figure.texts[0].get_text().split(), words.split())
 
     def test_a_long_title_ends_before_the_next_chart_and_inside_the_picture(self) -> None:
         title = "16384 ranks, 8 per node, device memory, operation reduce_scatter of_a_parameter_with_a_long_name"
@@ -71,7 +95,7 @@ class PicturesTest(WithFolder):
 
     def test_matrices_stand_side_by_side(self) -> None:
         heats = [Heat(str(index), ["0", "1"], ["0", "1"], "source", "destination", [[0, 1], [1, 0]], "B") for index in range(5)]
-        figure = picture(Plot("p", "title", "caption", heats, measured=False))
+        figure = picture(Plot("p", "title", "caption", heats))
         places = [axis.get_position() for axis in figure.axes if axis.get_visible()]
         self.assertEqual([sum(abs(place.y0 - row) < 0.01 for place in places) for row in (places[0].y0, places[4].y0)], [4, 1])
 

@@ -8,7 +8,8 @@ import unittest
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Limits, evenly
-from dlmb_plotting.plots import compare, curves, matrix, messages, phases, scaling, timeline, trend, tuning
+from dlmb_plotting.inputs import Inputs
+from dlmb_plotting.plots import compare, curves, matrix, messages, phases, plots, scaling, timeline, trend, tuning
 from dlmb_plotting.results import read
 from dlmb_plotting.simulation import Machine, simulate
 
@@ -60,6 +61,53 @@ class SimulationTest(unittest.TestCase):
 
 
 class CurvesTest(WithFolder):
+    def test_a_size_sweep_of_one_phase_has_no_picture_per_size(self) -> None:
+        sizes = [cell_line(size, 1000 + size, backend) for backend in ("mpi", "ucx") for size in (4096, 1024)]
+        phased = [cell | {"phases": {"dispatch": {"median": 1}, "combine": {"median": 2}}} for cell in sizes]
+        alone = cell_line(64, 10, skew="other")
+        for cells, drawn in ((sizes, []), (phased, ["collective.phases"]), ([alone], ["collective.phases", "collective.bandwidth"]),
+                             ([*sizes, alone], ["collective.phases", "collective.bandwidth"])):  # fmt: skip
+            inputs = Inputs(read([self.file(lines(launch_line(), *cells))]))
+            names = [plot.name for plot in plots(inputs, Machine(), LIMITS)]
+            self.assertEqual([name for name in names if "size" not in name], drawn)
+            self.assertEqual(len(plots(inputs, Machine(), LIMITS, "phases")), 2, "who asks for it gets it")
+        (both, _) = plots(inputs, Machine(), LIMITS, "phases")
+        self.assertEqual((len(both.charts), both.left_out), (1, "2 settings that differ in their size: the plot 'sizes' shows them"))
+
+    def test_a_cell_without_an_interval_has_no_whisker_and_says_so(self) -> None:
+        few = [cell_line(size, size) | {"time_ns": {"median": size, "median_low": None, "median_high": None, "samples": 3}} for size in (4096, 1024)]
+        results = read([self.file(lines(launch_line(), *few))])
+        (plot, _) = curves.size_plots(results, LIMITS)
+        self.assertIn("Where no whisker is, there are fewer than 6 samples.", plot.caption)
+        self.assertNotIn("95 %", plot.caption)
+        for point in plot.charts[0].series["mpi default"]:
+            self.assertEqual((point.low, point.high), (point.y, point.y))
+        mark = phases.plots(results, LIMITS)[0].charts[0].marks[0]
+        self.assertEqual((mark.kind, mark.low), (phases.ALONE, mark.high))
+
+    def test_a_bar_that_ends_elsewhere_than_the_whole_has_both_numbers(self) -> None:
+        def end(whole: float, *parts: float) -> str:
+            cell = cell_line(8, whole) | {"phases": {f"p{index}": {"median": part} for index, part in enumerate(parts)}}
+            return phases.plots(read([self.file(lines(launch_line(), cell))]), LIMITS)[0].charts[0].ends[0]
+
+        self.assertEqual(end(150_000, 100_000, 95_000), "150, phases 195")
+        self.assertEqual(end(150_000, 100_000, 49_000), "150")
+        self.assertEqual(end(150_000, 150_000), "150")
+
+    def test_a_picture_has_the_launches_of_what_it_shows(self) -> None:
+        other = cell_line(64, 10, launch="l2") | {"pattern": "moe_alltoall", "cell_id": "other"}
+        results = read([self.file(lines(launch_line(), launch_line("l2"), cell_line(8, 10), other))])
+        self.assertEqual({plot.name: plot.launches for plot in phases.plots(results, LIMITS)},
+                         {f"{pattern}.{name}": frozenset([launch]) for pattern, launch in (("collective", "l1"), ("moe_alltoall", "l2")) for name in ("phases", "bandwidth")})
+
+    def test_charts_name_the_operation_and_windows(self) -> None:
+        def title(**parameters: str) -> str:
+            cells = [cell_line(size, size) | {"parameters": {"message-size": size, **parameters}, "cell_id": f"{size}"} for size in (8, 16)]
+            return curves.size_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0].title
+
+        self.assertEqual(title(operation="allreduce", window="64", pairs="all"), "allreduce, 4 ranks, host memory")
+        self.assertEqual(title(operation="bandwidth", window="64", pairs="all"), "bandwidth window 64 pairs all, 4 ranks, host memory")
+
     def test_a_line_per_backend_over_payload_per_rank_with_the_interval(self) -> None:
         cells = [cell_line(size, 1000 + size, backend) for backend in ("mpi", "ucx") for size in (4096, 1024)]
         time, bandwidth = curves.size_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)
@@ -139,12 +187,44 @@ class CurvesTest(WithFolder):
         self.assertEqual([point.x for point in chart.series["mpi default"]], [1.0, 2.5])
 
 
+class PaletteTest(unittest.TestCase):
+    def test_a_backend_has_one_colour_in_every_picture(self) -> None:
+        for kinds in (["ucx default", "mpi default"], ["mpi default"], ["nccl graph", "mpi", "ucx"], ["mpi default (osu mean)", "mpi alltoallv", "ucx default"]):
+            index = style.Palette(kinds).index
+            for kind in kinds[:1] if "osu" in kinds[0] else kinds:
+                self.assertEqual(index[kind], style.FIXED[kind.split(" ")[0]], kind)
+            self.assertEqual(len(set(index.values())), len(kinds))
+
+    def test_further_methods_take_what_the_backends_of_the_pictures_leave(self) -> None:
+        index = style.Palette(["mpi blocking", "mpi nonblocking", "ucx default", "mpi pairwise"]).index
+        self.assertEqual([index[f"mpi {method}"] for method in ("blocking", "nonblocking", "pairwise")], [0, 2, 3])
+
+
 class TrendTest(WithFolder):
     def test_campaigns_are_in_order_of_time_and_relative_to_the_first(self) -> None:
         written = lines(launch_line("late", "2026-02-02T00:00:00Z"), cell_line(8, 30, launch="late"), launch_line("early"), cell_line(8, 20, launch="early"))
         chart = trend.plots(read([self.file(written)]), LIMITS)[0].charts[0]
         self.assertEqual([text for _, text in chart.x.ticks], ["2026-01-01 early", "2026-02-02 late"])
         self.assertEqual([point.y for point in chart.series["mpi message-size=8 skew=balanced"]], [1.0, 1.5])
+
+    def test_campaigns_of_one_day_have_labels_of_their_own_and_cells_their_operation(self) -> None:
+        def launch(name: str, time: str) -> dict:
+            made = launch_line(name, time)
+            made["environment"]["informational"] = {"git_revision": "abc"}
+            return made
+
+        def cell(name: str) -> dict:
+            return cell_line(8, 20, launch=name) | {"parameters": {"message-size": 8, "operation": "allreduce"}}
+
+        def labels(times: list[str]) -> list[str]:
+            written = [line for index, time in enumerate(times) for line in (launch(f"l{index}", time), cell(f"l{index}"))]
+            chart = trend.plots(read([self.file(lines(*written))]), LIMITS)[0].charts[0]
+            self.assertIn("allreduce mpi message-size=8 skew=balanced", chart.series)
+            return [text for _, text in chart.x.ticks]
+
+        self.assertEqual(labels(["2026-01-01T08:00:00Z", "2026-01-02T08:00:00Z"]), ["2026-01-01 abc", "2026-01-02 abc"])
+        self.assertEqual(labels(["2026-01-01T08:00:00Z", "2026-01-01T09:00:00Z"]), ["2026-01-01 08:00 abc", "2026-01-01 09:00 abc"])
+        self.assertEqual(labels(["2026-01-01T08:00:01Z", "2026-01-01T08:00:02Z"]), ["2026-01-01 08:00:01 l0", "2026-01-01 08:00:02 l1"])
 
     def test_a_launch_that_stalled_does_not_flatten_the_others(self) -> None:
         written = []
@@ -183,6 +263,11 @@ class DocumentsTest(unittest.TestCase):
         self.assertEqual([span[:4] for span in chart.spans], [(0, 0, 1, "exchange"), (1, 0, 1, "allreduce")])
         self.assertEqual(chart.ends, {0: "127 B", 1: "200 B"})
 
+    def test_bins_without_a_message_are_no_rows(self) -> None:
+        both = {"operation": "exchange", "send": [{"peer": 1, "bytes": 64}, {"peer": 1, "bytes": 64 << 20}], "recv": []}
+        chart = messages.plots({"p": {**plan_document(), "plans": [plan(0, both)]}}, LIMITS)[0].charts[0]
+        self.assertEqual(chart.rows, ["64 B ..", "64 MiB .."])
+
     def test_a_plan_that_sends_nothing_has_no_messages(self) -> None:
         document = {**plan_document(), "plans": [plan(0, {"operation": "barrier"})]}
         self.assertEqual(messages.plots({"p": document}, LIMITS), [])
@@ -216,7 +301,7 @@ class DocumentsTest(unittest.TestCase):
     def test_the_worst_cell_is_on_top_of_the_forest_and_cells_without_a_ratio_are_counted(self) -> None:
         plot = compare.plots({"c": comparison_document()}, LIMITS)[0]
         self.assertEqual([mark.kind for mark in plot.charts[0].marks], ["REGRESSED", "SAME"])
-        self.assertIn("1 of 3 cells have no ratio", plot.left_out)
+        self.assertIn("1 of 3 cells without a ratio", plot.left_out)
 
     def test_scaling_has_a_line_per_topology_in_the_order_of_the_ranks(self) -> None:
         plot = scaling.plots({"s": scaling_document()}, LIMITS)[0]

@@ -23,6 +23,7 @@ from made import WithFolder, cell_line, launch_line, lines, run
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 DEAD_PROXY = "127.0.0.1:9"  # the browser has no network
 LARGEST_BYTES = 5_000_000
+PHASES = {"phases": {"dispatch": {"median": 4}, "combine": {"median": 6}}}  # with two of them a line over sizes does not show all
 
 
 class Elements(HTMLParser):
@@ -69,7 +70,18 @@ class ReportTest(WithFolder):
         self.assertIn("<td>vm had a load of 4.4 to 6 before</td><td>2 of 3 launches</td>", text)
         self.assertIn("<td>the received bytes were not checked</td><td>1 of 2 cells</td>", text)
         self.assertIn("<td>has no end line: it was interrupted; its finished cells are used</td><td>3 times</td>", text)
-        self.assertEqual(text.count("had a load"), 1)
+        top, below = text.split("<nav>")
+        self.assertEqual((top.count("had a load"), below.count("had a load")), (1, 1))
+        self.assertIn("<li>vm had a load of 4.4 to 6 before (2 of 3 launches)</li>", top)
+
+    def test_the_first_screen_has_date_host_revision_and_warnings(self) -> None:
+        launch = launch_line(time="2026-03-04T05:06:07Z", warnings=["the governor is powersave"])
+        launch["environment"]["informational"] = {"hosts": "node7 node8", "git_revision": "abc1234"}
+        few = cell_line(8, 10) | {"time_ns": {"median": 10, "median_low": None, "median_high": None, "samples": 4}}
+        top = self.report(self.file(lines(launch, few))).read_text().split("<nav>")[0]
+        self.assertIn("<p>2026-03-04T05:06:07Z; on node7 node8; ranks: 4; revision abc1234</p>", top)
+        self.assertIn("<li>the governor is powersave (1 of 1 launches)</li>", top)
+        self.assertIn("fewer than 6 samples: no interval, and no method is called faster (1 of 1 cells)", top)
 
     def test_times_of_a_test_double_are_said_to_be_none_before_anything_else(self) -> None:
         text = self.report(self.file(lines(launch_line(test_double=True), cell_line(8, 10)))).read_text()
@@ -85,19 +97,19 @@ class ReportTest(WithFolder):
         self.assertEqual(Elements(self.report(self.file(lines(launch_line(), *cells))).read_text()).fetched, [])
 
     def test_many_cells_make_a_small_page_that_says_what_it_leaves_out(self) -> None:
-        cells = (cell_line(8 * size, 10 + size, backend, skew=f"zipf:{skew}") for size in range(1, 51) for skew in range(20) for backend in ("mpi", "ucx"))
+        cells = (cell_line(8 * size, 10 + size, backend, skew=f"zipf:{skew}") | PHASES for size in range(1, 51) for skew in range(20) for backend in ("mpi", "ucx"))
         path = self.report(self.file(lines(launch_line(), *cells)))
         self.assertLess(path.stat().st_size, LARGEST_BYTES)
-        self.assertIn("64 of 1000 settings are shown", path.read_text())
+        self.assertIn("64 of 1000 settings fit", path.read_text())
 
     def test_a_page_beyond_the_limit_is_drawn_with_fewer_charts(self) -> None:
-        cells = [cell_line(8 * size, 10 + size) for size in range(1, 101)]
+        cells = [cell_line(8 * size, 10 + size) | PHASES for size in range(1, 101)]
         inputs = read_inputs([self.file(lines(launch_line(), *cells))])
         self.addCleanup(setattr, page, "LARGEST_DATA_BYTES", page.LARGEST_DATA_BYTES)
         page.LARGEST_DATA_BYTES = 20_000
         found, data = page.fitting(inputs, Machine())
         self.assertLessEqual(len(data), 20_000)
-        self.assertRegex(next(plot.left_out for plot in found if plot.name == "collective.phases"), r"^\d+ of 100 settings are shown")
+        self.assertRegex(next(plot.left_out for plot in found if plot.name == "collective.phases"), r"^\d+ of 100 settings fit")
 
     def test_a_browser_without_a_network_draws_every_plot(self) -> None:
         browser = next(filter(None, map(shutil.which, BROWSERS)), None)

@@ -54,7 +54,7 @@ def for_readers(line: Line) -> Line:
     if line["status"] == "ok":
         filled["statistic"] = next((name for name in ("median", "mean") if name in said), "")
         typical = float(said.get(filled["statistic"], math.nan))
-        filled["time_ns"] = {"median": typical, "median_low": typical, "median_high": typical, "p99": None, "max": typical}
+        filled["time_ns"] = {"median": typical, "median_low": None, "median_high": None, "p99": None, "max": typical}
     return filled
 
 

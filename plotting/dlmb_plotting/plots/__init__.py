@@ -32,8 +32,8 @@ OF_DOCUMENTS = ("matrix", "messages", "timeline", "tuning", "compare", "scaling"
 
 
 def plots(inputs: Inputs, machine: Machine, limits: Limits, only: str | None = None) -> list[Plot]:
-    """only: a name in MAKERS; None: all that the inputs have something for."""
-    return [plot for name in MAKERS if only in (None, name) for plot in made(name, inputs, machine, limits)]
+    """only: a name in MAKERS; None: all that the inputs have something for, without those that another one shows as well."""
+    return [plot for name in MAKERS if only in (None, name) for plot in made(name, inputs, machine, limits) if only == name or not plot.covered]
 
 
 def made(name: str, inputs: Inputs, machine: Machine, limits: Limits) -> list[Plot]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from dlmb_plotting import style
-from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows
-from dlmb_plotting.groups import short_names
+from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, plural
+from dlmb_plotting.groups import short_names, traffic_of_id
 
 CAPTION = "How many times worse the candidate is{}: above 1 is worse, whatever the metric. Worst cells on top."
 WITH_INTERVAL = ", with its 95 % interval"
@@ -25,7 +25,7 @@ def of_document(name: str, document: dict[str, Any], limits: Limits) -> list[Plo
         return []
     cells.sort(key=lambda cell: -ratio_of(cell)["ratio"])
     shown = cells[: limits.rows]
-    names = short_names(cell["cell_id"] for cell in shown)
+    names = short_names((cell["cell_id"] for cell in shown), {cell["cell_id"]: traffic_of_id(cell["cell_id"]) for cell in shown})
     metric = document["metric"]["name"]
     chart = Rows(verdicts(document), [names[cell["cell_id"]] for cell in shown],
                  Axis(f"{metric}: candidate / baseline (ratio, above 1 is worse)", reference=1.0))
@@ -38,7 +38,7 @@ def of_document(name: str, document: dict[str, Any], limits: Limits) -> list[Plo
         chart.ends[row] = ratio
     judged, bare = (any(cell.get(name) for cell in shown) for name in ("evidence", "bare_ratio"))
     caption = CAPTION.format(WITH_INTERVAL if judged else "") + (WITHOUT if bare else "")
-    return [Plot(f"{name}.compare", f"comparison {name}", caption, [chart], missing(len(shown), len(cells), len(document["cells"])), measured=False)]
+    return [Plot(f"{name}.compare", f"comparison {name}", caption, [chart], missing(len(shown), len(cells), len(document["cells"])), palette="verdicts")]
 
 
 def ratio_of(cell: dict[str, Any]) -> dict[str, float]:
@@ -52,5 +52,5 @@ def verdicts(document: dict[str, Any]) -> str:
 
 def missing(shown: int, with_ratio: int, cells: int) -> str:
     texts = [f"the worst {shown} of {with_ratio} cells with a ratio are shown"] if shown < with_ratio else []
-    texts += [f"{cells - with_ratio} of {cells} cells have no ratio (not comparable, or invalid)"] if with_ratio < cells else []
+    texts += [f"{cells - with_ratio} of {plural(cells, 'cell')} without a ratio (not comparable, or invalid)"] if with_ratio < cells else []
     return "; ".join(texts)

@@ -33,6 +33,11 @@ def cells_of(groups: list[Group]) -> list[Cell]:
     return [cell for group in groups for cell in group.cells]
 
 
+def drawn_by_size(cells: list[Cell]) -> set[str]:
+    """The ids of cells of one pattern that are points of a line over sizes."""
+    return {cell.id for cell in cells_of(groups_that_vary([cell for cell in cells if cell.payload_bytes > 0], SIZE_PARAMETERS, per_rank))}
+
+
 def chart(group: Group, x: Axis, y: Axis, limits: Limits, point: Callable[[Cell], Point], joined: bool) -> Points:
     methods: dict[str, list[Cell]] = {}
     for cell in group.cells:
@@ -73,9 +78,11 @@ def size_plots(results: Results, limits: Limits) -> list[Plot]:
             shown = evenly(groups, limits.charts)
             caption = f"{interval_caption(cells_of(shown), INTERVALS)} {SIZE_CAPTION}"
             missing = left_out(len(shown), len(groups), "settings")
-            found.append(Plot(f"{pattern}.sizes", f"{pattern}: time by size", caption, [time_chart(group, limits) for group in shown if any(cell.timed for cell in group.cells)], missing))
+            launches = results.launches_of(cells_of(shown))
+            found.append(Plot(f"{pattern}.sizes", f"{pattern}: time by size", caption,
+                              [time_chart(group, limits) for group in shown if any(cell.timed for cell in group.cells)], missing, launches))
             found.append(Plot(f"{pattern}.size_bandwidth", f"{pattern}: bus bandwidth by size", caption,
-                              [chart for chart in (bandwidth_chart(group, limits) for group in shown) if chart.series], missing))
+                              [chart for chart in (bandwidth_chart(group, limits) for group in shown) if chart.series], missing, launches))
     return [plot for plot in found if plot.charts]
 
 
@@ -89,7 +96,8 @@ def timing_plots(results: Results, limits: Limits) -> list[Plot]:
         if groups:
             shown = evenly(groups, limits.charts)
             found.append(Plot(f"{pattern}.timings", f"{pattern}: time by its definition", f"{interval_caption(cells_of(shown), INTERVALS)} {SIZE_CAPTION}",
-                              [time_chart(group, limits) for group in shown], left_out(len(shown), len(groups), "settings")))
+                              [time_chart(group, limits) for group in shown], left_out(len(shown), len(groups), "settings"),
+                              results.launches_of(cells_of(shown))))
     return found
 
 
@@ -134,7 +142,8 @@ def imbalance_plots(results: Results, limits: Limits) -> list[Plot]:
             shown = evenly(groups, limits.charts)
             caption = f"{IMBALANCE_CAPTION} {interval_caption(cells_of(shown), INTERVALS)}"
             found.append(Plot(f"{pattern}.imbalance", f"{pattern}: imbalance against time", caption,
-                              [imbalance_chart(group, limits) for group in shown], left_out(len(shown), len(groups), "settings")))
+                              [imbalance_chart(group, limits) for group in shown], left_out(len(shown), len(groups), "settings"),
+                              results.launches_of(cells_of(shown))))
     return found
 
 

@@ -26,7 +26,7 @@ def plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
             charts = heats(document)
             title = f"{pattern}, {document['preset'] or 'no preset'}, {document['world']['ranks']} ranks: traffic of one iteration"
             found.append(Plot(f"{pattern}.matrix" if len(documents) == 1 else f"{pattern}.{name}.matrix", title, CAPTION, charts[: limits.charts],
-                              left_out(min(len(charts), limits.charts), len(charts), "matrices"), measured=False))
+                              left_out(min(len(charts), limits.charts), len(charts), "matrices")))
     return [plot for plot in found if plot.charts]
 
 

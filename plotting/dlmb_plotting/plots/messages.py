@@ -11,7 +11,7 @@ from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Plot, Rows, Span, left_out
 
 CAPTION = ("Messages of one iteration over all ranks, in bins that begin at a power of two. A message is a block to another rank; of a collective "
-           "each rank's call counts as one, of its whole vector. At the right: bytes of the bin.")
+           "each rank's call counts as one, of its whole vector. Bins without a message are left out. At the right: bytes of the bin.")
 WITHOUT = ("compute", "recv", "barrier")  # nothing is sent, or it is the other end of a send
 
 
@@ -22,7 +22,7 @@ def plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
         if rows.spans:
             by_pattern.setdefault(document["pattern"], []).append(rows)
     return [Plot(f"{pattern}.messages", f"{pattern}: messages of one iteration by size", CAPTION, charts[: limits.charts],
-                 left_out(min(len(charts), limits.charts), len(charts), "plans"), measured=False) for pattern, charts in by_pattern.items()]
+                 left_out(min(len(charts), limits.charts), len(charts), "plans"), palette="operations") for pattern, charts in by_pattern.items()]
 
 
 def sizes_of(step: dict[str, Any], rank: int) -> list[int]:
@@ -32,7 +32,7 @@ def sizes_of(step: dict[str, Any], rank: int) -> list[int]:
 
 
 def chart(document: dict[str, Any]) -> Rows:
-    """A row for each bin, from the smallest to the largest that occurs."""
+    """A row for each bin that has a message, from the smallest to the largest."""
     counts: Counter[tuple[int, str]] = Counter()  # by bits of the size, and operation
     totals: Counter[int] = Counter()
     for plan in document["plans"]:
@@ -41,7 +41,7 @@ def chart(document: dict[str, Any]) -> Rows:
                 for size in sizes_of(step, plan["rank"]):
                     counts[size.bit_length(), step["operation"]] += 1
                     totals[size.bit_length()] += size
-    bins = range(min(totals, default=0), max(totals, default=-1) + 1)
+    bins = sorted({bits for bits, _ in counts})
     title = ", ".join([document["preset"] or "no preset", f"{document['world']['ranks']} ranks"])
     rows = Rows(title, [style.byte_text(1 << bits >> 1) + " .." if bits else "0 B" for bits in bins], Axis("messages"))
     operations = sorted({operation for _, operation in counts})

@@ -5,13 +5,20 @@ on top."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, Span, evenly, left_out
 from dlmb_plotting.groups import Group, beside_others, grouped
+from dlmb_plotting.plots.curves import drawn_by_size
 from dlmb_plotting.results import Cell, Results, interval_caption
 
 FURTHEST = 2.0  # times the longest bar or median
 WHOLE = "whole iteration, median and 95 % interval"
+ALONE = "whole iteration, median of too few samples for an interval"
+BY_SIZE = "settings that differ in their size: the plot 'sizes' shows them"
+UNLIKE = 1.03  # from here on the sum of phases and the whole have each their number
 PHASES = ("Bars: median of each phase on its slowest rank, so their sum may be more than the whole. "
           "Diamond and whisker: the whole iteration, its median and the 95 % interval of the median. A whisker that ends at the edge is longer.")
 CONVERTED = "whole iteration without an interval: the number of another program, or the mean beside it"
@@ -19,31 +26,47 @@ BANDWIDTH = "Bus bandwidth: the most bytes that a rank sends or receives, self e
 
 
 def plots(results: Results, limits: Limits) -> list[Plot]:
-    return [plot for pattern, cells in results.patterns().items() for plot in of_pattern(pattern, cells, limits)]
+    return [plot for pattern, cells in results.patterns().items() for plot in of_pattern(results, pattern, cells, limits)]
 
 
-def of_pattern(pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
+def of_pattern(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
     groups = [beside_others(group) for group in grouped(cells)]
     groups = [group for group in groups if any(cell.ok for cell in group.cells)] or groups
     for group in groups:  # the fastest on top
         group.cells.sort(key=lambda cell: (not cell.timed, cell.median_ns))
-    shown = evenly(groups, limits.charts)
-    missing = left_out(len(shown), len(groups), "settings")
-    found = phase_plots(pattern, [group for group in groups if any(cell.timed or not cell.ok for cell in group.cells)], limits)
+    by_size = drawn_by_size(cells)
+    found = phase_plots(results, pattern, groups, by_size, limits)
     if any(cell.bus_bandwidth is not None for cell in cells):
-        found.append(Plot(f"{pattern}.bandwidth", f"{pattern}: bus bandwidth", BANDWIDTH,
-                          [bandwidth_chart(group, limits) for group in shown], missing))
+        rest = without_lines(groups, lambda cell: cell.id in by_size)
+        found.append(plot_of(results, f"{pattern}.bandwidth", f"{pattern}: bus bandwidth", BANDWIDTH, groups, rest, bandwidth_chart, limits))
     return found
 
 
-def phase_plots(pattern: str, groups: list[Group], limits: Limits) -> list[Plot]:
+def phase_plots(results: Results, pattern: str, groups: list[Group], by_size: set[str], limits: Limits) -> list[Plot]:
     """None of groups whose origin printed bandwidths alone."""
-    shown = evenly(groups, limits.charts)
-    if not shown:
+    groups = [group for group in groups if any(cell.timed or not cell.ok for cell in group.cells)]
+    if not groups:
         return []
-    caption = f"The fastest on top. {interval_caption((cell for group in shown for cell in group.cells), PHASES)}"
-    return [Plot(f"{pattern}.phases", f"{pattern}: time of one iteration by phase", caption, [phase_chart(group, limits) for group in shown],
-                 left_out(len(shown), len(groups), "settings"))]
+    rest = without_lines(groups, lambda cell: cell.id in by_size and len(cell.phases_ns) <= 1)
+    caption = f"The fastest on top. {interval_caption((cell for group in evenly(rest or groups, limits.charts) for cell in group.cells), PHASES)}"
+    plot = plot_of(results, f"{pattern}.phases", f"{pattern}: time of one iteration by phase", caption, groups, rest, phase_chart, limits)
+    return [replace(plot, palette=f"phases of {pattern}")]
+
+
+def without_lines(groups: list[Group], is_point: Callable[[Cell], bool]) -> list[Group]:
+    """Those of which a line over sizes does not show as much."""
+    ran = [[cell for cell in group.cells if cell.ok] for group in groups]
+    return [group for group, cells in zip(groups, ran) if not cells or not all(map(is_point, cells))]
+
+
+def plot_of(results: Results, name: str, title: str, caption: str, groups: list[Group], rest: list[Group],
+            chart: Callable[[Group, Limits], Rows], limits: Limits) -> Plot:
+    """Of `rest`, those of the groups that no line over sizes shows; of all where there is a line for each."""
+    chosen = rest or groups
+    shown = evenly(chosen, limits.charts)
+    lines = f"{len(groups) - len(chosen)} {BY_SIZE}" if len(chosen) < len(groups) else ""
+    return Plot(name, title, caption, [chart(group, limits) for group in shown], "; ".join(filter(None, (left_out(len(shown), len(chosen), "settings"), lines))),
+                results.launches_of(cell for group in shown for cell in group.cells), covered=not rest)
 
 
 def why_not(cell: Cell) -> str:
@@ -72,10 +95,18 @@ def phase_chart(group: Group, limits: Limits) -> Rows:
             start += duration
         median = f"{style.number(cell.median_ns / size)} {unit}"
         interval = f"{style.number(cell.low_ns / size)} to {style.number(cell.high_ns / size)} {unit}"
-        kind, text = (WHOLE, f"{median}, {interval}") if cell.has_interval else (CONVERTED, f"{cell.statistic} {median}")
+        kind, text = (WHOLE, f"{median}, {interval}") if cell.has_interval else (CONVERTED if cell.suite else ALONE, f"{cell.statistic} {median}")
         chart.marks.append(Mark(row, cell.median_ns / size, cell.low_ns / size, cell.high_ns / size, kind, text))
-        chart.ends[row] = style.number(cell.median_ns / size)
+        chart.ends[row] = end_text(cell, start, size)
     return chart
+
+
+def end_text(cell: Cell, phases_ns: float, size: float) -> str:
+    """The time of the whole, and that of the bar where it ends elsewhere."""
+    whole = style.number(cell.median_ns / size)
+    if not cell.phases_ns or cell.median_ns < UNLIKE * phases_ns < UNLIKE**2 * cell.median_ns:
+        return whole
+    return f"{whole}, phases {style.number(phases_ns / size)}"
 
 
 def bandwidth_chart(group: Group, limits: Limits) -> Rows:

@@ -36,4 +36,4 @@ def plot_of(name: str, document: dict[str, Any], limits: Limits) -> Plot:
               Points("injection bandwidth of the busiest node", x, Axis("share", log=True), shares)]
     return Plot(f"{name}.scaling", f"{document['scaling']} scaling: {document['traffic']}",
                 CAPTION.format(bandwidth=document["bandwidth_GBps"], placement=document["placement"]), list(charts),
-                left_out(len(shown), len(families), "topologies"), measured=False)
+                left_out(len(shown), len(families), "topologies"), palette="topologies")

@@ -16,7 +16,7 @@ MOST_SPANS = 4000
 LEAST_SHARE = 0.005  # of the time; a lane in which less happens is left out
 COMPUTE = "compute"
 LANES = {COMPUTE: COMPUTE, "send": "send", "recv": "wait"}  # of a rank, by operation
-TOGETHER = "together"  # of all other operations
+COLLECTIVE = "collective"  # of all other operations
 RECORDED = "recorded"  # when the steps ran in the run that a plan was made of
 
 
@@ -32,7 +32,7 @@ def plots(plans: dict[str, dict[str, Any]], machine: Machine, limits: Limits) ->
                f"Lanes in which less than {LEAST_SHARE:.1%} of the time is spent are left out. Recorded: when the steps ran in the recorded run, "
                "from the begin of the iteration on the clock of each rank.")
     return [Plot(f"{pattern}.timeline", f"{pattern}: simulated timeline of one iteration", caption, charts[: limits.charts],
-                 left_out(min(len(charts), limits.charts), len(charts), "plans"), measured=False) for pattern, charts in by_pattern.items()]
+                 left_out(min(len(charts), limits.charts), len(charts), "plans"), palette=f"steps of {pattern}") for pattern, charts in by_pattern.items()]
 
 
 def kind(activity: Activity) -> str:
@@ -40,7 +40,7 @@ def kind(activity: Activity) -> str:
     label = str(activity.step["label"])
     if label.startswith(COMPUTE):
         return ".".join(label.split(".")[:2])
-    return label.split(".")[0] + {"send": ", sent", "recv": ", waited for"}.get(activity.step["operation"], ", together")
+    return label.split(".")[0] + {"send": ", sent", "recv": ", waited for"}.get(activity.step["operation"], ", collective")
 
 
 def text(activity: Activity, unit: str, size: float) -> str:
@@ -57,7 +57,7 @@ def text(activity: Activity, unit: str, size: float) -> str:
 
 
 def lane(activity: Activity) -> str:
-    return LANES.get(activity.step["operation"], TOGETHER)
+    return LANES.get(activity.step["operation"], COLLECTIVE)
 
 
 def recorded(document: dict[str, Any]) -> list[Activity]:
@@ -77,7 +77,7 @@ def chart(document: dict[str, Any], machine: Machine) -> Rows:
     busy_ns: Counter[tuple[int, str]] = Counter()
     for activity, name in shown:
         busy_ns[activity.rank, name] += activity.end_ns - activity.start_ns
-    lanes = [(rank, name) for rank in ranks for name in (*LANES.values(), TOGETHER, RECORDED)]
+    lanes = [(rank, name) for rank in ranks for name in (*LANES.values(), COLLECTIVE, RECORDED)]
     row_of = {each: index for index, each in enumerate(each for each in lanes if busy_ns[each] > LEAST_SHARE * end)}
     parameters = document["parameters"]
     title = ", ".join([document["preset"] or "no preset", *([str(parameters["schedule"])] if "schedule" in parameters else []),

@@ -8,8 +8,8 @@ import math
 from statistics import median
 
 from dlmb_plotting import style
-from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points
-from dlmb_plotting.groups import short_names
+from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points, plural
+from dlmb_plotting.groups import short_names, traffic
 from dlmb_plotting.results import Cell, Results
 
 CAPTION = ("Median over the launches of a campaign, divided by that of the first campaign that has the cell; above 1 is slower. Whiskers: smallest and largest launch, cut a quarter above the highest median. "
@@ -32,15 +32,27 @@ def plots(results: Results, limits: Limits) -> list[Plot]:
         times = {identifier: campaigns for identifier, campaigns in times.items() if len(campaigns) > 1}
         if times:
             used = [campaign for campaign in begin if any(campaign in campaigns for campaigns in times.values())]
-            ticks = [(float(index), tick(campaign, begin[campaign], revision[campaign])) for index, campaign in enumerate(used)]
+            labels = distinct_labels([(campaign, begin[campaign], revision[campaign]) for campaign in used])
+            ticks = [(float(index), label) for index, label in enumerate(labels)]
             shown = sorted(times, key=lambda identifier: -change(times[identifier]))[: limits.series - 1]
             missing = f"the {len(shown)} cells that changed most of {len(times)} are shown" if len(shown) < len(times) else ""
-            found.append(Plot(f"{pattern}.trend", f"{pattern}: trend over campaigns", CAPTION, [chart(times, shown, used, ticks)], missing))
+            launches = frozenset(launch for identifier in times for launch, _ in results.visits[identifier])
+            traffic_of = {cell.id: traffic(dict(cell.parameters)) for cell in cells}
+            found.append(Plot(f"{pattern}.trend", f"{pattern}: trend over campaigns", CAPTION, [chart(times, shown, used, ticks, traffic_of)], missing,
+                              launches, palette="cells"))
     return found
 
 
-def tick(campaign: str, time: str, revision: str) -> str:
-    return f"{time[:10]} {revision[:12] or campaign}"
+def distinct_labels(campaigns: list[tuple[str, str, str]]) -> list[str]:
+    """Of campaigns, begins and revisions: day and revision, with the time of day where that is not enough, else with the campaign."""
+    forms = (lambda campaign, begin, revision: f"{begin[:10]} {revision[:12] or campaign}",
+             lambda campaign, begin, revision: f"{begin[:10]} {begin[11:16]} {revision[:12] or campaign}",
+             lambda campaign, begin, revision: f"{begin[:10]} {begin[11:19]} {campaign}")
+    for form in forms:
+        labels = [form(*each) for each in campaigns]
+        if len(set(labels)) == len(labels):
+            break
+    return labels
 
 
 def by_campaign(results: Results, cell: Cell) -> dict[str, list[float]]:
@@ -57,8 +69,9 @@ def change(campaigns: dict[str, list[float]]) -> float:
     return max(medians) / min(medians)
 
 
-def chart(times: dict[str, dict[str, list[float]]], shown: list[str], used: list[str], ticks: list[tuple[float, str]]) -> Points:
-    names = short_names(shown)
+def chart(times: dict[str, dict[str, list[float]]], shown: list[str], used: list[str], ticks: list[tuple[float, str]],
+          traffic_of: dict[str, str]) -> Points:
+    names = short_names(shown, traffic_of)
     series = {ALL: mean_points([each for each in times.values() if len(each) == len(used)], used)}
     for identifier in shown:
         campaigns = times[identifier]
@@ -70,7 +83,7 @@ def chart(times: dict[str, dict[str, list[float]]], shown: list[str], used: list
     end = LONGEST_WHISKER * max(point.y for points in series.values() for point in points)
     series = {name: [point._replace(high=min(point.high, end)) for point in points] for name, points in series.items()}
     y = Axis("time / first time (above 1 is slower)", reference=1.0)
-    return Points(f"{len(times)} cells in {len(used)} campaigns", Axis("campaign (date and revision)", ticks=ticks), y,
+    return Points(f"{plural(len(times), 'cell')} in {len(used)} campaigns", Axis("campaign (date and revision)", ticks=ticks), y,
                   {name: points for name, points in series.items() if points})
 
 

@@ -26,12 +26,12 @@ def plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
         system = table.get("system") or {}
         title = ", ".join(text for text in (name, system.get("cpu"), system.get("gpu")) if text)
         charts = [map_chart(scope, rules, limits) for scope, rules in by_scope(table).items()]
-        found.append(Plot(f"{name}.tuning", f"tuning table {title}: who wins where", MAP_CAPTION, charts, measured=False))
+        found.append(Plot(f"{name}.tuning", f"tuning table {title}: who wins where", MAP_CAPTION, charts))
         measured = [rule for rule in table.get("rules", ()) if (rule.get("evidence") or {}).get("gain") is not None]
         if measured:
             shown = evenly(measured, limits.rows)
             found.append(Plot(f"{name}.gain", f"tuning table {title}: gain over the default", GAIN_CAPTION, [gain_chart(shown)],
-                              left_out(len(shown), len(measured), "rules"), measured=False))
+                              left_out(len(shown), len(measured), "rules"), palette="rules"))
     return [plot for plot in found if plot.charts]
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from html import escape
 
 from dlmb_plotting.findings import Finding, Judge, how_sure
@@ -17,6 +18,7 @@ INFORMATIONAL = ("hosts", "kernel", "compiler", "version", "git_revision", "load
 MOST_REASONS = 40
 WHERE = re.compile(r".*?: (?:launch \S+ )?")  # at the begin of a remark: file, line, launch
 MOST_METHODS = 200
+MOST_AT_A_GLANCE = 4
 
 
 def table(head: list[str], rows: list[list[object]]) -> str:
@@ -46,6 +48,29 @@ def fact(launch: Launch, name: str) -> object:
     return known.get(name)
 
 
+def at_a_glance(results: Results) -> str:
+    """When and where it was measured, and what makes the numbers less than they could be: who reads no further has seen it."""
+    if not results.launches:
+        return ""
+    launches = sorted(results.launches.values(), key=lambda launch: launch.time)
+    first, last = launches[0].time, launches[-1].time
+    when = first if len(launches) == 1 else f"{len(launches)} launches, {first} to {last}"
+    parts = [when, *(f"{name} {values}" for name, values in (
+        ("on", some(fact(launch, "hosts") for launch in launches)), ("ranks:", some(fact(launch, "ranks") for launch in launches)),
+        ("revision", some(launch.revision for launch in launches))) if values)]
+    warned = warning_rows(results)
+    shown = "".join(f"<li>{escape(str(text))} ({escape(str(of))})</li>" for text, of in warned[:MOST_AT_A_GLANCE])
+    rest = f'<li><a href="#warnings">{len(warned) - MOST_AT_A_GLANCE} more warnings</a></li>' if len(warned) > MOST_AT_A_GLANCE else ""
+    listed = f'<p class="warning">Warnings:</p><ul class="found">{shown}{rest}</ul>' if warned else "<p>No warnings.</p>"
+    return f'<p>{escape("; ".join(parts))}</p>{listed}'
+
+
+def some(values: Iterable[object]) -> str:
+    """Two different ones at most, and how many others there are."""
+    known = sorted({str(value) for value in values if value})
+    return ", ".join(known[:2]) + (f" and {len(known) - 2} more" if len(known) > 2 else "")
+
+
 def methods(results: Results) -> str:
     """Counts all cells, also those that the plots leave out."""
     counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -61,7 +86,7 @@ def methods(results: Results) -> str:
     for (pattern, method), count in sorted(counts.items()):
         wins = f"{count['fastest']} of {count['contested']}" if count["contested"] else "no other method"
         rows.append([pattern, method, count["cells"], count["ok"], count["skipped"], count["failed"] + count["timeout"], count["invalid"], wins])
-    head = ["pattern", "backend, method", "cells", "ok", "skipped", "failed or timeout", "invalid", "surely the fastest in settings"]
+    head = ["pattern", "backend, method", "cells", "ok", "skipped", "failed or timeout", "invalid", "fastest, of settings with others"]
     return table(head, rows[:MOST_METHODS]) + more(MOST_METHODS, len(rows), "rows")
 
 
@@ -84,6 +109,11 @@ def found(results: Results, findings: list[Finding]) -> str:
 
 
 def warnings(results: Results) -> str:
+    rows = warning_rows(results)
+    return table(["warning", "of"], rows) if rows else "<p>None.</p>"
+
+
+def warning_rows(results: Results) -> list[list[object]]:
     """Each once, with the number of launches or cells that have it."""
     ran = [cell for cell in results.cells if cell.ok]
     doubts = Counter(doubt for cell in ran for doubt in cell.doubts)
@@ -93,5 +123,4 @@ def warnings(results: Results) -> str:
     for remark in results.remarks:
         where = WHERE.match(remark)
         remarks.setdefault(remark[where.end() :] if where else remark, []).append(where[0].rstrip(": ") if where else "")
-    rows += [[text, places[0] if len(places) == 1 else f"{len(places)} times"] for text, places in remarks.items()]
-    return table(["warning", "of"], rows) if rows else "<p>None.</p>"
+    return rows + [[text, places[0] if len(places) == 1 else f"{len(places)} times"] for text, places in remarks.items()]

@@ -48,16 +48,18 @@ def chart_object(chart: Chart, index_of: dict[str, int]) -> dict[str, Any]:
     return found
 
 
-def plot_object(plot: Plot) -> dict[str, Any]:
-    index_of = {kind: index for index, kind in enumerate(plot.kinds())}
+def plot_object(plot: Plot, palette: style.Palette) -> dict[str, Any]:
+    """Kinds by the index of their colour."""
+    index_of = {kind: palette.index[kind] for kind in plot.kinds()}
     charts = [chart_object(chart, index_of) for chart in plot.charts]
     bars = sorted({span[3] for chart in charts for span in chart.get("spans", ())})
-    return {"name": plot.name, "kinds": list(index_of), "bars": bars, "charts": charts}
+    return {"name": plot.name, "kinds": {index: kind for kind, index in index_of.items()}, "bars": bars, "charts": charts}
 
 
 def data_text(found: list[Plot]) -> str:
     """JSON that is safe inside a script element."""
-    data = {"colours": style.COLOURS, "plots": [short(plot_object(plot)) for plot in found]}
+    palettes = style.palettes(found)
+    data = {"colours": style.COLOURS, "plots": [short(plot_object(plot, palettes[plot.palette])) for plot in found]}
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
@@ -87,7 +89,7 @@ def body(inputs: Inputs, plotted: list[Plot]) -> str:
     around = [("ran", "What ran", facts.methods), ("not-run", "What did not run, and why", facts.not_run),
               ("warnings", "Warnings", facts.warnings), ("machine", "Machine and software", facts.machine)] if results.launches else []
     links = [*((f"chapter-{name}", name) for name in chapters), *((identifier, title) for identifier, title, _ in around)]
-    parts = ["<h1>DLMB report</h1><nav>", *(f'<a href="#{escape(identifier)}">{escape(title)}</a>' for identifier, title in links), "</nav>"]
+    parts = ["<h1>DLMB report</h1>", facts.at_a_glance(results), "<nav>", *(f'<a href="#{escape(identifier)}">{escape(title)}</a>' for identifier, title in links), "</nav>"]
     parts += ["<h2>What was found</h2>", facts.found(results, findings(inputs))]
     for name, of_chapter in chapters.items():
         parts += [f'<h2 id="chapter-{escape(name)}">{escape(name)}</h2>', *map(section, of_chapter)]
