@@ -7,6 +7,7 @@ from __future__ import annotations
 import unittest
 
 from dlmb_launch.autotune.elimination import ERROR_RATE, detectable_gain, radius, standing
+from dlmb_launch.autotune.report import noise_text
 from made import measured
 
 
@@ -75,6 +76,10 @@ class Elimination(unittest.TestCase):
     def test_more_launches_find_smaller_gains(self) -> None:
         self.assertAlmostEqual(detectable_gain(8, 0.05), 0.043, delta=0.001)  # 1 - exp(-2.487 * 0.05 / sqrt(8))
         self.assertLess(detectable_gain(16, 0.05), detectable_gain(8, 0.05))
+
+    def test_the_noise_is_told_as_the_gains_that_it_hides(self) -> None:
+        # 1 - exp(-2.487 * 0.12 / sqrt(8)) = 10.0 %
+        self.assertEqual(noise_text(0.12), "noise 12 % from launch to launch: gains below 10 % cannot be seen on a machine this noisy")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def describe(request: Request, info: dict[str, Any], launcher: Launcher) -> list
     if len(fitting) < len(candidates):
         left_out = f"{len(candidates) - len(fitting)} of {len(candidates)} points cannot be decided in {duration(request.budget_s)}"
         lines.append(f"{left_out}: give more, or fewer --operations or --sizes")
-    lines.append(f"{SEARCH_LAUNCHES} launches decide a point; how small a gain they find is said when the noise is known")
+    lines.append(f"{SEARCH_LAUNCHES} launches decide a point; how small a gain can be seen is said when the noise is known")
     return lines
 
 

@@ -54,11 +54,13 @@ def summary(found: Findings) -> list[str]:
 
 
 def _noise(found: Findings) -> list[str]:
-    if found.noise is None:
-        return ["noise: not known, too little was measured"]
-    gain = detectable_gain(SEARCH_LAUNCHES, found.noise)
-    text = f"noise {100 * found.noise:.1f} % from launch to launch: {SEARCH_LAUNCHES} launches find a gain of {100 * gain:.1f} %"
-    return [f"{text} four times out of five"]
+    return ["noise: not known, too little was measured"] if found.noise is None else [noise_text(found.noise)]
+
+
+def noise_text(noise: float) -> str:
+    """noise: by how much the ratio of two methods changes from launch to launch."""
+    gain = detectable_gain(SEARCH_LAUNCHES, noise)
+    return f"noise {100 * noise:.2g} % from launch to launch: gains below {100 * gain:.2g} % cannot be seen on a machine this noisy"
 
 
 def _outcome(one: Exported, found: Findings) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dlmb_launch.autotune import campaign as steps
-from dlmb_launch.autotune import elimination, observations, planning
+from dlmb_launch.autotune import elimination, observations, planning, report
 from dlmb_launch.autotune.budget import Clock
 from dlmb_launch.autotune.campaign import Campaign, Step, cells_of, wanted_of
 from dlmb_launch.autotune.elimination import Standing
@@ -178,11 +178,7 @@ class Tuner:
         if noise is None or self._said_noise:
             return
         self._said_noise = True
-        found = elimination.detectable_gain(planning.SEARCH_LAUNCHES, noise)
-        self._clock.say(
-            f"noise: the ratio of two methods changes by {100 * noise:.1f} % from launch to launch; {planning.SEARCH_LAUNCHES} launches find a gain "
-            f"of {100 * found:.1f} % four times out of five; {left} points are open, {in_time} of them can be decided in time"
-        )
+        self._clock.say(f"{report.noise_text(noise)}; {left} points are open, {in_time} of them can be decided in time")
 
     def _methods(self, key: Key, others: tuple[str, ...]) -> tuple[str, ...]:
         return (self.request.consumer_of(key[0]).standard(key[1].operation), *others)
