@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -33,6 +34,7 @@ launch, cell = {launch!r}, {cell!r}
 path = sys.argv[sys.argv.index("--results") + 1]
 if any(word in path for word in os.environ.get("FAILING", "none").split()):
     sys.exit("the last words of a double")
+cell["definition"] = "another" if any(word in path for word in os.environ.get("OTHERWISE", "none").split()) else "made up"
 slower = 2 if any(word in path for word in os.environ.get("SLOW", "none").split()) else 1
 ns = slower * (100000 + 100 * int(path.split(".")[-2]))
 launch["launch_id"] = cell["launch_id"] = str(uuid.uuid4())
@@ -86,6 +88,14 @@ class GateTest(WithDoubles):
     def test_what_is_slower_only_at_first_passes(self) -> None:
         done = self.gate(SLOW="/first/after/")
         self.assertEqual((done.returncode, self.launches("again")), (0, 16), done.stderr)
+
+    def test_what_is_only_suspect_is_measured_again(self) -> None:
+        """Three launches of eight begin their samples otherwise: five remain, which do not decide."""
+        few = " ".join(f"/first/after/moe_alltoall.4r.00{replicate}" for replicate in (1, 2, 3))
+        for slow, code in (("/after/", 1), ("/first/after/", 0)):
+            shutil.rmtree(self.folder / "gate", ignore_errors=True)
+            done = self.gate(SLOW=slow, OTHERWISE=few)
+            self.assertEqual((done.returncode, self.launches("again")), (code, 16), done.stderr)
 
     def test_a_launch_that_failed_is_no_pass(self) -> None:
         done = self.gate(FAILING="/after/moe_alltoall.4r.003")
