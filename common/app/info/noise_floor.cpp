@@ -17,7 +17,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -175,16 +174,13 @@ NoiseFloor read_noise_floor(std::vector<std::filesystem::path> const& files) {
 namespace {
 
 constexpr double power = 0.8;
-// Margins of dlmb_compare: what is shorter than 50 us is held to less, and so is what differs from itself.
+// Margins of dlmb_compare: what is shorter than 50 us is held to less.
 constexpr double short_cell_ns = 50'000;
 constexpr double margin_of_short_cells = 0.05;
 constexpr double margin_of_long_cells = 0.03;
-constexpr double times_own_difference = 2;
 
 double margin_for(RepeatedCell const& cell, double median_ns) {
-    double const own = cell.own_differences.empty() ? 0 : measure::median(cell.own_differences);
-    double const usual = !cell.stream && median_ns < short_cell_ns ? margin_of_short_cells : margin_of_long_cells;
-    return std::max(usual, times_own_difference * own);
+    return !cell.stream && median_ns < short_cell_ns ? margin_of_short_cells : margin_of_long_cells;
 }
 
 /// By launches per side: simulated once, whatever the number of cells.
@@ -212,9 +208,6 @@ InfoJson describe(RepeatedCell const& cell, Detections const& detections) {
 
 void RepeatedCell::add(measure::CellResult const& result) {
     medians_ns.push_back(result.median_of_rounds_ns);
-    if (result.aa_ratio) {
-        own_differences.push_back(std::abs(*result.aa_ratio - 1));
-    }
 }
 
 InfoJson noise_json(NoiseFloor const& floor) {
@@ -280,7 +273,7 @@ std::string noise_text(InfoJson const& noise) {
         "# spread {} in %, with 90 % confidence at most the next column; then the least slowdown in % that a\n"
         "# comparison of 5, 8, 12 or 16 launches per side shows in {:.0f} of 100 tries (exact one-sided rank test at "
         "{}, "
-        "margin\n# 3 %, below 50 us 5 %, and twice what a cell differs from itself)\n",
+        "margin\n# 3 %, below 50 us 5 %)\n",
         noise["spread_is"].get<std::string>(), 100 * noise["power"].get<double>(), noise["alpha"].get<double>());
     if (!between) {
         text += "# Launches differ by more than repetitions within one: these slowdowns are a lower limit. Run several "

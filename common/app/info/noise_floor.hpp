@@ -19,8 +19,7 @@ namespace dlmb::app {
 /// The medians of one cell, measured again and again.
 struct RepeatedCell {
     std::string name;
-    std::vector<double> medians_ns;       // one per launch, or per repetition within one
-    std::vector<double> own_differences;  // |aa_ratio - 1| of those that have one
+    std::vector<double> medians_ns;  // one per launch, or per repetition within one
     bool stream = false;
 
     void add(measure::CellResult const& result);
