@@ -10,6 +10,7 @@ from typing import Any
 
 from dlmb_plotting.results import OWN, Cell
 from dlmb_results.converted import contradictions
+from dlmb_results.names import WINDOWED
 
 
 @dataclass
@@ -22,7 +23,6 @@ class Group:
 
 Setting = tuple[tuple[str, Any], ...]
 NAMED = ("operation", "window", "pairs")  # parameters without which nobody knows what traffic it is
-WITH_WINDOWS = ("bandwidth", "bibandwidth", "message_rate")
 NOT_SAID = ("seed", "draws", "cache", "fill")  # by results of other programs
 
 
@@ -107,7 +107,7 @@ def title(values: dict[str, Any], of_preset: dict[str, set[Any]]) -> str:
 def traffic(parameters: Mapping[str, Any]) -> str:
     """Which operation, and of one with windows how they are: "allreduce", "bandwidth window 64 pairs all". Empty: the pattern says it."""
     operation = str(parameters.get("operation", ""))
-    windows = [f"{name} {parameters[name]}" for name in NAMED[1:] if operation in WITH_WINDOWS and name in parameters]
+    windows = [f"{name} {parameters[name]}" for name in NAMED[1:] if operation in WINDOWED and name in parameters]
     return " ".join(filter(None, (operation, *windows)))
 
 

@@ -80,7 +80,7 @@ class CellTest(WithFolder):
         return found.reason
 
     def test_another_definition_or_traffic_is_not_compared(self) -> None:
-        self.assertEqual(self.changed(definition="other"), "definition differs: 'made up' in 8 and 0 launches, 'other' in 0 and 8 launches")
+        self.assertEqual(self.changed(definition="other"), "definition differs: 'made up' in 8 and 0 launches, 'other' in 0 and 8 launches (baseline and candidate)")
         self.assertIn("payload_bytes differs", self.changed(traffic={"payload_bytes": 1, "wire_bytes": 1}))
 
     def test_turns_on_one_gpu_measure_nothing(self) -> None:
@@ -117,7 +117,7 @@ class CellTest(WithFolder):
         for line in [line for line in lines if line["kind"] == "cell"][:4]:
             line["definition"] = "other"
         self.assertEqual(
-            self.compared(BASE, lines).verdicts[0].reason, "definition differs: 'made up' in 8 and 4 launches, 'other' in 0 and 4 launches"
+            self.compared(BASE, lines).verdicts[0].reason, "definition differs: 'made up' in 8 and 4 launches, 'other' in 0 and 4 launches (baseline and candidate)"
         )
 
 

@@ -80,7 +80,7 @@ class ExitCodeTest(WithCampaigns):
         code, output, _ = run(before, after)
         self.assertEqual(code, 3)
         self.assertIn(
-            "the baseline has 4 and the candidate 4 per cell; 5 of each are needed to screen, 8 of each to decide", output
+            "the baseline has 4 and the candidate 4 per cell; 5 of each are needed to screen, 8 of each to decide", " ".join(output.split())
         )
 
     def test_wrong_payload_in_the_baseline_alone_is_not_the_candidates_fault(self) -> None:

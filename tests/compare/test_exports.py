@@ -18,8 +18,8 @@ import unittest
 from pathlib import Path
 
 from every_state import GOLDEN, UCX, WithComparison
-from made import CELL, fault, launch
-from test_exit_codes import run
+from made import CELL, WithFolder, fault, launch, side
+from test_exit_codes import US, run
 
 from dlmb_launch.compare.document import dumps
 
@@ -78,6 +78,23 @@ class GoldenTest(WithComparison):
         for name in ("table.txt", "table_all.txt"):
             for line in (GOLDEN / name).read_text().splitlines():
                 self.assertLessEqual(len(line), 100, line)
+
+
+class OperationTest(WithFolder):
+    def test_every_output_names_the_operation_also_where_it_is_the_default(self) -> None:
+        cell_id = "backend=mpi/method=blocking/p.message-size=1024/pattern=collective/ranks=2"
+        sides = []
+        for name, slower in (("before", 1), ("after", 2)):
+            lines = side(name, {cell_id: [slower * value for value in US]})
+            for line in [line for line in lines if line["kind"] == "cell"]:
+                line["parameters"] = {"operation": "allreduce", "window": 64, "pairs": "all", "message-size": 1024}
+            sides.append(self.file(name, lines))
+        whole = cell_id.replace("/pattern=", "/p.operation=allreduce/pattern=")
+        for name, file in (("junit", "o.xml"), ("github", "o.txt"), ("gab", "o.json"), ("bencher", "b.json"), ("json", "c.json"), ("otava", "o.yaml")):
+            self.assertEqual(run(*sides, "--export", name, self.folder / file)[0], 1)
+            self.assertIn(whole, (self.folder / file.replace("o.json", "o.smaller.json")).read_text(), name)
+        for option in ("--all", "--markdown", "--json"):
+            self.assertIn("allreduce", run(*sides, option)[1], option)
 
 
 class HistoryTest(WithComparison):

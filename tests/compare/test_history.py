@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import subprocess
 import sys
 import unittest
 from pathlib import Path
+from typing import Any
 
 from dlmb_results.lines import read_lines
 from made import CELL, WithFolder, cell, fault, launch, side
@@ -47,10 +49,59 @@ class CompareTest(WithHistory):
         for day, (name, medians) in enumerate((("oldest", SLOW), ("old", US), ("recent", US)), 1):
             self.assertEqual(self.append(self.campaign(name, medians, day))[0], 0)
         slow = self.campaign("cand", SLOW, 4)
-        for options, launches in (((), 16), (("--last", 1), 8)):
+        for options, launches in (((), 24), (("--last", 2), 16), (("--last", 1), 8)):
             code, output, _ = run("--history", self.history, slow, "--json", *options)
             found = json.loads(output)["cells"][0]["launches"]
             self.assertEqual((code, found), (1, {"baseline": launches, "candidate": 8}))
+
+    def nights(self, levels: list[float], **fields: str) -> None:
+        for day, level in enumerate(levels, 1):
+            self.assertEqual(self.append(self.campaign(f"night{day}", [level * value for value in US], day, **fields))[0], 0)
+
+    def tonight(self, level: float, day: int = 20, **fields: str) -> tuple[int, dict[str, Any]]:
+        path = self.campaign(f"tonight{day}x{level}", [level * value for value in US], day, **fields)
+        code, output, _ = run("--history", self.history, path, "--json")
+        return code, json.loads(output)["cells"][0]
+
+    def test_nights_that_differ_make_no_night_slower_and_calm_nights_do(self) -> None:
+        """By hand: the ten nights have a mean logarithm of 0 and a sum of squares of 10 * 0.03^2. With the usual 2 * 0.04^2 and 11 degrees of
+        freedom s = 0.0333 or, calm, 0.0171; times sqrt(1.1) and t(0.95, 11) = 1.796 it is 0.0628 or 0.0322."""
+        for restless, slowest in ((0.03, 0.0628), (0.0, 0.0322)):
+            self.history = self.folder / f"history{restless}"
+            self.nights([math.exp(sign * restless) for sign in [1, -1] * 5])
+            for slower, expected in ((slowest - 0.001, 0), (slowest + 0.001, 1)):
+                code, found = self.tonight(math.exp(slower))
+                self.assertEqual((code, found["evidence"]["test"], found["evidence"]["confidence"]), (expected, "nights", 0.9), found)
+                self.assertAlmostEqual(math.log(found["evidence"]["low"]), slower - slowest, places=3)
+
+    def test_a_night_of_which_the_history_has_one_is_slower_only_by_much(self) -> None:
+        self.nights([1.0])
+        self.assertEqual([self.tonight(level)[0] for level in (1.1, 2.0)], [0, 1])
+        self.assertEqual(self.tonight(1.1)[1]["reason"], "nights_differ")
+
+    def test_a_slowdown_that_was_accepted_is_the_level_from_then_on(self) -> None:
+        self.nights([1, 1.01, 0.99, 1, 1.01, 0.99, 1, 1.3, 1.31, 1.29])
+        self.assertEqual([self.tonight(level)[0] for level in (1.3, 1.5)], [0, 1])
+        self.assertAlmostEqual(self.tonight(1.3)[1]["evidence"]["ratio"], 1, places=3)
+
+    def test_after_a_setting_or_the_traffic_changed_older_nights_do_not_count(self) -> None:
+        self.nights([1, 1, 1])
+        changed = {"variables": {"UCX_TLS": "tcp"}}
+        self.assertEqual(self.tonight(1, 10, **changed)[0], 3)
+        self.append(self.campaign("accepted", US, 10, **changed))
+        code, found = self.tonight(1, 11, **changed)
+        self.assertEqual((code, found["launches"]["baseline"]), (0, 8))
+        path = self.campaign("more", US, 12, **changed)
+        path.write_text(path.read_text().replace('"wire_bytes": 1000000', '"wire_bytes": 7'))
+        self.assertEqual(run("--history", self.history, path)[0], 3)
+        self.append(path)
+        later = self.campaign("later", US, 13, **changed)
+        later.write_text(later.read_text().replace('"wire_bytes": 1000000', '"wire_bytes": 7'))
+        code, output, errors = run("--history", self.history, later)
+        self.assertEqual(code, 0, output)
+        self.assertIn("24 launches of older nights left out", errors)
+        self.assertIn("8 numbers of older nights left out", errors)
+        self.assertIn("8 launches, against 16 of 2 nights of the history", output)
 
     def test_only_campaigns_of_the_same_environment_count(self) -> None:
         self.append(self.campaign("other", SLOW, 2, env_key="other"))

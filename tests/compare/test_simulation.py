@@ -7,15 +7,14 @@ from __future__ import annotations
 import unittest
 
 import numpy as np
+from simulate import BASE_NS, campaign
 
-from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch
 from dlmb_launch.compare.comparison import Rules, compare
 from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.statistics import rank_sum
 from dlmb_launch.compare.verdict import State
 
 SIMULATED = 4000
-BASE_NS = 1e5
 
 
 def launches(cells: int, count: int, sd: float, random: np.random.Generator) -> np.ndarray:
@@ -23,26 +22,9 @@ def launches(cells: int, count: int, sd: float, random: np.random.Generator) -> 
     return BASE_NS * np.exp(random.normal(0, sd, (cells, count)))
 
 
-def campaign(name: str, medians_ns: np.ndarray) -> Campaign:
-    cells, count = medians_ns.shape
-    made = Campaign(name, [Launch(f"{name}{index}", name, f"{index:03}", "", {}, {}, False, 24, 20) for index in range(count)])
-    made.cells = [Cell(f"x={index}", "made", "mpi", "host", "isolated", 1, 1, False, True, 1, "random") for index in range(cells)]
-    made.row_of = {cell.id: row for row, cell in enumerate(made.cells)}
-    made.rows, made.columns = np.repeat(np.arange(cells), count), np.tile(np.arange(count), cells)
-    made.numbers = {number: np.ones(cells * count) for number in NUMBERS} | {
-        "time": medians_ns.ravel(),
-        "median_ns": medians_ns.ravel(),
-        "sample_ns": medians_ns.ravel(),
-        "below_floor": np.zeros(cells * count),
-        "definition": np.zeros(cells * count),
-    }
-    made.definitions = ["made up"]
-    made.starts = np.arange(cells + 1) * count
-    return made
-
-
 def states(baseline_ns: np.ndarray, candidate_ns: np.ndarray) -> dict[int, State]:
-    found = compare(campaign("baseline", baseline_ns), campaign("candidate", candidate_ns), METRICS["time"], Rules())
+    times = list(range(baseline_ns.shape[1]))  # both sides in turns
+    found = compare(campaign("baseline", baseline_ns, times), campaign("candidate", candidate_ns, times), METRICS["time"], Rules())
     return {int(verdict.cell.id[2:]): verdict.state for verdict in found.verdicts}
 
 

@@ -6,11 +6,9 @@ from __future__ import annotations
 
 import unittest
 
-import numpy as np
-from made import CELL, WithFolder, cell, launch, side
+from made import CELL, WithFolder, side
 
 from dlmb_launch.compare.comparison import Rules
-from dlmb_launch.compare.margins import margins
 from dlmb_launch.compare.metrics import median_of_rounds, odd_to_even
 from dlmb_launch.compare.verdict import State
 
@@ -78,6 +76,15 @@ class StateTest(WithFolder):
             self.assertEqual([verdict.cell.id for verdict in verdicts if verdict.state == state], [f"{CELL}/x=7"])
 
 
+class ManyCellsTest(WithFolder):
+    def test_a_slowdown_beyond_the_margin_that_may_be_by_chance_is_suspect(self) -> None:
+        """8 and 8 launches have no p value below 1 / 12870, and of 700 cells one alone needs 0.05 / 700."""
+        cells = {f"{CELL}/x={index}": US for index in range(700)}
+        slow = cells | {f"{CELL}/x=7": times(1.2)}
+        found = self.compared(side("base", cells), side("cand", slow))
+        self.assertEqual([(verdict.cell.id, verdict.reason) for verdict in found.verdicts if verdict.state == State.SUSPECT], [(f"{CELL}/x=7", "among_many")])
+
+
 class PairsTest(WithFolder):
     def test_twelve_pairs_are_tested_as_pairs(self) -> None:
         drift = [100 * 1.1**index for index in range(12)]
@@ -111,22 +118,25 @@ class MarginTest(WithFolder):
         found = self.verdict(US, SLOWER, rules=Rules(margin=0.1))
         self.assertEqual((found.state, found.evidence.margin), (State.SAME, 0.1))
 
-    def test_what_a_launch_differs_from_itself_widens_it(self) -> None:
-        one = np.ones(1)
-        self.assertAlmostEqual(margins(one > 0, one * 1e6, one * 1e6, one * 0.04, one, None)[0], 0.08)
-        lines = [launch("a"), cell("a", 1)]
-        lines[1]["rounds"]["aa_ratio"] = 1.04
-        self.assertAlmostEqual(odd_to_even(lines[1]), 1.04)
+    def test_rounds_that_alternate_inside_launches_widen_nothing_and_are_said(self) -> None:
+        lines = [side("base", {CELL: US}), side("cand", {CELL: times(1.4)})]
+        for line in (*lines[0], *lines[1]):
+            if line["kind"] == "cell":
+                line["rounds"]["aa_ratio"] = 1.25
+        for margin in (None, 0.03, 0.0003):
+            found = self.compared(*lines, rules=Rules(margin=margin))
+            self.assertEqual((found.verdicts[0].state, found.verdicts[0].evidence.margin), (State.REGRESSED, margin or 0.03))
+        self.assertIn("odd and even rounds inside the launches differ by more than the margin in 1 cell, most by 25 %", found.remarks[0])
 
-    def test_three_clock_steps_widen_it(self) -> None:
-        one = np.ones(1)
-        self.assertAlmostEqual(margins(one > 0, one * 600, one * 600, one * 0, one * 20, None)[0], 0.1)  # 3 * 20 ns of 600 ns
-
-    def test_the_clock_is_that_of_the_worst_launch(self) -> None:
-        coarse = side("cand", {CELL: US})
-        coarse[0]["calibration"] = {"timer": {"cost_ns": 30, "step_ns": 2000}}
-        found = self.compared(side("base", {CELL: US}), coarse).verdicts[0].evidence
-        self.assertAlmostEqual(found.margin, 0.06, places=3)  # 3 * 2000 ns of 100 us
+    def test_a_slowdown_beyond_the_stated_margin_is_never_the_same(self) -> None:
+        """The step of the clock is 2 us, so 6 % of 100 us may be one of reading it."""
+        for slower, state, reason in ((1.0, State.SAME, ""), (1.05, State.INCONCLUSIVE, "clock"), (1.2, State.REGRESSED, "")):
+            coarse = side("cand", {CELL: times(slower)})
+            coarse[0]["calibration"] = {"timer": {"cost_ns": 30, "step_ns": 2000}}
+            found = self.compared(side("base", {CELL: US}), coarse).verdicts[0]
+            self.assertEqual((found.state, found.reason), (state, reason))
+            self.assertEqual(found.evidence.margin, 0.03)
+            self.assertAlmostEqual(found.evidence.resolution, 0.06, places=3)  # 3 * 2000 ns of 100 us
 
 
 class FloorTest(WithFolder):
@@ -158,6 +168,30 @@ class SummaryTest(WithFolder):
         self.assertAlmostEqual(patterns[0].ratio, 1.5)
         self.assertAlmostEqual(patterns[1].ratio, 1)
         self.assertTrue(1.45 < patterns[0].low < 1.5 < patterns[0].high < 1.55)
+
+    def test_one_slow_launch_does_not_move_it_out_of_its_rows(self) -> None:
+        """One of eight launches ten times as slow: the mean of launches would be 1.33 times as large."""
+        cells = {f"{CELL}/x={index}": US for index in range(4)}
+        for slow in (US[:7] + [10 * US[7]], times(1.005, US[:7]) + [10 * US[7]]):
+            found = self.compared(side("base", cells), side("cand", {name: slow for name in cells}))
+            ratios = [verdict.evidence.ratio for verdict in found.verdicts]
+            [mean] = found.patterns
+            self.assertTrue(min(ratios) * (1 - 1e-9) <= mean.ratio <= max(ratios) * (1 + 1e-9) < 1.02, mean)
+
+    def test_its_interval_is_that_of_the_cell_where_there_is_one(self) -> None:
+        found = self.compared(side("base", {CELL: US}), side("cand", {CELL: SLOWER}))
+        evidence, [mean] = found.verdicts[0].evidence, found.patterns
+        for one, other in zip((mean.ratio, mean.low, mean.high), (evidence.ratio, evidence.low, evidence.high)):
+            self.assertAlmostEqual(one, other)
+
+    def test_cells_of_other_launches_are_added(self) -> None:
+        """Two worlds, each in launches of its own: the interval is that of the sums, not as wide as that of one."""
+        names = [f"{CELL}/ranks={ranks}" for ranks in (2, 4)]
+        lines = [[line for name in names for line in side(f"{which}{name[-1]}", {name: values})] for which, values in (("base", US), ("cand", US[::-1]))]
+        found = self.compared(*lines)
+        self.assertEqual((found.patterns[0].cells, [verdict.baseline_launches for verdict in found.verdicts]), (2, [8, 8]))
+        alone = self.compared(*([line for line in side(which, {names[0]: values})] for which, values in (("base", US), ("cand", US[::-1]))))
+        self.assertAlmostEqual(found.patterns[0].high, alone.patterns[0].high)  # the same numbers in both worlds: sums are twice as large
 
     def test_the_ten_worst_are_the_largest_ratios(self) -> None:
         cells = {f"{CELL}/x={index}": US for index in range(12)}

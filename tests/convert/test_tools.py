@@ -125,7 +125,7 @@ class BesideOwnTest(WithFolder):
         ours = self.own(*(own.cell(size=size, mean_us=3) for size in (4, 8)))
         done = subprocess.run([str(ROOT / "launch" / "dlmb_compare"), str(osu), str(ours)], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertRegex(done.stdout, r"NOT_COMPARABLE, no verdict: osu recorded no launches.*\nNOT_COMPARABLE  1\.515 none +none +1\.98 us +3\.00 us  4\n")
+        self.assertRegex(done.stdout, r"NOT_COMPARABLE: no verdict: osu recorded no launches.*\nNOT_COMPARABLE  1\.515 none +none +1\.98 us +3\.00 us  4/allreduce\n")
         self.assertIn("no verdict on 2 cells, by the mean where their definition has one: ratios of 0.209 in geometric mean", done.stdout)
         self.assertNotIn("kernel differs", done.stderr)
 

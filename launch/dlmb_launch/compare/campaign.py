@@ -7,15 +7,19 @@ Held in arrays, not as lines: a campaign may have millions of lines.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 # The numbers that are kept of a cell in a launch: the metrics by name, and what margins and the output need. NaN: no number. p99_ns and
-# max_ns need at least 299 samples. below_floor is 0 or 1. clock_step_ns is that of the launch. definition is an index of
-# Campaign.definitions. mean_ns is that of the definitions osu and nccl, over calls and ranks.
-NUMBERS = ("time", "busbw", "median_ns", "mean_ns", "odd_to_even", "sample_ns", "p99_ns", "max_ns", "below_floor", "clock_step_ns", "definition")
+# max_ns need at least 299 samples. below_floor, unchecked and throttled are 0 or 1. clock_step_ns is that of the launch. definition is an
+# index of Campaign.definitions. mean_ns is that of the definitions osu and nccl, over calls and ranks.
+NUMBERS = (
+    "time", "busbw", "median_ns", "mean_ns", "odd_to_even", "sample_ns", "p99_ns", "max_ns", "below_floor", "clock_step_ns", "definition",
+    "unchecked", "throttled",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,10 +46,14 @@ class Cell(NamedTuple):
     payload_bytes: int
     wire_bytes: int
     shared_gpu: bool
-    validated: bool
     slots: int  # sets of buffers that iterations took in turn; fewer where memory was little
     fill: str
     suite: str = ""  # of the other program whose result dlmb_convert read; empty: DLMB's own
+    named: str = ""  # the id, with defaults that a reader has to know
+
+    @property
+    def name(self) -> str:
+        return self.named or self.id
 
     def differs_from(self, other: Cell) -> str:
         """The first field in which two cells of the same id differ, with both values; empty: none."""
@@ -62,7 +70,7 @@ def parts_of(cell_id: str) -> dict[str, str]:
 
 
 class Parameters(NamedTuple):
-    """Of a cell of dlmb_collective; the others have none here. Names and equal values are kept once."""
+    """Of a cell. Names and equal values are kept once."""
 
     names: tuple[str, ...] = ()
     values: tuple[Any, ...] = ()
@@ -89,6 +97,7 @@ class Campaign:
     columns: np.ndarray = field(default_factory=no_integers)  # of each number, in order of time within a row
     numbers: dict[str, np.ndarray] = field(default_factory=dict)  # by name in NUMBERS
     starts: np.ndarray = field(default_factory=no_integers)  # where the numbers of each row begin, and the end of the last
+    left_out: Counter[int] = field(default_factory=Counter)  # numbers of each row that are left out
 
     def counts(self) -> np.ndarray:
         """Launches with a number, per row."""
@@ -102,8 +111,10 @@ class Campaign:
         """Of one row, one per launch."""
         return self.numbers[name][self.starts[row] : self.starts[row + 1]]
 
-    def keep(self, kept: np.ndarray) -> None:
-        """Drops every number for which `kept` is false."""
+    def leave_out(self, dropped: np.ndarray) -> None:
+        """Drops every number for which `dropped` is true."""
+        self.left_out.update(self.rows[dropped].tolist())
+        kept = ~dropped
         self.rows, self.columns = self.rows[kept], self.columns[kept]
         self.numbers = {name: values[kept] for name, values in self.numbers.items()}
         self.starts = np.searchsorted(self.rows, np.arange(len(self.cells) + 1))

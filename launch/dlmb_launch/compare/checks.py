@@ -28,6 +28,10 @@ class Declared:
     factors: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
 
+    def steering(self, settings: dict[str, str]) -> dict[str, str]:
+        """Those that must agree in all launches of one side."""
+        return {key: value for key, value in settings.items() if key not in self.ignored | DIFFERS_ALWAYS}
+
     def refuse_unknown(self, launches: Sequence[Launch]) -> None:
         known = {key for launch in launches for key in launch.settings}
         for key in sorted((self.factors | self.ignored) - known):

@@ -24,21 +24,22 @@ from dlmb_results.output import OutputError, is_standard_output, write_output
 from dlmb_results.program import say
 
 PROGRAM = "dlmb_compare"
+PROBABLY_A_SHARE = 0.001  # as a margin: no machine repeats itself that well
 
 
 class NoBaselineError(Exception):
     """The history has nothing that the candidate could be compared with."""
 
 
-def both_sides(options: argparse.Namespace, metric: Metric) -> tuple[Campaign, Campaign]:
+def both_sides(options: argparse.Namespace, metric: Metric, declared: Declared) -> tuple[Campaign, Campaign]:
     candidate = read_campaign("candidate", options.candidate, metric)
     if options.history is not None:
-        return baseline_from_history(options, candidate, metric), candidate
+        return baseline_from_history(options, candidate, metric, declared), candidate
     return read_campaign("baseline", options.baseline, metric), candidate
 
 
-def baseline_from_history(options: argparse.Namespace, candidate: Campaign, metric: Metric) -> Campaign:
-    found = history.baseline_for(candidate, options.history, options.last, metric)
+def baseline_from_history(options: argparse.Namespace, candidate: Campaign, metric: Metric, declared: Declared) -> Campaign:
+    found = history.baseline_for(candidate, options.history, options.last, metric, declared)
     if found is None:
         keys = ", ".join(sorted({launch.env_key for launch in candidate.launches}))
         raise NoBaselineError(f"{options.history}: no other campaign of this environment ({keys}); --append adds the first")
@@ -51,21 +52,24 @@ def complain(kind: str, text: object) -> None:
 
 def compared(options: argparse.Namespace) -> Comparison:
     metric = METRICS[options.metric]
-    baseline, candidate = both_sides(options, metric)
+    declared = Declared(frozenset(options.factor), frozenset(options.allow_env_diff))
+    baseline, candidate = both_sides(options, metric, declared)
     for campaign in (baseline, candidate):
         for warning, _ in each_kind_once((text, text) for text in campaign.warnings):
             complain("note", f"a launch of the {campaign.name} warns: {warning}")
     for difference in facts_that_differ(baseline, candidate):
         complain("note", difference)
-    declared = Declared(frozenset(options.factor), frozenset(options.allow_env_diff))
+    if options.margin is not None and options.margin < PROBABLY_A_SHARE:
+        complain("note", f"--margin {100 * options.margin:g} is {100 * options.margin:g} %; for {1e4 * options.margin:g} % write {1e4 * options.margin:g}")
     only = None
     if options.confirm:
         request = confirmation.read_request(options.confirm)
         request.refuse_stale(baseline, candidate)
         request.refuse_missing(baseline, candidate)
         only = request.cells
-    comparison = compare(baseline, candidate, metric, Rules(declared, options.margin, options.paired), only)
-    for remark in [*baseline.remarks, *candidate.remarks]:
+    rules = Rules(declared, options.margin, options.paired, history=options.history is not None)
+    comparison = compare(baseline, candidate, metric, rules, only)
+    for remark in [*baseline.remarks, *candidate.remarks, *comparison.remarks]:
         complain("note", remark)
     return comparison
 

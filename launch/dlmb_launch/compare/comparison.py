@@ -11,13 +11,15 @@ from functools import cached_property
 
 import numpy as np
 
+from dlmb_launch.compare.arrangement import SIGNED_RANK, Arrangements, Columns
 from dlmb_launch.compare.campaign import Campaign, Cell
 from dlmb_launch.compare.checks import Declared, UsageError
 from dlmb_launch.compare.deciding import decide
-from dlmb_launch.compare.evidence import EvidenceTable, Side, evidence
+from dlmb_launch.compare.evidence import Side, evidence
 from dlmb_launch.compare.metrics import Metric
 from dlmb_launch.compare.pairing import Pairing, pair
-from dlmb_launch.compare.summary import PatternSummary, summarise
+from dlmb_launch.compare.statistics.signed_rank import ENOUGH_PAIRS
+from dlmb_launch.compare.summary import Group, PatternSummary, summarise
 from dlmb_launch.compare.verdict import State, Verdict
 
 
@@ -26,6 +28,7 @@ class Rules:
     declared: Declared = Declared()
     margin: float | None = None  # share, instead of the usual 5 % or 3 %
     paired: bool = False
+    history: bool = False  # the campaigns of the baseline are nights
 
 
 @dataclass
@@ -39,6 +42,7 @@ class Comparison:
     skipped: int
     candidate_is_wrong: bool
     patterns: list[PatternSummary]
+    remarks: list[str]  # on what was compared
 
     def count(self, state: State) -> int:
         return self.counts[state]
@@ -67,7 +71,8 @@ def compare(baseline: Campaign, candidate: Campaign, metric: Metric, rules: Rule
     pairing = pair(baseline, candidate, rules.declared, metric)
     if only is not None:
         keep(pairing, baseline, only)
-    verdicts = pairing.verdicts + judged_verdicts(pairing, baseline, candidate, metric, rules)
+    groups = judged_together(pairing, baseline, candidate, metric, rules)
+    verdicts = pairing.verdicts + judged_verdicts(groups, baseline)
     severity = {state: rank for rank, state in enumerate(State)}
     verdicts.sort(key=lambda verdict: (severity[verdict.state], verdict.cell.id))
     return Comparison(
@@ -79,7 +84,8 @@ def compare(baseline: Campaign, candidate: Campaign, metric: Metric, rules: Rule
         pairing.only_in_candidate,
         pairing.skipped,
         pairing.candidate_is_wrong,
-        summarise(pairing.rows, baseline, candidate, metric),
+        summarise(groups, baseline),
+        [*rounds_alternate(groups, baseline), *not_paired(groups, rules)],
     )
 
 
@@ -89,22 +95,45 @@ def keep(pairing: Pairing, baseline: Campaign, only: Set[str]) -> None:
     pairing.only_in_candidate = [cell for cell in pairing.only_in_candidate if cell.id in only]
 
 
-def judged_verdicts(pairing: Pairing, baseline: Campaign, candidate: Campaign, metric: Metric, rules: Rules) -> list[Verdict]:
-    """Cells with the same numbers of launches are computed together."""
-    if not pairing.rows:
-        return []
-    rows = np.array(pairing.rows)
-    launches = np.column_stack([baseline.counts()[rows[:, 0]], candidate.counts()[rows[:, 1]]])
-    tables: list[tuple[EvidenceTable, int]] = []
-    members: list[np.ndarray] = []
-    shapes = np.unique(launches, axis=0).tolist()
-    for shape in shapes:
-        chosen = rows[(launches == shape).all(axis=1)]
-        sides = Side(baseline, chosen[:, 0], shape[0]), Side(candidate, chosen[:, 1], shape[1])
-        tables.append((evidence(*sides, metric, rules.margin, rules.paired), min(shape)))
-        members.append(chosen)
+def judged_together(pairing: Pairing, baseline: Campaign, candidate: Campaign, metric: Metric, rules: Rules) -> list[Group]:
+    """Cells that were measured in the same launches are computed together."""
+    members: dict[tuple[Columns, Columns], list[tuple[int, int]]] = {}
+    for row, other in pairing.rows:
+        members.setdefault((baseline.launches_of(row), candidate.launches_of(other)), []).append((row, other))
+    arrangements = Arrangements(baseline, candidate, rules.paired, rules.history)
+    groups = []
+    for (columns, others), pairs in members.items():
+        rows = np.array(pairs)
+        sides = Side(baseline, rows[:, 0], len(columns)), Side(candidate, rows[:, 1], len(others))
+        table = evidence(*sides, metric, rules.margin, arrangements.of(columns, others))
+        groups.append(Group(columns, others, rows[:, 0].tolist(), table))
+    return groups
+
+
+def judged_verdicts(groups: list[Group], baseline: Campaign) -> list[Verdict]:
     return [
-        Verdict(baseline.cells[chosen[index][0]], state, reason, shape[0], shape[1], table.row(index))
-        for shape, chosen, (table, _), judged in zip(shapes, members, tables, decide(tables))
-        for index, (state, reason) in enumerate(judged)
+        Verdict(baseline.cells[row], state, reason, len(group.columns), len(group.others), group.table.row(index))
+        for group, judged in zip(groups, decide([group.table for group in groups]))
+        for index, (row, (state, reason)) in enumerate(zip(group.rows, judged))
     ]
+
+
+def rounds_alternate(groups: list[Group], baseline: Campaign) -> list[str]:
+    """A bias that every launch has alike is seen inside launches only."""
+    found = [
+        (float(group.table.own_difference[index]), baseline.cells[group.rows[index]].name)
+        for group in groups
+        for index in np.flatnonzero(group.table.own_difference > group.table.columns["margin"]).tolist()
+    ]
+    if not found:
+        return []
+    largest, name = max(found)
+    cells = "1 cell" if len(found) == 1 else f"{len(found)} cells"
+    return [f"odd and even rounds inside the launches differ by more than the margin in {cells}, most by {100 * largest:.0f} % ({name}); verdicts compare launches"]
+
+
+def not_paired(groups: list[Group], rules: Rules) -> list[str]:
+    cells = sum(len(group.rows) for group in groups if group.table.arrangement.test != SIGNED_RANK)
+    if not rules.paired or not cells:
+        return []
+    return [f"--paired: not as pairs were tested {cells} cells, which have fewer than {ENOUGH_PAIRS} launches on a side, or whose k-th launches do not follow each other directly on the same day"]

@@ -12,8 +12,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dlmb_launch.compare.arrangement import NIGHTS
 from dlmb_launch.compare.evidence import EvidenceTable
-from dlmb_launch.compare.verdict import BELOW_FLOOR, ENOUGH_LAUNCHES, State
+from dlmb_launch.compare.verdict import (
+    AMONG_MANY,
+    BELOW_FLOOR,
+    BELOW_MARGIN,
+    CLOCK,
+    FEW_LAUNCHES,
+    NIGHTS_DIFFER,
+    NOT_IN_TURNS,
+    WIDE,
+    State,
+)
 
 RATE = 0.05  # expected share of false ones among those found
 
@@ -28,23 +39,24 @@ def significant(p: np.ndarray) -> np.ndarray:
     return p <= ascending[np.flatnonzero(under)[-1]] if under.any() else np.zeros(len(p), dtype=bool)
 
 
-def decide(tables: Sequence[tuple[EvidenceTable, int]]) -> list[list[Judged]]:
-    """State and reason of every cell; each table with the smaller number of its launches per side.
+def decide(tables: Sequence[EvidenceTable]) -> list[list[Judged]]:
+    """State and reason of every cell.
 
-    Cells with fewer than ENOUGH_LAUNCHES are screened: they are no part of the family that false discoveries are controlled in.
+    Cells with too few launches, or whose sides were not measured in turns, are screened: they are no part of the family that false
+    discoveries are controlled in.
     """
-    family = [~table.below_floor & (launches >= ENOUGH_LAUNCHES) for table, launches in tables]
+    family = [~table.below_floor & table.enough & table.arrangement.in_turns for table in tables]
     worse, better = (among_family(tables, family, name) for name in ("p_worse", "p_better"))
     return [
-        [judge(table, index, launches, bool(worse[at][index]), bool(better[at][index])) for index in range(len(table))]
-        for at, (table, launches) in enumerate(tables)
+        [judge(table, index, bool(worse[at][index]), bool(better[at][index])) for index in range(len(table))]
+        for at, table in enumerate(tables)
     ]
 
 
-def among_family(tables: Sequence[tuple[EvidenceTable, int]], family: list[np.ndarray], name: str) -> list[np.ndarray]:
+def among_family(tables: Sequence[EvidenceTable], family: list[np.ndarray], name: str) -> list[np.ndarray]:
     """Per table, which cells are significant by that p value."""
-    found = [np.zeros(len(table), dtype=bool) for table, _ in tables]
-    together = [table.columns[name][members] for (table, _), members in zip(tables, family)]
+    found = [np.zeros(len(table), dtype=bool) for table in tables]
+    together = [table.columns[name][members] for table, members in zip(tables, family)]
     if sum(map(len, together)):
         marks = significant(np.concatenate(together))
         for members, marked, some in zip(family, found, np.split(marks, np.cumsum([len(part) for part in together])[:-1])):
@@ -52,22 +64,30 @@ def among_family(tables: Sequence[tuple[EvidenceTable, int]], family: list[np.nd
     return found
 
 
-def judge(table: EvidenceTable, index: int, launches: int, is_worse: bool, is_better: bool) -> Judged:
-    ratio, low, high, margin, p_worse = (
-        float(table.columns[name][index]) for name in ("ratio", "low", "high", "margin", "p_worse")
+def judge(table: EvidenceTable, index: int, is_worse: bool, is_better: bool) -> Judged:
+    ratio, low, high, margin, resolution, p_worse = (
+        float(table.columns[name][index]) for name in ("ratio", "low", "high", "margin", "resolution", "p_worse")
     )
     if table.below_floor[index]:
         return State.INCONCLUSIVE, BELOW_FLOOR
-    # The tests are one-sided at 5 %, the interval leaves 2.5 % on each side: the stricter of both is what the reader sees.
+    screened = NOT_IN_TURNS if not table.arrangement.in_turns else "" if table.enough[index] else FEW_LAUNCHES
+    needed = max(margin, resolution)
+    # The tests are one-sided at 5 %. The interval of launches leaves 2.5 % on each side: the stricter of both is what the reader sees.
     is_worse, is_better = is_worse and low > 1, is_better and high < 1
-    if is_worse and ratio >= 1 + margin:
+    if is_worse and ratio >= 1 + needed:
         return State.REGRESSED, ""
-    if is_better and ratio <= 1 / (1 + margin):
+    if is_better and ratio <= 1 / (1 + needed):
         return State.IMPROVED, ""
-    if low >= 1 / (1 + margin) and high <= 1 + margin:
+    # Only the margin that was stated makes two sides the same; what else widens it leaves the question open.
+    if low >= 1 / (1 + margin) and high <= 1 + margin and screened != NOT_IN_TURNS:
         return State.SAME, ""
-    if launches < ENOUGH_LAUNCHES:
-        if p_worse <= SUSPICIOUS and ratio >= 1 + margin:
-            return State.SUSPECT, "few_launches"
-        return State.INCONCLUSIVE, "few_launches"
-    return State.INCONCLUSIVE, "below_margin" if (is_worse or is_better) else "wide"
+    if screened:
+        suspect = p_worse <= SUSPICIOUS and ratio >= 1 + needed
+        return State.SUSPECT if suspect else State.INCONCLUSIVE, screened
+    if low > 1 + needed:
+        return State.SUSPECT, AMONG_MANY
+    if high < 1 / (1 + needed):
+        return State.INCONCLUSIVE, AMONG_MANY
+    if is_worse or is_better:
+        return State.INCONCLUSIVE, BELOW_MARGIN if 1 / (1 + margin) < ratio < 1 + margin else CLOCK
+    return State.INCONCLUSIVE, NIGHTS_DIFFER if table.arrangement.test == NIGHTS else WIDE

@@ -22,7 +22,7 @@ DIGITS = 12  # after the point; p values are small
 MARK = "\u0001"  # marks a number until the text is complete; no text of a result holds it
 MARKED = re.compile(r'"\\u0001([-0-9.]+)\\u0001"')
 
-SCHEMA = "dlmb.comparison/1.0"
+SCHEMA = "dlmb.comparison/1.1"
 
 
 def decimal(value: float) -> str:
@@ -49,6 +49,7 @@ def dumps(value: Any) -> str:
 def verdict_object(verdict: Verdict) -> dict[str, Any]:
     return {
         "cell_id": verdict.cell.id,
+        "name": verdict.cell.name,
         "pattern": verdict.cell.pattern,
         "backend": verdict.cell.backend,
         "state": verdict.state.value,
@@ -75,6 +76,7 @@ def document(comparison: Comparison, exit_code: int) -> dict[str, Any]:
         "counts": {state.value: comparison.count(state) for state in State},
         "baseline": side(comparison.baseline),
         "candidate": side(comparison.candidate),
+        "remarks": comparison.remarks,
         "patterns": [asdict(pattern) for pattern in comparison.patterns],
         "cells": [verdict_object(verdict) for verdict in comparison.verdicts],
         "only_in_candidate": [cell.id for cell in comparison.only_in_candidate],

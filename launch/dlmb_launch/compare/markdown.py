@@ -35,24 +35,22 @@ def row(verdict: Verdict, comparison: Comparison) -> str:
     if bare := verdict.bare_ratio:
         return (
             f"| {state} | {bare.ratio:.3f} | | {wording.quantity(bare.baseline, comparison.metric)} "
-            f"| {wording.quantity(bare.candidate, comparison.metric)} | {code(verdict.cell.id)} |"
+            f"| {wording.quantity(bare.candidate, comparison.metric)} | {code(verdict.cell.name)} |"
         )
     if evidence is None:
-        return f"| {state} | | | | | {code(verdict.cell.id)} |"
+        return f"| {state} | | | | | {code(verdict.cell.name)} |"
     return (
         f"| {state} | {wording.ratio_with_interval(evidence)} | {wording.percent(evidence.margin)} "
         f"| {wording.quantity(evidence.baseline, comparison.metric)} | {wording.quantity(evidence.candidate, comparison.metric)} "
-        f"| {code(verdict.cell.id)} |"
+        f"| {code(verdict.cell.name)} |"
     )
 
 
 def text(comparison: Comparison, largest_bytes: int | None = None) -> str:
     """Rows that are not SAME, the worst first. Cut at the end of a line so that it has at most that many bytes in UTF-8."""
     lines = [f"## dlmb_compare: {wording.counts(comparison)}", ""]
-    if missing := wording.too_few_launches(comparison):
-        lines += [missing, ""]
-    if bare := wording.bare_ratios(comparison):
-        lines += [bare, ""]
+    for sentence in (wording.too_few_launches(comparison), wording.not_in_turns(comparison), wording.bare_ratios(comparison)):
+        lines += [sentence, ""] if sentence else []
     lines += [
         f"{escaped(p.pattern)}: {p.ratio:.3f} [{p.low:.3f}, {p.high:.3f}] times worse over {wording.cells(p.cells)}\n"
         for p in comparison.patterns

@@ -30,8 +30,8 @@ def bus_bandwidth(cell: dict[str, Any]) -> float | None:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("time", "ns", True, "median over the rounds of a launch of their median time of an iteration"),
-        Metric("busbw", "GB/s", False, "bus bandwidth at the median time of a launch"),
+        Metric("time", "ns", True, "each launch counts as one number: the median of its rounds"),
+        Metric("busbw", "GB/s", False, "each launch counts as one number: the bus bandwidth at its median time"),
     )
 }
 

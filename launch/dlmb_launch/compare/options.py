@@ -16,11 +16,11 @@ USAGE_LINES = """dlmb_compare [OPTION...] BASELINE CANDIDATE
        dlmb_compare [OPTION...] --history FOLDER CANDIDATE
        dlmb_compare --history FOLDER (--append RESULTS | --list [RESULTS] | --prune KEEP | --export otava FILE)"""
 
-DEFAULT_LAST = 2  # campaigns of 8 launches: the exact test goes up to 20
+DEFAULT_LAST = 30  # nights; fewer tell less of how nights differ, older ones less of tonight's level
 
 DESCRIPTION = """Says of every cell of two campaigns whether the candidate is worse. BASELINE and CANDIDATE are result files or
 folders of them; each side takes 8 launches or more, measured in turns. With a history, the last campaigns of the same
-environment in it are the baseline. How it decides, and what it writes: docs/comparing.md."""
+environment in it are the baseline, and each counts as one night. How it decides, and what it writes: docs/comparing.md."""
 
 EXIT_CODES = """exit codes: 0 no regression, 1 regression, 2 inconclusive (only with --strict), 3 not comparable or too few
 launches, 4 the candidate failed validation, 64 bad usage or input, 70 a fault of the program, 130 Ctrl-C, 74 an output could not be written; of several that apply
@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
         help="a smaller difference does not matter (default: 3; 5 for isolated cells below 50 us)",
     )
     what.add_argument(
-        "--paired", action="store_true", help="launches in order of time are pairs; from 12 pairs on they are tested as pairs"
+        "--paired", action="store_true", help="launches that follow each other directly are pairs; from 12 pairs on they are tested as pairs"
     )
     verdict = parser.add_argument_group("verdict")
     verdict.add_argument("--strict", action="store_true", help="exit 2 if something is inconclusive")

@@ -10,10 +10,10 @@ import numpy as np
 
 from dlmb_launch.compare.campaign import Campaign, Cell
 from dlmb_launch.compare.checks import Declared, Environments, faults_of
-from dlmb_launch.compare.definitions import leave_out_others
+from dlmb_launch.compare.left_out import leave_out
 from dlmb_launch.compare.metrics import Metric
 from dlmb_launch.compare.partners import partners
-from dlmb_launch.compare.verdict import FEWEST_LAUNCHES, BareRatio, State, Verdict
+from dlmb_launch.compare.verdict import FEW_LAUNCHES, FEWEST_LAUNCHES, BareRatio, State, Verdict
 
 WRONG_PAYLOAD = ("invalid",)
 DID_NOT_END = ("failed", "timeout")
@@ -34,7 +34,7 @@ def pair(baseline: Campaign, candidate: Campaign, declared: Declared, metric: Me
     declared.refuse_unknown(baseline.launches + candidate.launches)
     pairing = Pairing()
     found = partners(baseline, candidate)
-    differing = leave_out_others(baseline, candidate, found.of)
+    refused = leave_out(baseline, candidate, found.of)
     environments = Environments(baseline, candidate, declared)
     counts = baseline.counts(), candidate.counts()
     for row, cell in enumerate(baseline.cells):
@@ -47,7 +47,7 @@ def pair(baseline: Campaign, candidate: Campaign, declared: Declared, metric: Me
             pairing.verdicts.append(Verdict(cell, State.INVALID, wrong, *launches))
         elif launches == (0, 0) and only_skipped(baseline, row) and (other is None or only_skipped(candidate, other)):
             pairing.skipped += 1
-        elif reason := (why_not(baseline, row, candidate, other, launches, environments) or differing.get(row)):
+        elif reason := (why_not(baseline, row, candidate, other, launches, environments) or refused.get(row)):
             near = found.alone.get(row)
             pairing.verdicts.append(Verdict(cell, State.NOT_COMPARABLE, f"{reason}; {near}" if near else reason, *launches))
         elif suite := cell.suite or candidate.cells[other].suite:
@@ -55,7 +55,7 @@ def pair(baseline: Campaign, candidate: Campaign, declared: Declared, metric: Me
             ratio = bare_ratio(baseline, row, candidate, other, metric)
             pairing.verdicts.append(Verdict(cell, State.NOT_COMPARABLE, "; ".join(reasons), *launches, bare_ratio=ratio))
         elif min(launches) < FEWEST_LAUNCHES:
-            pairing.verdicts.append(Verdict(cell, State.INCONCLUSIVE, "few_launches", *launches))
+            pairing.verdicts.append(Verdict(cell, State.INCONCLUSIVE, FEW_LAUNCHES, *launches))
         else:
             assert other is not None
             pairing.rows.append((row, other))
@@ -125,8 +125,6 @@ def why_not(
         return one.differs_from(two)
     if one.shared_gpu:
         return TURNS
-    if not one.validated:
-        return "not validated (-c off), so its times may be those of wrong bytes"
     if one.fill == "zeros":
         return "it moved zeros, which machines may treat better than data"
     return environments.why_not(baseline.launches_of(row), candidate.launches_of(other))

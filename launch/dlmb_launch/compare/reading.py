@@ -22,6 +22,7 @@ from dlmb_launch.compare.margins import WITHOUT_CALIBRATION
 from dlmb_launch.compare.metrics import Metric, bus_bandwidth, median_of_rounds, odd_to_even
 from dlmb_results.converted import statistic_of, suite_of
 from dlmb_results.lines import ResultError, read_lines, result_files, warnings_of
+from dlmb_results.names import named
 from dlmb_results.parallel import read_in_processes
 
 
@@ -84,9 +85,12 @@ class CellFields(TypedDict):
 
 class CellLine(CellFields, total=False):
     rank_means_ns: Means
+    throttled: Optional[bool]
+    flags: list[str]
 
 
-OF_OTHERS = "collective"  # the pattern that all lines of dlmb_convert are of
+THROTTLED = "throttled"  # as a field: a GPU's clocks; as a flag: whatever else the machine holds down
+NO_MEASUREMENT = "failed"  # status of a line that is ok, but of which the metric cannot be
 
 
 class Reader:
@@ -96,6 +100,7 @@ class Reader:
         self.compared = NUMBERS.index(metric.name)
         self.column_of: dict[str, int] = {}
         self.definition_of: dict[str, int] = {}
+        self.name_of: dict[str, str] = {}  # by cell id
         self.file_of: dict[str, Path] = {}
         self.shared: dict[Any, Any] = {}  # of equal values the first one, so that it is kept once
         self.unmeasured: set[int] = set()  # rows known only from visits that are not ok
@@ -154,28 +159,43 @@ class Reader:
             line["traffic"]["payload_bytes"],
             line["traffic"]["wire_bytes"],
             line["shared_gpu"],
-            line["validation"]["verdict"] != "off",
             line["cache"]["slots"],
             line["fill"],
             suite_of(line),
+            self.name(line),
         )
         column = self.column_of[line["launch_id"]]
         ok = line["status"] == "ok"
         numbers = numbers_of(line, campaign.launches[column], self.definition(line["definition"])) if ok else ()
-        measured = ok and not math.isnan(numbers[self.compared])
+        measured = ok and 0 < numbers[self.compared] < math.inf
+        if measured and not self.counts(cell, line):
+            return
         row = self.row(cell, measured)
         if row == len(campaign.parameters):
-            campaign.parameters.append(self.parameters(line["parameters"]) if cell.pattern == OF_OTHERS else Parameters())
+            campaign.parameters.append(self.parameters(line["parameters"]))
         if line["is_default"]:
             campaign.defaults.add(row)
         if measured:
             self.rows.append(row)
             self.columns.append(column)
             self.numbers.extend(numbers)
+        elif ok and not math.isnan(numbers[self.compared]):
+            reason = f"its {self.metric.name} is {numbers[self.compared]:g} {self.metric.unit}, which is no measurement"
+            campaign.faults.setdefault(row, []).append((NO_MEASUREMENT, reason))
         else:
             instead = "; --metric busbw compares it" if line["bandwidth"] else ""
             reason = line["reason"] or f"has no {self.metric.name}{instead}"
             campaign.faults.setdefault(row, []).append(("skipped" if ok else line["status"], reason))
+
+    def counts(self, cell: Cell, line: dict[str, Any]) -> bool:
+        """Whether a measured cell is read."""
+        return True
+
+    def name(self, line: dict[str, Any]) -> str:
+        cell_id = line["cell_id"]
+        if cell_id not in self.name_of:
+            self.name_of[cell_id] = named(cell_id, line["pattern"], line["parameters"])
+        return self.name_of[cell_id]
 
     def parameters(self, given: dict[str, Any]) -> Parameters:
         once = self.shared.setdefault
@@ -272,6 +292,8 @@ def numbers_of(line: dict[str, Any], launch: Launch, definition: int) -> tuple[f
         below_floor,
         launch.clock_step_ns,
         definition,
+        line["validation"]["verdict"] != "passed" and not suite_of(line),
+        bool(line.get(THROTTLED)) or THROTTLED in line.get("flags", ()),
     )
 
 

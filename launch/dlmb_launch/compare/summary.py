@@ -1,9 +1,11 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Per pattern: by how much the candidate is worse in geometric mean, with an interval by bootstrap over launches.
+"""Per pattern: by how much the candidate is worse in geometric mean.
 
-A launch moves all its cells together, so what is drawn again is whole launches. The ratio is the geometric mean over cells of
-their ratio of geometric means over launches.
+The mean is that of the cells' own ratios, so it lies among them and one odd launch moves it no more than them. A launch moves all its
+cells together, so for the interval each launch counts as one number, the mean of its cells' logarithms, and the same exact test as for
+a cell is inverted. Cells of other launches (another world, a launch that lacks some cells) are added launch by launch where the two have
+nothing in common, because then the sums are as independent as the launches; where they share some, their bounds are added.
 """
 
 from __future__ import annotations
@@ -12,12 +14,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlmb_launch.compare.arrangement import NIGHTS, Columns
 from dlmb_launch.compare.campaign import Campaign
-from dlmb_launch.compare.evidence import worsening
-from dlmb_launch.compare.metrics import Metric
+from dlmb_launch.compare.evidence import EvidenceTable
 
-RESAMPLES = 2000
-SEED = 1
+
+@dataclass(frozen=True)
+class Group:
+    """Cells that were measured in the same launches."""
+
+    columns: Columns  # launches of the baseline
+    others: Columns  # of the candidate
+    rows: list[int]  # of the baseline, one per line of the table
+    table: EvidenceTable
 
 
 @dataclass(frozen=True)
@@ -25,40 +34,67 @@ class PatternSummary:
     pattern: str
     cells: int
     ratio: float  # geometric mean; above 1 is worse
-    low: float  # 95 % interval
+    low: float  # interval, of the confidence that the cells have
     high: float
 
 
-def summarise(rows: list[tuple[int, int]], baseline: Campaign, candidate: Campaign, metric: Metric) -> list[PatternSummary]:
-    by_pattern: dict[str, list[tuple[int, int]]] = {}
-    for pair in rows:
-        by_pattern.setdefault(baseline.cells[pair[0]].pattern, []).append(pair)
-    return [summary(pattern, np.array(pairs), baseline, candidate, metric) for pattern, pairs in sorted(by_pattern.items())]
+def summarise(groups: list[Group], baseline: Campaign) -> list[PatternSummary]:
+    by_pattern: dict[str, list[Part]] = {}
+    for group in groups:
+        patterns = np.array([baseline.cells[row].pattern for row in group.rows])
+        for pattern in np.unique(patterns).tolist():
+            by_pattern.setdefault(pattern, []).append(Part.of(group, np.flatnonzero(patterns == pattern)))
+    return [summary(pattern, parts) for pattern, parts in sorted(by_pattern.items())]
 
 
-def summary(pattern: str, pairs: np.ndarray, baseline: Campaign, candidate: Campaign, metric: Metric) -> PatternSummary:
-    random = np.random.default_rng(SEED)
-    one, other = (
-        mean_levels(campaign, rows, metric, random) for campaign, rows in ((baseline, pairs[:, 0]), (candidate, pairs[:, 1]))
-    )
-    ratios = np.exp(other - one)
-    low, high = np.quantile(ratios[1:], [0.025, 0.975])
-    return PatternSummary(pattern, len(pairs), float(ratios[0]), float(low), float(high))
+@dataclass
+class Part:
+    """Sums over cells, per launch."""
+
+    group: Group
+    columns: set[int]
+    others: set[int]
+    cells: int
+    ratio: float  # sum of logarithms
+    baseline: np.ndarray
+    candidate: np.ndarray
+
+    @staticmethod
+    def of(group: Group, cells: np.ndarray) -> Part:
+        table = group.table
+        sums = (values[cells].sum(axis=0) for values in (table.baseline, table.candidate))
+        ratio = float(np.log(table.columns["ratio"][cells]).sum())
+        return Part(group, set(group.columns), set(group.others), len(cells), ratio, *sums)
+
+    def can_take(self, part: Part) -> bool:
+        mine, its = self.group.table.arrangement, part.group.table.arrangement
+        if mine != its or (len(self.baseline), len(self.candidate)) != (len(part.baseline), len(part.candidate)):
+            return False
+        return mine.test == NIGHTS or not (self.columns & part.columns or self.others & part.others)
+
+    def take(self, part: Part) -> None:
+        self.columns |= part.columns
+        self.others |= part.others
+        self.cells += part.cells
+        self.baseline = self.baseline + part.baseline
+        self.candidate = self.candidate + part.candidate
+
+    def bounds(self) -> np.ndarray:
+        """Of the sum over the cells."""
+        means = (values[None, :] / self.cells for values in (self.baseline, self.candidate))
+        _, low, high, _, _ = self.group.table.arrangement.compared(*means)
+        return self.cells * np.array([low[0], high[0]])
 
 
-def mean_levels(campaign: Campaign, rows: np.ndarray, metric: Metric, random: np.random.Generator) -> np.ndarray:
-    """Mean over the cells of their mean logarithm over launches: first as measured, then for every resample of the launches. A
-    cell that is in none of the launches drawn keeps its measured mean."""
-    numbers = np.flatnonzero(np.isin(campaign.rows, rows))
-    used, column = np.unique(campaign.columns[numbers], return_inverse=True)
-    _, row = np.unique(campaign.rows[numbers], return_inverse=True)
-    weights = np.vstack([np.ones(len(used)), random.multinomial(len(used), np.full(len(used), 1 / len(used)), RESAMPLES)]).T
-    values, present = np.zeros((len(rows), len(used))), np.zeros((len(rows), len(used)), dtype=bool)
-    values[row, column] = worsening(campaign.numbers[metric.name][numbers], metric)
-    present[row, column] = True
-    # Cells that are in the same launches are weighted alike, so their sum is.
-    launches, group = np.unique(present, axis=0, return_inverse=True)
-    sums = np.column_stack([np.bincount(group, column, minlength=len(launches)) for column in values.T])
-    drawn = launches @ weights
-    means = sums @ weights / np.maximum(drawn, 1)
-    return np.where(drawn > 0, means, means[:, :1]).sum(axis=0) / len(rows)
+def summary(pattern: str, parts: list[Part]) -> PatternSummary:
+    cells, ratio = sum(part.cells for part in parts), sum(part.ratio for part in parts)
+    together: list[Part] = []
+    for part in sorted(parts, key=lambda part: -part.cells):
+        taker = next((other for other in together if other.can_take(part)), None)
+        if taker is None:
+            together.append(part)
+        else:
+            taker.take(part)
+    low, high = sum(part.bounds() for part in together)
+    mean, low, high = (float(np.exp(value / cells)) for value in (ratio, min(low, ratio), max(high, ratio)))
+    return PatternSummary(pattern, cells, mean, low, high)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 
 from dlmb_launch.compare import wording
@@ -32,8 +33,7 @@ def row(verdict: Verdict, name: str, comparison: Comparison) -> str:
         numbers = f"{state:<{STATE_WIDTH}} {bare.ratio:>6.3f} {'none':<14} {'none':>7} {values[0]:>10} {values[1]:>10}  "
         return numbers + shortened(name, WIDTH - len(numbers))
     if evidence is None:
-        line = f"{state:<{STATE_WIDTH}} {wording.reason(verdict)}"
-        return f"{shortened(line, WIDTH)}\n{'':<{STATE_WIDTH}} {shortened(name, WIDTH - STATE_WIDTH - 1)}"
+        return f"{state:<{STATE_WIDTH}} {shortened(name, WIDTH - STATE_WIDTH - 1)}"
     interval = f"[{evidence.low:.3f}, {evidence.high:.3f}]"
     values = [wording.quantity(value, comparison.metric) for value in (evidence.baseline, evidence.candidate)]
     numbers = f"{state:<{STATE_WIDTH}} {evidence.ratio:>6.3f} {interval} {wording.percent(evidence.margin):>7} "
@@ -54,24 +54,28 @@ def differing_parts(cell_ids: list[str]) -> list[str]:
     return sorted(("/".join(part for part in each if part not in shared) for each in parts), key=by_numbers)
 
 
-def heading() -> str:
-    return f"{'state':<{STATE_WIDTH}} {'ratio':>6} {'95 % interval':<14} {'margin':>7} {'baseline':>10} {'candidate':>10}  cell"
+def wrapped(text: str, indent: str = "  ") -> list[str]:
+    """Whole sentences, never cut."""
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False)
+
+
+def heading(comparison: Comparison) -> str:
+    interval = wording.intervals(comparison)
+    return f"{'state':<{STATE_WIDTH}} {'ratio':>6} {interval:<14} {'margin':>7} {'baseline':>10} {'candidate':>10}  cell"
 
 
 def table(comparison: Comparison, with_same: bool) -> Iterator[str]:
     shown = [verdict for verdict in comparison.verdicts if with_same or verdict.state != State.SAME]
     if not shown:
         return
-    keys, names = wording.short_names([verdict.cell.id for verdict in comparison.verdicts])
-    yield from ("", shortened(f"cell: {keys}", WIDTH), heading())
-    reason = ""
+    keys, names = wording.short_names([verdict.cell for verdict in comparison.verdicts])
+    yield from ("", shortened(f"cell: {keys}", WIDTH), heading(comparison))
     for state in State:
-        rows = [verdict for verdict in shown if verdict.state == state]
+        rows, reason = [verdict for verdict in shown if verdict.state == state], ""
         for verdict in sorted(rows, key=lambda verdict: (verdict.reason, by_numbers(names[verdict.cell.id])))[: None if with_same else ROWS_PER_STATE]:
-            has_ratio = verdict.evidence is not None or verdict.bare_ratio is not None
-            if has_ratio and verdict.reason and verdict.reason != reason:
-                reason = verdict.reason
-                yield f"  {state.value}, {wording.reason(verdict)}:"
+            if verdict.reason and verdict.reason != reason:
+                yield from wrapped(f"{state.value}: {wording.reason(verdict)}")
+            reason = verdict.reason
             yield row(verdict, names[verdict.cell.id], comparison)
         if not with_same and len(rows) > ROWS_PER_STATE:
             yield f"{'':<{STATE_WIDTH}} and {len(rows) - ROWS_PER_STATE} more {state.value}; --all lists them"
@@ -79,14 +83,14 @@ def table(comparison: Comparison, with_same: bool) -> Iterator[str]:
 
 def worst(comparison: Comparison) -> Iterator[str]:
     if comparison.worst:
-        _, names = wording.short_names([verdict.cell.id for verdict in comparison.verdicts])
-        yield from ("", "largest ratios, whatever their verdict:", heading())
+        _, names = wording.short_names([verdict.cell for verdict in comparison.verdicts])
+        yield from ("", "largest ratios, whatever their verdict:", heading(comparison))
         yield from (row(verdict, names[verdict.cell.id], comparison) for verdict in comparison.worst)
 
 
 def summary(comparison: Comparison) -> Iterator[str]:
     if comparison.patterns:
-        yield from ("", "geometric mean per pattern (above 1: the candidate is worse), 95 % interval over launches:")
+        yield from ("", f"geometric mean of the ratios per pattern (above 1: the candidate is worse), {wording.intervals(comparison)}:")
     for pattern in comparison.patterns:
         interval = f"[{pattern.low:.3f}, {pattern.high:.3f}]"
         yield f"  {pattern.pattern:<24} {pattern.ratio:.3f} {interval}  {wording.cells(pattern.cells)}"
@@ -96,14 +100,14 @@ def text(comparison: Comparison, with_same: bool) -> str:
     lines = [f"{comparison.metric.name} ({comparison.metric.unit}): {comparison.metric.definition}"]
     if bare := wording.bare_ratios(comparison):
         lines.append(bare)
-    lines.append(f"{len(comparison.baseline.launches)} baseline and {len(comparison.candidate.launches)} candidate launches")
+    lines.append(wording.launches(comparison))
     lines += [*table(comparison, with_same), *worst(comparison), *summary(comparison), ""]
     if comparison.only_in_candidate:
         lines.append(f"only in the candidate, not compared: {wording.cells(len(comparison.only_in_candidate))}")
-        lines += [f"  {shortened(name, WIDTH - 2)}" for name in differing_parts([cell.id for cell in comparison.only_in_candidate])[:ROWS_PER_STATE]]
+        lines += [f"  {shortened(name, WIDTH - 2)}" for name in differing_parts([cell.name for cell in comparison.only_in_candidate])[:ROWS_PER_STATE]]
     if comparison.skipped:
         lines.append(f"skipped on both sides: {wording.cells(comparison.skipped)}")
-    if missing := wording.too_few_launches(comparison):
-        lines.append(missing)
+    for sentence in filter(None, (wording.too_few_launches(comparison), wording.not_in_turns(comparison))):
+        lines += wrapped(sentence, "")
     lines.append(wording.counts(comparison))
     return "\n".join(lines) + "\n"

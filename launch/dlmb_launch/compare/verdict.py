@@ -11,6 +11,7 @@ from dlmb_launch.compare.campaign import Cell
 
 FEWEST_LAUNCHES = 5  # per side; below, no interval of useful width exists
 ENOUGH_LAUNCHES = 8  # per side; below, a result is a reason to measure more, never a regression
+ENOUGH_LEFT = 6  # of so many, where the numbers of some are left out
 
 
 class State(str, Enum):
@@ -25,20 +26,30 @@ class State(str, Enum):
     SAME = "SAME"
 
 
-BELOW_FLOOR = "below_floor"  # reason of an INCONCLUSIVE cell that is shown but not gated
+# Reasons of states, which wording.py says in words.
+BELOW_FLOOR = "below_floor"  # shown but not gated
+FEW_LAUNCHES = "few_launches"
+NOT_IN_TURNS = "not_in_turns"
+AMONG_MANY = "among_many"
+CLOCK = "clock"
+BELOW_MARGIN = "below_margin"
+WIDE = "wide"
+NIGHTS_DIFFER = "nights_differ"
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Ratios are how many times worse the candidate is: above 1 is slower, whatever the metric."""
 
-    ratio: float  # Hodges-Lehmann
-    low: float  # 95 % interval of it
+    ratio: float  # Hodges-Lehmann; with a history, of the last night and the level of those before
+    low: float  # interval of it
     high: float
     ratio_of_medians: float
     margin: float  # share by which a ratio has to be away from 1 to matter
+    resolution: float  # share that three steps of the clock are
     p_worse: float
     p_better: float
+    confidence: float  # of the interval
     test: str
     baseline: float  # median over launches, in the unit of the metric
     candidate: float

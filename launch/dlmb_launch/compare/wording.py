@@ -5,20 +5,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from dlmb_launch.compare.campaign import parts_of
+from dlmb_launch.compare import verdict as verdicts
+from dlmb_launch.compare.campaign import Cell, parts_of
 from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.metrics import Metric
 from dlmb_launch.compare.verdict import ENOUGH_LAUNCHES, FEWEST_LAUNCHES, Evidence, State, Verdict
 
+OPERATION = "p.operation"
 TIME_UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))
 
 REASONS = {
-    "few_launches": f"fewer than {ENOUGH_LAUNCHES} launches on a side",
-    "wide": "the interval is too wide",
-    "below_margin": "a difference that is real but within the margin",
-    "below_floor": "too short for the clock; shown, not gated",
+    verdicts.FEW_LAUNCHES: f"fewer than {ENOUGH_LAUNCHES} launches on a side",
+    verdicts.WIDE: "the interval is too wide: more launches help",
+    verdicts.BELOW_MARGIN: "a difference smaller than the margin",
+    verdicts.CLOCK: "a difference of less than three steps of the clock",
+    verdicts.BELOW_FLOOR: "too short for the clock; shown, not gated",
+    verdicts.AMONG_MANY: "beyond the margin, but among so many cells some are by chance: measure these again",
+    verdicts.NOT_IN_TURNS: "the sides were not measured in turns",
+    verdicts.NIGHTS_DIFFER: "nights differ by more than the margin",
 }
 
 
@@ -62,12 +68,39 @@ def sentence(verdict: Verdict, metric: Metric) -> str:
     )
 
 
-def short_names(cell_ids: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The keys in which these cells differ, and per cell its values of them: what tells them apart."""
-    split = {cell_id: parts_of(cell_id) for cell_id in cell_ids}
+def short_names(cells: Sequence[Cell]) -> tuple[str, dict[str, str]]:
+    """The keys in which these cells differ, and by cell id its values of them: what tells them apart. The operation is always there."""
+    split = {cell.id: parts_of(cell.name) for cell in cells}
     keys = sorted({key for each in split.values() for key in each})
-    differing = [key for key in keys if len({each.get(key) for each in split.values()}) > 1] or keys[:1]
+    differing = [key for key in keys if key == OPERATION or len({each.get(key) for each in split.values()}) > 1] or keys[:1]
     return "/".join(differing), {cell_id: "/".join(each.get(key, "-") for key in differing) for cell_id, each in split.items()}
+
+
+def interval(confidences: Iterable[float]) -> str:
+    return " and ".join(f"{100 * confidence:.0f} %" for confidence in sorted(set(confidences))) + " interval"
+
+
+def intervals(comparison: Comparison) -> str:
+    return interval([verdict.evidence.confidence for verdict in comparison.verdicts if verdict.evidence] or [0.95])
+
+
+def launches(comparison: Comparison) -> str:
+    baseline, candidate = (len(side.launches) for side in (comparison.baseline, comparison.candidate))
+    if not comparison.rules.history:
+        return f"{baseline} baseline and {candidate} candidate launches"
+    nights = len({launch.campaign for launch in comparison.baseline.launches})
+    return f"{candidate} launches, against {baseline} of {nights} {'night' if nights == 1 else 'nights'} of the history"
+
+
+def not_in_turns(comparison: Comparison) -> str:
+    """Why cells have no verdict that ends a job, and what to do; empty: they took turns."""
+    number = sum(verdict.reason == verdicts.NOT_IN_TURNS for verdict in comparison.verdicts)
+    if not number:
+        return ""
+    return (
+        f"{cells(number)} without a verdict: the launches of the two sides did not take turns, so what drifts on the machine looks like a "
+        "difference. Measure both sides in turns (dlmb_sweep does), or compare campaigns of different days with --history"
+    )
 
 
 def counts(comparison: Comparison) -> str:
@@ -87,7 +120,7 @@ def bare_ratios(comparison: Comparison) -> str:
 
 def too_few_launches(comparison: Comparison) -> str:
     """What is missing where no cell could be judged; empty where one was."""
-    few = [verdict for verdict in comparison.verdicts if verdict.reason == "few_launches" and verdict.evidence is None]
+    few = [verdict for verdict in comparison.verdicts if verdict.reason == verdicts.FEW_LAUNCHES and verdict.evidence is None]
     if comparison.judged or not few:
         return ""
     most = max(few, key=lambda verdict: min(verdict.baseline_launches, verdict.candidate_launches))

@@ -8,19 +8,21 @@ import argparse
 from pathlib import Path
 
 from dlmb_launch.compare.campaign import Campaign
+from dlmb_launch.compare.checks import Declared
 from dlmb_launch.compare.exports import otava
 from dlmb_launch.compare.metrics import METRICS, Metric
 from dlmb_launch.compare.reading import Reader
 from dlmb_launch.history import store
 from dlmb_launch.history.index import Chosen, StoredCampaign, everything, last, read_index
+from dlmb_launch.history.nights import NightsReader
 
 
-def baseline_for(candidate: Campaign, folder: Path, count: int, metric: Metric) -> Campaign | None:
+def baseline_for(candidate: Campaign, folder: Path, count: int, metric: Metric, declared: Declared) -> Campaign | None:
     """The last campaigns of the candidate's environments; None: there are none."""
     environments = {launch.env_key for launch in candidate.launches}
     own = {launch.id for launch in candidate.launches}
     chosen = last(read_index(folder), environments, count, own)
-    return read(chosen, folder, metric) if chosen else None
+    return NightsReader(metric, declared).read_nights(folder, chosen) if chosen else None
 
 
 def read(chosen: list[Chosen], folder: Path, metric: Metric) -> Campaign:

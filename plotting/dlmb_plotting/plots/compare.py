@@ -11,7 +11,7 @@ from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, plural
 from dlmb_plotting.groups import short_names, traffic_of_id
 
 CAPTION = "How many times worse the candidate is{}: above 1 is worse, whatever the metric. Worst cells on top."
-WITH_INTERVAL = ", with its 95 % interval"
+WITH_INTERVAL = ", with its {:.0f} % interval"
 WITHOUT = " NOT_COMPARABLE: numbers of another program, without an interval."
 
 
@@ -36,8 +36,9 @@ def of_document(name: str, document: dict[str, Any], limits: Limits) -> list[Plo
         interval = f" ({style.number(found['low'])} to {style.number(found['high'])})" if "low" in found else ""
         chart.marks.append(Mark(row, value, found.get("low", value), found.get("high", value), cell["state"], f"{names[cell['cell_id']]}: {cell['state']}, {ratio}{interval}"))
         chart.ends[row] = ratio
-    judged, bare = (any(cell.get(name) for cell in shown) for name in ("evidence", "bare_ratio"))
-    caption = CAPTION.format(WITH_INTERVAL if judged else "") + (WITHOUT if bare else "")
+    judged = next((cell["evidence"] for cell in shown if cell.get("evidence")), None)
+    bare = any(cell.get("bare_ratio") for cell in shown)
+    caption = CAPTION.format(WITH_INTERVAL.format(100 * judged.get("confidence", 0.95)) if judged else "") + (WITHOUT if bare else "")
     return [Plot(f"{name}.compare", f"comparison {name}", caption, [chart], missing(len(shown), len(cells), len(document["cells"])), palette="verdicts")]
 
 

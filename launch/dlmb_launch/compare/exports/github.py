@@ -28,7 +28,7 @@ def escaped_property(text: str) -> str:
 
 
 def error(verdict: Verdict, comparison: Comparison) -> str:
-    text = f"{verdict.cell.id}: {wording.sentence(verdict, comparison.metric)}"
+    text = f"{verdict.cell.name}: {wording.sentence(verdict, comparison.metric)}"
     return f"::error title={escaped_property(TITLE)}::{escaped_text(text)}"
 
 
@@ -39,6 +39,7 @@ def text(comparison: Comparison) -> str:
     rest = wording.counts(comparison)
     if len(regressed) > SHOWN:
         rest += f"; {len(regressed) - SHOWN} regressed cells are not shown one by one"
+    rest = "; ".join(filter(None, [rest, wording.not_in_turns(comparison)]))
     lines.append(f"::notice title=dlmb_compare::{escaped_text(rest)}")
     return "\n".join(lines) + "\n"
 

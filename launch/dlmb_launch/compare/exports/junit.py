@@ -39,7 +39,7 @@ def numbers(verdict: Verdict, comparison: Comparison) -> str:
 
 def test_case(suite: ElementTree.Element, verdict: Verdict, comparison: Comparison) -> None:
     name = suite.get("name", "")
-    case = ElementTree.SubElement(suite, "testcase", name=verdict.cell.id, classname=name)
+    case = ElementTree.SubElement(suite, "testcase", name=verdict.cell.name, classname=name)
     if verdict.evidence is not None and comparison.metric.unit == "ns":
         case.set("time", decimal(verdict.evidence.candidate / 1e9))
     if outcome := OUTCOMES.get(verdict.state):

@@ -30,7 +30,7 @@ class Series:
     """Cells that share a file."""
 
     rows: dict[str, Launch] = field(default_factory=dict)  # campaigns by id, with their first launch
-    values: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # cell id, campaign: one per launch
+    values: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # name of a cell, campaign: one per launch
 
     def add(self, cell: str, launch: Launch, value: float) -> None:
         first = self.rows.get(launch.campaign)
@@ -46,7 +46,7 @@ def all_series(campaigns: Iterable[Campaign], metric: Metric) -> dict[str, Serie
         for row, column, value in zip(campaign.rows.tolist(), campaign.columns.tolist(), campaign.numbers[metric.name].tolist()):
             cell, launch = campaign.cells[row], campaign.launches[column]
             name = f"dlmb.{cell.pattern}.{cell.backend}.{cell.memory}.{launch.env_key}"
-            found.setdefault(name, Series()).add(cell.id, launch, value)
+            found.setdefault(name, Series()).add(cell.name, launch, value)
     return found
 
 

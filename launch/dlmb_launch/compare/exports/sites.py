@@ -61,7 +61,7 @@ def points(campaign: Campaign, metric: Metric) -> Iterator[Point]:
 
 
 def bencher_name(point: Point) -> str:
-    return point.cell.id + ("-bencher-ignore" if point.below_floor else "")
+    return point.cell.name + ("-bencher-ignore" if point.below_floor else "")
 
 
 def bencher_text(candidate: Campaign) -> str:
@@ -74,7 +74,7 @@ def bencher_text(candidate: Campaign) -> str:
 
 
 def benchmark_entry(point: Point, unit: str, scale: float) -> dict[str, object]:
-    found: dict[str, object] = {"name": point.cell.id, "unit": unit, "value": point.value / scale}
+    found: dict[str, object] = {"name": point.cell.name, "unit": unit, "value": point.value / scale}
     if point.low is not None and point.high is not None:
         found["range"] = f"{decimal(point.low / scale)} - {decimal(point.high / scale)}"
     found["extra"] = f"median over {point.launches} launches"

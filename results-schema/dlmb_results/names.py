@@ -1,0 +1,27 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names of cells for people and for other tools.
+
+A cell_id holds the parameters that are not the default, so that a new parameter leaves old ids as they are. A reader has to know the
+operation also where it is the default, and of windows of messages their length and how many pairs send them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+PATTERN = "collective"
+WINDOWED = ("bandwidth", "message_rate", "bibandwidth")
+
+
+def named(cell_id: str, pattern: str, parameters: Mapping[str, Any]) -> str:
+    """The cell_id with these parameters in it, in its order."""
+    operation = parameters.get("operation")
+    if pattern != PATTERN or operation is None:
+        return cell_id
+    wanted = ("operation", "window", "pairs") if operation in WINDOWED else ("operation",)
+    parts = cell_id.split("/")
+    held = {part.partition("=")[0] for part in parts}
+    added = [f"p.{name}={parameters[name]}" for name in wanted if name in parameters and f"p.{name}" not in held]
+    return "/".join(sorted([*parts, *added], key=lambda part: part.partition("=")[0])) if added else cell_id
