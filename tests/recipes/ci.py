@@ -77,6 +77,10 @@ class GateTest(WithDoubles):
         done = self.gate()
         self.assertEqual((done.returncode, self.launches("first"), self.launches("again")), (0, 16, 0), done.stderr)
         self.assertIn("1 SAME", done.stdout)
+        self.assertIn('write start = "barrier" in [options]', done.stderr)
+
+    def test_the_shipped_sweep_fixes_how_samples_begin(self) -> None:
+        self.assertRegex((tools.ROOT / "launch" / "sweeps" / "nightly.toml").read_text(), r"(?m)^start = \"barrier\"")
 
     def test_what_is_slower_twice_fails_and_github_is_told_once(self) -> None:
         done = self.gate(SLOW="/after/", GITHUB_ACTIONS="true")

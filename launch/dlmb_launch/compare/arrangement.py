@@ -31,7 +31,7 @@ Columns = tuple[int, ...]
 class Arrangement:
     test: str
     in_turns: bool = True
-    nights: tuple[tuple[str, int], ...] = ()  # past nights in order of time, with the number of their launches
+    nights: tuple[tuple[str, tuple[int, ...]], ...] = ()  # past nights in order of time, with the places of their launches
 
     @property
     def confidence(self) -> float:
@@ -39,8 +39,7 @@ class Arrangement:
 
     def levels(self, values: np.ndarray) -> np.ndarray:
         """One column per past night: the median over its launches."""
-        ends = np.cumsum([launches for _, launches in self.nights])
-        return np.column_stack([np.median(night, axis=1) for night in np.split(values, ends[:-1], axis=1)])
+        return np.column_stack([np.median(values[:, places], axis=1) for _, places in self.nights])
 
     def compared(self, baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, ...]:
         """One line per cell, one column per launch, in logarithms. Per cell: the difference, its interval, p that the candidate is
@@ -70,11 +69,10 @@ class Arrangements:
 
     def made(self, columns: Columns, others: Columns) -> Arrangement:
         if self.history:
-            counted: dict[str, int] = {}
-            for column in columns:
-                name = self.baseline.launches[column].campaign
-                counted[name] = counted.get(name, 0) + 1
-            return Arrangement(NIGHTS, nights=tuple(counted.items()))
+            places: dict[str, list[int]] = {}
+            for place, column in enumerate(columns):
+                places.setdefault(self.baseline.launches[column].campaign, []).append(place)
+            return Arrangement(NIGHTS, nights=tuple((name, tuple(each)) for name, each in places.items()))
         times = [self.baseline.launches[column].time for column in columns], [self.candidate.launches[column].time for column in others]
         pairs = self.paired and len(columns) >= signed_rank.ENOUGH_PAIRS and are_pairs(*times)
         return Arrangement(SIGNED_RANK if pairs else RANK_SUM, took_turns(*times))
