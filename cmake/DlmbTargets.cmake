@@ -4,17 +4,22 @@
 set_property(GLOBAL PROPERTY DLMB_BACKENDS "")
 set_property(GLOBAL PROPERTY DLMB_PATTERNS "")
 
-# dlmb_add_library(<name> [COLD] SOURCES <files> [LINK <public targets>] [LINK_PRIVATE <targets>])
+# dlmb_add_library(<name> [COLD] SOURCES <files> [INNER <headers>] [LINK <public targets>] [LINK_PRIVATE <targets>])
+# INNER: headers that are parts of its sources, which define what they need; all others compile alone.
 # COLD: nothing in it runs while something is timed (options, records, tables). It is full of templates whose full
 # optimisation takes a third of the whole build.
 function(dlmb_add_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "COLD" "" "SOURCES;LINK;LINK_PRIVATE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "COLD" "" "SOURCES;INNER;LINK;LINK_PRIVATE")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "dlmb_add_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
     add_library(dlmb_${name} STATIC ${arg_SOURCES})
     add_library(dlmb::${name} ALIAS dlmb_${name})
     file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+    if(arg_INNER)
+        list(TRANSFORM arg_INNER PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+        list(REMOVE_ITEM headers ${arg_INNER})
+    endif()
     if(headers)
         target_sources(dlmb_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
         set_target_properties(dlmb_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)

@@ -5,9 +5,9 @@
 // stay untouched. Only places and identities; PlanPayload fills and checks them. Shared buffers are left out.
 #pragma once
 
+#include "common/memory/payload.hpp"
 #include "common/plan/plan.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
