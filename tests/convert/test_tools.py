@@ -219,7 +219,7 @@ class PlotTest(WithFolder):
 
     def test_no_method_of_others_is_called_the_fastest(self) -> None:
         (finding,) = findings(Inputs(read([self.converted(outputs.PICO, name="m.csv")])))
-        self.assertEqual(finding.summary, "Results of pico, without intervals: which method is surely the fastest cannot be said.")
+        self.assertEqual(finding.summary, "Results of pico, without intervals, so no method is called the fastest.")
         self.assertEqual(finding.lines, [])
 
     def test_campaigns_of_others_make_no_trend(self) -> None:
