@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import ctypes
 import os
+import tarfile
+import tempfile
 from pathlib import Path
 
 import machine
 from machine import Driver, Unusable
 
+PROGRAMS = "programs.tar.xz"  # bin/ and lib/: programs that hold the same libraries are a tenth of their size together
+ARCHITECTURE_FILE = "compute_capability"  # beside it: what they were built for
 
 def is_loadable(library: str) -> bool:
     try:
@@ -20,24 +24,43 @@ def is_loadable(library: str) -> bool:
     return True
 
 
+def unpack_programs(folder: Path) -> None:
+    """Once, and all or nothing: whoever ends a run here finds no half of a program."""
+    if not (folder / PROGRAMS).is_file() or (folder / "bin").is_dir():
+        return
+    with tempfile.TemporaryDirectory(dir=folder) as partial, tarfile.open(folder / PROGRAMS) as archive:
+        archive.extractall(partial)
+        for part in sorted(Path(partial).iterdir(), reverse=True):  # bin last
+            part.replace(folder / part.name)
+
+
 class Kit:
     """Where its tools and libraries are, and the environment in which they work from there."""
 
-    def __init__(self, folder: Path, driver: Driver) -> None:
+    def __init__(self, folder: Path, driver: Driver, prebuilt: bool = False) -> None:
         self.driver = driver
+        self.folder = folder
         self.usr = folder / "root" / "usr"
         self.ucx = folder / "ucx"
         self.fallback = folder / "fallback"  # libraries that most systems have, each in a folder of its own
-        if not (self.ucx / "lib" / "cmake").is_dir():
-            raise Unusable(f"{folder} is no folder of tests/gpu/prepare")
-        for tools in (self.usr / "bin", self.ucx / "bin"):
-            for file in tools.iterdir():
+        programs = folder / "bin"
+        if prebuilt:
+            unpack_programs(folder)
+        if prebuilt and not (programs / "dlmb_info").is_file():
+            raise Unusable(f"{folder} holds no programs: make it by tests/gpu/prepare --build-only {folder.name}")
+        if not prebuilt and not (self.ucx / "lib" / "cmake").is_dir():
+            raise Unusable(f"{folder} is no folder of tests/gpu/prepare" + (", or is one of --build-only: give --prebuilt" if (folder / PROGRAMS).is_file() else ""))
+        for tools in (self.usr / "bin", self.ucx / "bin", programs):
+            for file in tools.iterdir() if tools.is_dir() else ():
                 if not os.access(file, os.X_OK):  # lost on the way
                     file.chmod(0o755)
         self.mpirun = str(self.usr / "bin" / "mpirun.openmpi")
-        self.compiler = machine.find_gxx()
-        self.generator = machine.find_generator()
         self.nvcc = machine.find_nvcc()
+        if not prebuilt:
+            if not self.nvcc:
+                raise Unusable("nvcc was not found: set CUDACXX to it")
+            self.compiler = machine.find_gxx()
+            self.generator = machine.find_generator()
         self.nccl = machine.find_nccl(self.nvcc)
 
     def config(self, package: str) -> Path:
@@ -60,7 +83,7 @@ class Kit:
     def environment(self) -> dict[str, str]:
         return os.environ | machine.shared_memory_settings() | {
             "LD_LIBRARY_PATH": ":".join(map(str, dict.fromkeys(self.library_folders()))),
-            "PATH": f"{os.environ.get('PATH', '')}:{self.nvcc.parent}",
+            "PATH": ":".join([os.environ.get("PATH", ""), *([str(self.nvcc.parent)] if self.nvcc else [])]),
             "OPAL_PREFIX": str(self.usr),
             "OPAL_SYSCONFDIR": str(self.usr.parent / "etc" / "openmpi"),
             "PMIX_MCA_pcompress_base_silence_warning": "1",

@@ -59,20 +59,24 @@ def site_packages(*parts: str) -> list[Path]:
     return [folder for base in bases for folder in sorted(base.glob("/".join(parts))) if folder.is_dir()]
 
 
-def find_nvcc() -> Path:
+def find_nvcc() -> Path | None:
     known = [os.environ.get("CUDACXX"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"]
     known += [str(file) for pattern in ("usr/local/cuda-*/bin/nvcc", "opt/*/bin/nvcc") for file in sorted(Path("/").glob(pattern))]
     known += [str(folder / "nvcc") for folder in site_packages("*", "bin")]
     for file in known:
         if file and Path(file).exists():
             return Path(file)
-    raise Unusable("nvcc was not found: set CUDACXX to it")
+    return None
 
 
-def find_nccl(nvcc: Path) -> Path | None:
+def toolkit_folders(nvcc: Path | None) -> list[Path]:
+    return list(dict.fromkeys([nvcc.parents[1], nvcc.resolve().parents[1]])) if nvcc else [Path("/usr/local/cuda")]
+
+
+def find_nccl(nvcc: Path | None) -> Path | None:
     """The folder with include/nccl.h and the library: $NCCL_ROOT, Python's package, the toolkit, the system."""
     known = [Path(os.environ["NCCL_ROOT"])] if os.environ.get("NCCL_ROOT") else []
-    known += [*site_packages("nccl"), *site_packages("cu13"), nvcc.resolve().parents[1], nvcc.parents[1], Path("/usr/local"), Path("/usr")]
+    known += [*site_packages("nccl"), *site_packages("cu13"), *toolkit_folders(nvcc), Path("/usr/local"), Path("/usr")]
     for folder in known:
         libraries = (file for part in ("lib", "lib64", "lib/x86_64-linux-gnu") for file in (folder / part).glob("libnccl.so*"))
         if (folder / "include" / "nccl.h").exists() and any(libraries):
@@ -80,10 +84,9 @@ def find_nccl(nvcc: Path) -> Path | None:
     return None
 
 
-def cuda_library_folders(nvcc: Path) -> list[Path]:
+def cuda_library_folders(nvcc: Path | None) -> list[Path]:
     """Of cuBLAS and the CUDA runtime, which UCX and the programs load at run time."""
-    roots = {nvcc.parents[1]: None, nvcc.resolve().parents[1]: None}
-    folders = [root / part for root in roots for part in ("lib64", "lib", "targets/x86_64-linux/lib")]
+    folders = [root / part for root in toolkit_folders(nvcc) for part in ("lib64", "lib", "targets/x86_64-linux/lib")]
     folders += [*site_packages("cu13", "lib"), *site_packages("cublas", "lib"), *site_packages("cuda_runtime", "lib")]
     return [folder for folder in folders if any(folder.glob("libcudart.so*")) or any(folder.glob("libcublas.so*"))]
 

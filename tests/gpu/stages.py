@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests/gpu/run does, in order: what no other machine can show comes first. Limits are several times what a stage should take."""
+"""What tests/gpu/run does, in order: what is known least comes first. Limits are about twice what a stage took on one H200."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ FEATURES = ("CUDA", "NCCL", "MPI", "UCX")
 BACKENDS = ("nccl", "mpi", "ucx")
 RANKS = (2, 4, 1)  # one shows least
 LARGE = "64M"
+CONFORMANCE_LIMITS_S = {("nccl", 4): 90, ("ucx", 4): 80}  # they took 55 and 50; others up to 20
+USUAL_CONFORMANCE_LIMIT_S = 45
+AGAINST_LARGEST = "1G"
+AGAINST_S = 100  # no further round of programs begins after that
 TORCH_SIZES_B = {4096, 65536, 131072, 1048576}  # of torch_allreduce.py
 FACTS = """
 uname -a; nproc; free -g; df -h . /tmp /dev/shm; ulimit -a; cat /proc/sys/kernel/yama/ptrace_scope; ip -brief address
@@ -92,14 +96,29 @@ def memory_check_stages(build: Path) -> list[Stage]:
     return [Stage("kernels under memcheck", command, 100, no_memory_errors)]
 
 
-def benchmark_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
+def overhead_stages(kit: Kit, build: Path) -> list[Stage]:
+    """What a plan adds to the bare calls. Ranks that share a GPU take turns: of theirs only the ratio says something."""
     overhead = str(build / "bin" / "gpu_plan_overhead")
+    return [
+        Stage("plan against bare NCCL, 1 rank", [kit.mpirun, "-np", "1", overhead], 60, nothing_skipped, figures=True),
+        Stage("plan against bare NCCL, 2 ranks on one GPU", [kit.mpirun, "-np", "2", overhead, "--shared-gpu"], 60, nothing_skipped, figures=True),
+    ]
+
+
+def against_stages(kit: Kit, build: Path, results: Path, nccl_tests: Path | None) -> list[Stage]:
+    """NVIDIA's programs, where they are, and `--cli nccl` in turns."""
+    if not nccl_tests:
+        return []
+    command = [sys.executable, "-B", str(SOURCE / "tests" / "gpu" / "against_nccl_tests.py"), str(nccl_tests), str(build / "bin" / "dlmb_collective"),
+               "--launch", f"{kit.mpirun} -np 1", "--largest", AGAINST_LARGEST, "--seconds", str(AGAINST_S), "--results", str(results)]
+    return [Stage("against nccl-tests, 1 rank", command, AGAINST_S + 60, figures=True)]
+
+
+def benchmark_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
     ping_pong = ["--operation", "sendrecv", "--route", "ping_pong", "--message-size", f"8:{LARGE}", "--element", "byte", "--time-limit", "0.5"]
     perftest = str(kit.ucx / "bin" / "ucx_perftest")
     options = f"-p 13470 -t tag_bw -m cuda -s {64 << 20} -n 200"
     return [
-        Stage("plan against bare NCCL, 1 rank", [kit.mpirun, "-np", "1", overhead], 40, nothing_skipped, figures=True),
-        Stage("plan against bare NCCL, 2 ranks on one GPU", [kit.mpirun, "-np", "2", overhead, "--shared-gpu"], 60, nothing_skipped, figures=True),
         Stage("puts of several steps at once over ucx, 2 processes",
               [kit.mpirun, "-np", "2", str(build / "bin" / "dlmb_pipeline_p2p"), "--preset", "quick", "--schedule", "interleaved", "--mode", "batched",
                "--backend", "ucx", "--method", "put,get", "-i", "10", "-x", "1", "--timeout", "10"], 40, nothing_skipped),
@@ -110,10 +129,13 @@ def benchmark_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
     ]
 
 
+def tuner_plugin(build: Path) -> Path:
+    return next(build.rglob("libnccl-tuner-dlmb.so"), build / "libnccl-tuner-dlmb.so")
+
+
 def forced_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
     """NCCL loads our plugin and obeys it: each pair that it takes is a method of its own, one that it forbids has no cell."""
-    plugin = next(build.rglob("libnccl-tuner-dlmb.so"), "not built")
-    command = [kit.mpirun, "-np", "2", "-x", f"NCCL_TUNER_PLUGIN={plugin}", str(build / "bin" / "dlmb_collective"),
+    command = [kit.mpirun, "-np", "2", "-x", f"NCCL_TUNER_PLUGIN={tuner_plugin(build)}", str(build / "bin" / "dlmb_collective"),
                "--operation", "allreduce,allgather", "--message-size", "1K:1M", "--backend", "nccl", "--method", "all", "--memory", "cuda",
                "--shared-gpu", "--time-limit", "0.05", "--timeout", "20", "--results", str(results)]
     return [Stage("algorithms forced on nccl, 2 ranks on one GPU", command, 60, an_algorithm, figures=True)]
@@ -154,11 +176,11 @@ def packed_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
     ]
 
 
-def table_stages(kit: Kit, build: Path) -> list[Stage]:
+def table_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
     """NCCL and a program that is not ours obey the rules of a table. The rules are made up: what is tried is that they act."""
     tune, table = str(build / "bin" / "dlmb_tune"), str(SOURCE / "tests" / "gpu" / "nccl_table.json")
     torch = str(SOURCE / "tests" / "gpu" / "torch_allreduce.py")
-    folder = build / "nccl_export"
+    folder = results.parent / "nccl_export"
     torch_command = (f"{tune} export {table} --to nccl -o {folder} && . {folder}/env.sh && "
                      f"NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,TUNING {kit.mpirun} -np 2 {sys.executable} {torch}")
     stages = [
@@ -188,7 +210,8 @@ def conformance_stages(kit: Kit, build: Path) -> list[Stage]:
     program = str(build / "bin" / "conformance_mpi")
     return [
         Stage(f"conformance {backend}, {ranks} ranks",
-              [kit.mpirun, "-np", str(ranks), "-x", "DLMB_CONFORMANCE_VERBOSE=1", program, f"--gtest_filter=*/{backend}_*"], 90, nothing_skipped, alike=f"conformance {backend}")
+              [kit.mpirun, "-np", str(ranks), "-x", "DLMB_CONFORMANCE_VERBOSE=1", program, f"--gtest_filter=*/{backend}_*"], CONFORMANCE_LIMITS_S.get((backend, ranks), USUAL_CONFORMANCE_LIMIT_S), nothing_skipped,
+              alike=f"conformance {backend}")
         for ranks in RANKS for backend in BACKENDS
     ]
 
@@ -211,3 +234,22 @@ def probe_stages(kit: Kit, build: Path) -> list[Stage]:
     """Either answer is right: what is tried is that there is one, and no hang."""
     command = f"{kit.mpirun} -np 2 {build / 'bin' / 'dlmb_info'} --probe-mpi-device; true"
     return [Stage("does MPI take device memory", ["sh", "-c", command], 70, an_answer, figures=True)]
+
+
+def every_stage(kit: Kit, build: Path, results: Path, nccl_tests: Path | None) -> list[Stage]:
+    """Behind the build, in order."""
+    return [
+        *starts_without_gpu(build),
+        *against_stages(kit, build, results, nccl_tests),
+        *overhead_stages(kit, build),
+        *one_rank_stages(kit, build, results),
+        *kernel_stages(build),
+        *table_stages(kit, build, results),
+        *packed_stages(kit, build, results),
+        *forced_stages(kit, build, results),
+        *benchmark_stages(kit, build, results),
+        *program_stages(kit, build, results),
+        *conformance_stages(kit, build),
+        *probe_stages(kit, build),
+        *memory_check_stages(build),
+    ]
