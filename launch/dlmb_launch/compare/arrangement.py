@@ -12,7 +12,7 @@ and no test can tell. Where the sides took turns it hits both alike. Launches sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -51,31 +51,16 @@ class Arrangement:
         return (*rank_sum.estimate(baseline, candidate), *rank_sum.p_values(baseline, candidate))
 
 
-@dataclass
-class Arrangements:
-    """Cells that were measured in the same launches share one answer."""
-
-    baseline: Campaign
-    candidate: Campaign
-    paired: bool
-    history: bool
-    answers: dict[tuple[Columns, Columns], Arrangement] = field(default_factory=dict)
-
-    def of(self, columns: Columns, others: Columns) -> Arrangement:
-        key = columns, others
-        if key not in self.answers:
-            self.answers[key] = self.made(columns, others)
-        return self.answers[key]
-
-    def made(self, columns: Columns, others: Columns) -> Arrangement:
-        if self.history:
-            places: dict[str, list[int]] = {}
-            for place, column in enumerate(columns):
-                places.setdefault(self.baseline.launches[column].campaign, []).append(place)
-            return Arrangement(NIGHTS, nights=tuple((name, tuple(each)) for name, each in places.items()))
-        times = [self.baseline.launches[column].time for column in columns], [self.candidate.launches[column].time for column in others]
-        pairs = self.paired and len(columns) >= signed_rank.ENOUGH_PAIRS and are_pairs(*times)
-        return Arrangement(SIGNED_RANK if pairs else RANK_SUM, took_turns(*times))
+def arranged(baseline: Campaign, columns: Columns, candidate: Campaign, others: Columns, paired: bool, history: bool) -> Arrangement:
+    """Of these launches, each side's in order of time."""
+    if history:
+        places: dict[str, list[int]] = {}
+        for place, column in enumerate(columns):
+            places.setdefault(baseline.launches[column].campaign, []).append(place)
+        return Arrangement(NIGHTS, nights=tuple((name, tuple(each)) for name, each in places.items()))
+    times = [baseline.launches[column].time for column in columns], [candidate.launches[column].time for column in others]
+    pairs = paired and len(columns) >= signed_rank.ENOUGH_PAIRS and are_pairs(*times)
+    return Arrangement(SIGNED_RANK if pairs else RANK_SUM, took_turns(*times))
 
 
 def merged(times: list[str], others: list[str]) -> list[tuple[str, int, int]]:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dlmb_launch.compare.arrangement import SIGNED_RANK, Arrangements, Columns
+from dlmb_launch.compare.arrangement import SIGNED_RANK, Columns, arranged
 from dlmb_launch.compare.campaign import Campaign, Cell
 from dlmb_launch.compare.checks import Declared, UsageError
 from dlmb_launch.compare.deciding import decide
@@ -100,12 +100,12 @@ def judged_together(pairing: Pairing, baseline: Campaign, candidate: Campaign, m
     members: dict[tuple[Columns, Columns], list[tuple[int, int]]] = {}
     for row, other in pairing.rows:
         members.setdefault((baseline.launches_of(row), candidate.launches_of(other)), []).append((row, other))
-    arrangements = Arrangements(baseline, candidate, rules.paired, rules.history)
     groups = []
     for (columns, others), pairs in members.items():
         rows = np.array(pairs)
         sides = Side(baseline, rows[:, 0], len(columns)), Side(candidate, rows[:, 1], len(others))
-        table = evidence(*sides, metric, rules.margin, arrangements.of(columns, others))
+        arrangement = arranged(baseline, columns, candidate, others, rules.paired, rules.history)
+        table = evidence(*sides, metric, rules.margin, arrangement)
         groups.append(Group(columns, others, rows[:, 0].tolist(), table))
     return groups
 
@@ -136,4 +136,5 @@ def not_paired(groups: list[Group], rules: Rules) -> list[str]:
     cells = sum(len(group.rows) for group in groups if group.table.arrangement.test != SIGNED_RANK)
     if not rules.paired or not cells:
         return []
-    return [f"--paired: not as pairs were tested {cells} cells, which have fewer than {ENOUGH_PAIRS} launches on a side, or whose k-th launches do not follow each other directly on the same day"]
+    number = "1 cell was" if cells == 1 else f"{cells} cells were"
+    return [f"--paired: {number} not tested as pairs: fewer than {ENOUGH_PAIRS} launches on a side, or launches that do not follow each other directly on the same day"]
