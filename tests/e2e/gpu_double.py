@@ -114,6 +114,24 @@ class GpuDouble(unittest.TestCase):
         self.expect_ok(2, "moe_alltoall", "--backend", "nccl", "--memory", "cuda", "--device", "0,3")
         self.assertFalse(any("throttled" in cell for cell in self.expect_all_passed()), "no NVML, no word")
 
+    def test_options_of_nccl_tests_do_here_what_the_page_says(self):
+        few = ["--cli", "nccl", "all_reduce_perf", "-b", "8", "-e", "64", "-f", "8", "-n", "3", "--backend", "nccl", "--calibration", "off"]
+        for options, method, memory, mode in (
+                (["--memory", "cuda", "-z", "0", "-R", "0", "-G", "0", "-m", "1", "-N", "1", "-D", "0", "-I", "0", "-K", "2"], "native", "cuda", "nccl"),
+                (["--memory", "cuda", "-R", "1"], "registered", "cuda", "nccl"),
+                (["-R", "2"], "registered", "nccl", "nccl"),
+                (["--memory", "cuda", "-z", "3"], "native", "cuda", "osu")):
+            self.expect_ok(2, "collective", *options, traffic=few)
+            found = self.expect_all_passed()
+            self.assertEqual(len(found), 4, f"{options}: two sizes, out of place and in place")
+            for cell in found:
+                self.assertEqual((cell["method"], cell["memory"], cell["mode"]), (method, memory, mode), options)
+            self.results.unlink()
+        for refused in (["-z", "1"], ["-z", "2"], ["-G", "1"], ["-m", "4"], ["-N", "0"], ["-D", "1"], ["-I", "1"], ["-R", "2", "--memory", "cuda"]):
+            done = run([str(BIN / "dlmb_collective"), *few, *refused])
+            self.assertEqual((done.returncode, done.stdout), (64, ""), refused)
+            self.assertRegex(done.stderr, rf"^[^\n]*{refused[0]} {refused[1]}: [^\n]*\n$")
+
     def test_ranks_may_share_a_device_when_they_are_told_to(self):
         command = on_double(2, str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl",
                             "--memory", "cuda", "--shared-gpu", "--results", str(self.results), devices=1)

@@ -148,10 +148,9 @@ public:
             }
         }
         add_list("element", elements_);
-        if (std::none_of(command_.words.begin(), command_.words.end(),
-                         [](std::string const& word) { return word.starts_with("--layout"); })) {
-            add("layout", suite_ == Suite::osu ? "osu" : "nccl");
-        }
+        add_blocking();
+        add_registration();
+        add_unless_given("layout", suite_ == Suite::osu ? "osu" : "nccl");
         return std::move(command_);
     }
 
@@ -260,7 +259,8 @@ private:
 
     void value(SuiteOption const& row, std::string_view as, std::string const& given) {
         bool const whole_line = row.meaning == Meaning::option || row.meaning == Meaning::validation ||
-                                row.meaning == Meaning::memory || row.meaning == Meaning::buffers;
+                                row.meaning == Meaning::memory || row.meaning == Meaning::buffers ||
+                                row.meaning == Meaning::blocking || row.meaning == Meaning::registration;
         if (!row.ours.empty() && !whole_line && !has_parameter(type_, row.ours)) {
             throw UsageError(fmt::format("{}: has no meaning here: {}", as,
                                          row.ours == "message-size"
@@ -312,6 +312,12 @@ private:
             break;
         case Meaning::threads:
             threads(row, as, given);
+            break;
+        case Meaning::blocking:
+            blocking_ = one_of({"0", "3"}, row, as, given);
+            break;
+        case Meaning::registration:
+            registration_ = one_of({"0", "1", "2"}, row, as, given);
             break;
         case Meaning::ignored:
         case Meaning::refused:
@@ -397,6 +403,70 @@ private:
         return given;
     }
 
+    static std::string const& one_of(std::initializer_list<std::string_view> known, SuiteOption const& row,
+                                     std::string_view as, std::string const& given) {
+        if (std::find(known.begin(), known.end(), given) == known.end()) {
+            throw UsageError(
+                fmt::format("{} {}: only {} are understood: {}", as, given, fmt::join(known, ", "), plain(row.here)));
+        }
+        return given;
+    }
+
+    /// nccl-tests -z 3: its usual number of calls and its buffers, each call timed as OSU times one.
+    void add_blocking() {
+        if (blocking_ != "3") {
+            return;
+        }
+        refuse_beside("-z 3", "timing");
+        add("timing", "osu");
+        add_unless_given("iterations", "20");
+        add_unless_given("warmup", "1");
+        add_unless_given("cache", "rotate");
+    }
+
+    void add_registration() {
+        if (registration_.empty() || registration_ == "0") {
+            return;
+        }
+        std::string const as = "-R " + registration_;
+        refuse_beside(as, "method");
+        add("method", "registered");
+        if (registration_ == "2") {
+            std::optional<std::string> const memory = ours("memory");
+            if (memory && *memory != "nccl") {
+                throw UsageError(
+                    fmt::format("{}: symmetric windows are of --memory nccl, and --memory is {}", as, *memory));
+            }
+            add_unless_given("memory", "nccl");
+        }
+    }
+
+    void refuse_beside(std::string_view as, std::string_view name) const {
+        if (ours(name)) {
+            throw UsageError(fmt::format("{}: chooses --{} itself; leave one of them out", as, name));
+        }
+    }
+
+    /// The value of an option of ours, given as theirs or by its long name.
+    [[nodiscard]] std::optional<std::string> ours(std::string_view name) const {
+        std::string const word = fmt::format("--{}", name);
+        for (std::size_t at = 0; at < command_.words.size(); ++at) {
+            std::string const& here = command_.words[at];
+            if (here == word) {
+                return at + 1 < command_.words.size() ? command_.words[at + 1] : "";
+            }
+            if (here.starts_with(word + '=')) {
+                return here.substr(word.size() + 1);
+            }
+        }
+        return std::nullopt;
+    }
+    void add_unless_given(std::string_view name, std::string const& value) {
+        if (!ours(name)) {
+            add(name, value);
+        }
+    }
+
     /// The last one counts, as getopt has it.
     void add(std::string_view name, std::string const& value) {
         std::string const word = fmt::format("--{}", name);
@@ -422,6 +492,8 @@ private:
     Suite suite_;
     SuiteCommand command_;
     std::vector<std::string> elements_;                      // OSU's -T may be given several times
+    std::string blocking_;                                   // of nccl-tests' -z
+    std::string registration_;                               // of nccl-tests' -R
     std::map<std::string, std::size_t, std::less<>> added_;  // where the value of an option that they gave stands
     bool last_was_theirs_ = true;                            // so a bare word is no value of an option of ours
 };

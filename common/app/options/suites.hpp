@@ -44,6 +44,9 @@ enum class Meaning : std::uint8_t {
     root,
     buffers,
     threads,
+    // of nccl-tests: options that stand for several of ours
+    blocking,
+    registration,
 };
 
 struct SuiteOption {

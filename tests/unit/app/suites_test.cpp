@@ -224,7 +224,9 @@ TEST(NcclCli, SizesOfGathersAndAlltoallAreThoseOfAllRanks) {
 TEST(NcclCli, WhatHasNoMeaningIsRefusedWithTheReason) {
     EXPECT_EQ(refusal_as("nccl", {"-g", "8"}),
               "-g 8: only 1 is understood: one process drives one GPU; start more with mpirun");
-    EXPECT_THAT(refusal_as("nccl", {"-G", "20"}), HasSubstr("--method graph"));
+    EXPECT_EQ(
+        refusal_as("nccl", {"-G", "20"}),
+        "-G 20: only 0 is understood: --method graph replays a graph of one call; nccl-tests has one of all calls");
     EXPECT_THAT(refusal_as("nccl", {"-J", "x.json"}), HasSubstr("--results FILE"));
     EXPECT_THAT(refusal_as("nccl", {"-f", "x", "-b", "8"}), HasSubstr("-f 'x'"));
     EXPECT_THAT(refusal_as("nccl", {"-b", "64M"}), HasSubstr("above the last"));
@@ -239,6 +241,71 @@ TEST(NcclCli, WhatHasNoMeaningIsRefusedWithTheReason) {
     EXPECT_EQ(refusal_as("nccl", {"-o", "sum"}, moe_alltoall::type()),
               "-o: has no meaning here: moe_alltoall has no --reduction");
     EXPECT_EQ(refusal_as("nccl", {"-n", "3"}, moe_alltoall::type()), "accepted");
+}
+
+// common.cu: -z 1 waits for a call and a barrier, 2 for the call, 3 for both but times the call alone.
+TEST(NcclCli, WaitsForEachCallWhereABarrierIsOutsideOfTheTime) {
+    Options const options = parse_as("nccl", {"all_reduce_perf", "-z", "3"});
+    EXPECT_EQ(options.runner.mode, measure::Mode::osu);
+    EXPECT_EQ(options.runner.iterations, 20U);
+    EXPECT_EQ(options.runner.warmup, 1U);
+    EXPECT_EQ(options.runner.cache, measure::CacheMode::rotate);
+    EXPECT_EQ(options.layout, Layout::nccl);
+    EXPECT_TRUE(options.also_in_place);
+    Options const counted = parse_as("nccl", {"-z3", "-n", "7", "--warmup=2", "--cache", "warm"});
+    EXPECT_EQ(counted.runner.iterations, 7U);
+    EXPECT_EQ(counted.runner.warmup, 2U);
+    EXPECT_EQ(counted.runner.cache, measure::CacheMode::warm);
+    EXPECT_EQ(parse_as("nccl", {"-z", "3", "-z", "0"}).runner.mode, measure::Mode::nccl) << "the last one counts";
+    for (std::string const value : {"1", "2", "4", "x"}) {
+        EXPECT_THAT(refusal_as("nccl", {"-z", value}), HasSubstr("only 0, 3 are understood"));
+    }
+    EXPECT_THAT(refusal_as("nccl", {"-z", "3", "--timing", "stream"}), HasSubstr("-z 3: chooses --timing itself"));
+}
+
+TEST(NcclCli, RegisteredBuffersAreAMethod) {
+    Options const local = parse_as("nccl", {"-R", "1", "--memory", "cuda"});
+    EXPECT_EQ(local.methods.at(0).name, "registered");
+    EXPECT_EQ(local.memory, std::vector<MemoryKind>{MemoryKind::cuda});
+    for (Words const& arguments : {Words{"-R2"}, Words{"--local_register=2", "--memory=nccl"}}) {
+        Options const symmetric = parse_as("nccl", arguments);
+        EXPECT_EQ(symmetric.methods.at(0).name, "registered");
+        EXPECT_EQ(symmetric.memory, std::vector<MemoryKind>{MemoryKind::nccl});
+    }
+    EXPECT_EQ(parse_as("nccl", {"-R", "0"}).methods.at(0).name, "default");
+    EXPECT_THAT(refusal_as("nccl", {"-R", "3"}), HasSubstr("only 0, 1, 2 are understood"));
+    EXPECT_THAT(refusal_as("nccl", {"-R", "2", "--memory", "cuda"}), HasSubstr("are of --memory nccl"));
+    EXPECT_THAT(refusal_as("nccl", {"--method", "native", "-R", "1"}), HasSubstr("-R 1: chooses --method itself"));
+}
+
+/// Each option of nccl-tests 2.19 with each value that it takes there is understood or refused in one line.
+TEST(NcclCli, EveryOptionHasAnAnswer) {
+    for (auto const& [letter, values] : std::vector<std::pair<std::string, Words>>{{"-m", {"1", "4"}},
+                                                                                   {"-N", {"0", "1", "3"}},
+                                                                                   {"-G", {"0", "1"}},
+                                                                                   {"-C", {"0", "1"}},
+                                                                                   {"-D", {"0", "1", "4"}},
+                                                                                   {"-V", {"16"}},
+                                                                                   {"-I", {"0", "1"}},
+                                                                                   {"-K", {"0", "5"}},
+                                                                                   {"-z", {"0", "1", "2", "3"}},
+                                                                                   {"-R", {"0", "1", "2"}},
+                                                                                   {"-a", {"0", "1", "2", "3"}},
+                                                                                   {"-x", {"0", "1", "2"}},
+                                                                                   {"-y", {"0", "1"}},
+                                                                                   {"-S", {"0", "1"}},
+                                                                                   {"-M", {"0", "1"}},
+                                                                                   {"-u", {"0", "1"}},
+                                                                                   {"-p", {"0", "1"}},
+                                                                                   {"-J", {"out.json"}}}) {
+        for (std::string const& value : values) {
+            std::string const answer = refusal_as("nccl", {letter, value});
+            bool const standard = value == "0" && letter != "-a" && letter != "-N" && letter != "-x";
+            EXPECT_TRUE(answer == "accepted" || (!standard && answer.starts_with(letter))) << letter << value << answer;
+            EXPECT_EQ(answer.find('\n'), std::string::npos) << answer;
+            EXPECT_LT(answer.size(), 220U) << answer;
+        }
+    }
 }
 
 Words operation(Words arguments) {
@@ -282,9 +349,9 @@ TEST(Documentation, ShowsEveryOptionAndEveryProgramOfBothSuites) {
     for (Suite const suite : {Suite::osu, Suite::nccl}) {
         for (SuiteOption const& option : options_of(suite)) {
             std::string const argument = option.argument.empty() ? "" : fmt::format(" {}", option.argument);
-            std::string escaped = argument;
-            if (std::size_t const bar = escaped.find('|'); bar != std::string::npos) {
-                escaped.insert(bar, "\\");
+            std::string escaped;
+            for (char const each : argument) {
+                escaped += each == '|' ? "\\|" : std::string(1, each);
             }
             EXPECT_THAT(page.str(), HasSubstr(fmt::format("| `{}`, `{}{}` | {} | {} |\n", option.letter, option.name,
                                                           escaped, kind_text(option), option.here)));
