@@ -105,8 +105,8 @@ public:
     /// As launch(), on a device that starts only when `gate` is opened. False: this plan needs the host while it runs,
     /// and nothing was done.
     [[nodiscard]] virtual bool launch_behind(DeviceGate& /*gate*/) { return false; }
-    /// Of the last finished iteration, on the device's clock; nullopt where the host drives it. Outside the timed
-    /// region.
+    /// Of the last finished iteration, on the device's clock; nullopt where the host drives it, and without marks.
+    /// Outside the timed region.
     [[nodiscard]] virtual std::optional<Nanoseconds> device_ns() { return std::nullopt; }
 
     /// Before launch() where another plan of the backend may have run since: settings of the library that this plan
@@ -120,7 +120,7 @@ public:
     [[nodiscard]] virtual Provenance provenance() const { return {}; }
 
     /// Whether somebody will ask for the marks of the next iterations, which is so until told otherwise: each reads the
-    /// counter in the timed region. Steps are counted either way.
+    /// counter, or has the device record an event, in the timed region. The host counts its steps either way.
     virtual void keep_marks(bool keeps) { keeps_marks_ = keeps; }
     /// One mark per step of the last finished iteration, in order of completion. The storage never moves.
     [[nodiscard]] std::span<PhaseMark const> marks() {
@@ -136,6 +136,7 @@ public:
 
 protected:
     explicit CompiledPlan(std::size_t steps) : marks_(steps) {}
+    [[nodiscard]] bool keeps_marks() const { return keeps_marks_; }
     void begin() {
         steps_done_.store(0, std::memory_order_relaxed);
         in_ticks_ = true;
@@ -211,6 +212,12 @@ public:
     [[nodiscard]] virtual std::span<MethodInfo const> methods() const = 0;
     /// Those for memory of this kind. The first that has an operation is the default for it.
     [[nodiscard]] virtual std::span<MethodInfo const> methods_on(MemoryKind /*kind*/) const { return methods(); }
+    /// What "default" measures of such traffic: one method, or several where it depends on the program which one it
+    /// calls. The first is the backend's default.
+    [[nodiscard]] virtual std::vector<MethodInfo> defaults(MemoryKind kind, OperationUse const& use) const {
+        MethodInfo const* const one = default_method(methods_on(kind), use);
+        return one == nullptr ? std::vector<MethodInfo>{} : std::vector{*one};
+    }
     /// What "all" measures of such traffic besides those as they are: methods with knobs.
     [[nodiscard]] virtual std::vector<MethodChoice> variants(MemoryKind /*kind*/,
                                                              std::span<OperationUse const> /*uses*/) const {

@@ -130,6 +130,12 @@ struct DeviceTiming {
     bool gated = false;
 };
 
+/// What the host did of iterations that a device runs in turn, and that were waited for together.
+struct Queueing {
+    double host_ns = 0;       // until an iteration was queued: median over samples, mean over ranks
+    bool host_bound = false;  // on some rank the device waited for the host: the time is that of queueing
+};
+
 struct CellResult {
     Status status = Status::ok;
     std::string reason;  // why it is not ok
@@ -142,7 +148,7 @@ struct CellResult {
     std::optional<SampleSeries> series;  // absent for too few samples
     std::optional<bool> below_floor;     // too short for this launch's clock to be compared; absent: not known
     std::optional<bool> throttled;       // clocks of a GPU were held down behind some samples; absent: not known
-    std::vector<std::string> flags;      // drift, step, bimodal: what makes the median a poor description
+    std::vector<std::string> flags;      // drift, step, bimodal: what makes the median a poor description; host_bound
     std::vector<double> rank_median_ns;  // per rank: median of its own durations
     std::optional<RankMeans> rank_means;  // where the definition averages over ranks
     RankTimes ranks;
@@ -150,6 +156,7 @@ struct CellResult {
     Sync sync;
     std::optional<CriticalPhase> critical_phase;  // absent where phases were not measured
     std::optional<DeviceTiming> device;
+    std::optional<Queueing> queueing;  // absent where each iteration was waited for
     Straggler straggler;
     std::optional<double> dropped;  // times slower than the best of its backend when it got no more rounds for that
     std::string stop_reason;        // precision, time, cap, fixed

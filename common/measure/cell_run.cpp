@@ -134,8 +134,9 @@ std::string definition_of(Mode mode, Sampler const& sampler) {
     }
     // Without their number, which is found anew in each launch and stands in the record: cells of one definition are
     // compared.
-    return fmt::format("{}: iterations back to back {}, {} / iterations",
+    return fmt::format("{}: iterations back to back {}, {}{} / iterations",
                        mode == Mode::stream ? "stream" : "aggregated", begin,
+                       sampler.queues() ? "waited for together, " : "",
                        sampler.spans() ? "(last done - first enter)" : "largest over ranks of (done - enter)");
 }
 
@@ -213,7 +214,6 @@ void CellRun::warm_up() {
         Nanoseconds const begin = clock();
         Chunk const& chunk = sampler_.run(rule.iterations(), batch);
         rule.add(batch, median(chunk.headline), clock() - begin);
-        device_driven_ = chunk.device.front() != no_device_time;
     }
     result_.warmup_iterations = rule.iterations();
     set_up_sampling(rule.iteration_ns());
@@ -221,7 +221,8 @@ void CellRun::warm_up() {
 
 void CellRun::set_up_sampling(double iteration_ns) {
     std::uint64_t const draws = cell_.point->plans().size();
-    SampleShape const shape = from_rank(launch_.bootstrap, sample_shape(options_, draws, iteration_ns, device_driven_));
+    SampleShape const shape =
+        from_rank(launch_.bootstrap, sample_shape(options_, draws, iteration_ns, device_driven()));
     sampler_.set_iterations_per_sample(shape.iterations);
     if (options_.gate && on_device(cell_.point->memory())) {
         sampler_.set_gate(&gate_.emplace());
@@ -230,6 +231,9 @@ void CellRun::set_up_sampling(double iteration_ns) {
     set_up_start(iteration_ns);
     if (options_.mode == Mode::nccl) {
         sampler_.set_mean();
+    }
+    if (options_.mode == Mode::nccl || options_.mode == Mode::stream) {
+        sampler_.set_queued();
     }
     result_.definition =
         options_.mode == Mode::osu ? osu_definition(cell_.point->osu()) : definition_of(options_.mode, sampler_);
@@ -274,6 +278,7 @@ void CellRun::round(std::uint64_t number) {
         rule_->begin_round();
     }
     bool to_check = options_.validate && cell_.point->check().has_payload();  // in one chunk of the visit
+    bool to_mark = wants_marks();                                             // behind one chunk of the visit
     while (true) {
         Decision const decision = from_rank(launch_.bootstrap, rule_ ? rule_->next() : Decision{});
         if (decision.samples == 0) {
@@ -296,9 +301,43 @@ void CellRun::round(std::uint64_t number) {
                 return;
             }
         }
+        if (std::exchange(to_mark, false)) {
+            Nanoseconds const begin = clock();
+            take_marked(decision.samples);
+            elapsed += clock() - begin;
+        }
         if (rule_) {
             rule_->add(headline, elapsed);
         }
+    }
+}
+
+bool CellRun::device_driven() const {
+    return cell_.positions.front()->queues_iterations();
+}
+
+// With one phase on the host that is the whole iteration, which needs no mark.
+bool CellRun::wants_marks() const {
+    return options_.mode == Mode::isolated && (device_driven() || cell_.point->phases().labels().size() > 1);
+}
+
+// Whole turns over the buffers, else over the draws, where they fit: the samples that come next find the caches as if
+// nothing had been in between.
+void CellRun::take_marked(std::uint64_t samples) {
+    constexpr std::uint64_t samples_per_marked = 2;
+    std::uint64_t const wanted = std::max<std::uint64_t>(1, samples_ / samples_per_marked);
+    if (marked_ >= wanted) {
+        return;
+    }
+    std::uint64_t const positions = cell_.positions.size();
+    std::uint64_t const draws = cell_.point->plans().size();
+    std::uint64_t const turn = positions <= samples ? positions : draws <= samples ? draws : 1;
+    std::uint64_t const count = std::min(samples, whole_passes(wanted - marked_, turn));
+    MarkedChunk const& chunk = sampler_.run_marked(samples_, count, std::min<std::uint64_t>(unrecorded_, 1));
+    marked_ += count;
+    if (decides()) {
+        device_.insert(device_.end(), chunk.device.begin(), chunk.device.end());
+        phase_samples_.insert(phase_samples_.end(), chunk.phases.begin(), chunk.phases.end());
     }
 }
 
@@ -373,8 +412,12 @@ void CellRun::keep(Chunk const& chunk) {
         for (SampleTimes const& sample : chunk.samples) {
             slowest_.push_back(sample.straggler);
         }
-        device_.insert(device_.end(), chunk.device.begin(), chunk.device.end());
-        phase_samples_.insert(phase_samples_.end(), chunk.phases.begin(), chunk.phases.end());
+        bool const one_phase = options_.mode == Mode::isolated && sampler_.iterations_per_sample() == 1 &&
+                               cell_.point->phases().labels().size() == 1 && !wants_marks();
+        if (one_phase) {
+            std::transform(chunk.samples.begin(), chunk.samples.end(), std::back_inserter(phase_samples_),
+                           [](SampleTimes const& sample) { return sample.max_rank; });
+        }
     }
 }
 
@@ -395,6 +438,9 @@ void CellRun::conclude(Stop stop) {
     result_.sync.clock_error_ns = reduce_over_ranks(launch_.bootstrap, result_.sync.clock_error_ns, Fold::max);
     result_.sync.drift_ppm = max_over_ranks(launch_.bootstrap, std::abs(launch_.start.clock().drift_ppm()));
     result_.throttled = gpu_clocks_.over_ranks(launch_.bootstrap);
+    if (sampler_.queues() && samples_ > 0) {
+        result_.queueing = ranks_.queueing(launch_.bootstrap, sampler_.iterations_per_sample());
+    }
     if (decides()) {
         summarize_samples();
     }
@@ -442,6 +488,9 @@ void CellRun::summarize_samples() {
     result_.series = describe_series(headline_, draws);
     result_.flags = flags_of(headline_, draws);
     std::erase(device_, no_device_time);
+    if (result_.queueing && result_.queueing->host_bound) {
+        result_.flags.emplace_back("host_bound");
+    }
     if (!device_.empty()) {
         TimeSummary const time = summarize(device_);
         result_.device = DeviceTiming{time, result_.time.median - time.median, sampler_.was_gated()};

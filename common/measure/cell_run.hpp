@@ -73,6 +73,11 @@ private:
     [[nodiscard]] std::uint32_t random_word(std::uint64_t round, std::uint32_t purpose) const;
     /// False: some samples were late and taken again.
     [[nodiscard]] bool take(ChunkPart const& part, std::vector<Nanoseconds>& headline);
+    [[nodiscard]] bool device_driven() const;
+    /// Whether parts of an iteration have times, too: phases, and the device's own.
+    [[nodiscard]] bool wants_marks() const;
+    /// Iterations for the parts, half as many as there are samples, but at most `samples` now.
+    void take_marked(std::uint64_t samples);
     void prepare_payload(std::uint64_t round, ChunkPart const& part);
     /// False: the cell is over.
     [[nodiscard]] bool payload_is_right(bool again, std::uint64_t round);
@@ -96,14 +101,14 @@ private:
     std::optional<StoppingRule> rule_;  // on the deciding rank
     std::uint64_t unrecorded_ = 0;      // iterations before each chunk
     std::uint64_t lead_ = 0;            // of OSU's programs: calls before the next chunk, in one run with it
-    bool device_driven_ = false;
     std::uint64_t samples_ = 0;
+    std::uint64_t marked_ = 0;  // iterations with marks
     RankLog ranks_;
     ThrottleLog gpu_clocks_;
     std::vector<Nanoseconds> headline_;
     std::vector<Rank> slowest_;
     std::vector<Nanoseconds> device_;
-    std::vector<Nanoseconds> phase_samples_;  // as in Chunk
+    std::vector<Nanoseconds> phase_samples_;  // as in MarkedChunk
     CellResult result_;
     bool over_ = false;
 };

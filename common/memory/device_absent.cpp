@@ -43,7 +43,7 @@ void use_device(int /*index*/) {
     no_device();
 }
 
-DeviceEvent::DeviceEvent() {
+DeviceEvent::DeviceEvent(bool /*timed*/) {
     no_device();
 }
 DeviceEvent::~DeviceEvent() = default;
@@ -53,10 +53,10 @@ void DeviceEvent::record(DeviceQueue const& /*queue*/) {
 bool DeviceEvent::reached() const {
     no_device();
 }
-Nanoseconds DeviceEvent::since(DeviceEvent const& /*earlier*/) const {
+Nanoseconds TimedEvent::since(TimedEvent const& /*earlier*/) const {
     no_device();
 }
-std::optional<Nanoseconds> DeviceEvent::since_if_reached(DeviceEvent const& /*earlier*/) const {
+std::optional<Nanoseconds> TimedEvent::since_if_reached(TimedEvent const& /*earlier*/) const {
     no_device();
 }
 

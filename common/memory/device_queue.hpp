@@ -14,10 +14,11 @@ namespace dlmb {
 
 class DeviceQueue;
 
-/// A point in a queue. Not reached until the device has done all that was queued before it.
+/// A point in a queue. Not reached until the device has done all that was queued before it. It has no time, which a
+/// device would spend a microsecond or more on.
 class DeviceEvent {
 public:
-    DeviceEvent();  // throws Error where there is no device, as all below do when the device fails
+    DeviceEvent() : DeviceEvent(false) {}  // throws Error where there is no device, as all below do when it fails
     DeviceEvent(DeviceEvent const&) = delete;
     DeviceEvent& operator=(DeviceEvent const&) = delete;
     DeviceEvent(DeviceEvent&& other) noexcept : event_(other.event_) { other.event_ = nullptr; }
@@ -27,14 +28,23 @@ public:
     void record(DeviceQueue const& queue);
     /// True as well before it was ever recorded.
     [[nodiscard]] bool reached() const;
-    /// Device time between two events that were reached; the clock behind it steps by about 500 ns.
-    [[nodiscard]] Nanoseconds since(DeviceEvent const& earlier) const;
-    /// nullopt: one of them is not reached. A replayed graph may take that back between two questions.
-    [[nodiscard]] std::optional<Nanoseconds> since_if_reached(DeviceEvent const& earlier) const;
     [[nodiscard]] void* native() const { return event_; }  // cudaEvent_t
+
+protected:
+    explicit DeviceEvent(bool timed);
 
 private:
     void* event_ = nullptr;
+};
+
+/// An event that keeps the device's time at which it was reached.
+class TimedEvent : public DeviceEvent {
+public:
+    TimedEvent() : DeviceEvent(true) {}
+    /// Device time between two events that were reached; the clock behind it steps by about 500 ns.
+    [[nodiscard]] Nanoseconds since(TimedEvent const& earlier) const;
+    /// nullopt: one of them is not reached. A replayed graph may take that back between two questions.
+    [[nodiscard]] std::optional<Nanoseconds> since_if_reached(TimedEvent const& earlier) const;
 };
 
 /// On the device that this thread uses (devices.hpp).

@@ -144,6 +144,11 @@ void fields(auto& io, json::Of<measure::DeviceTiming> auto& device) {
     io.set(device.gated, gate == "spin");
 }
 
+void fields(auto& io, json::Of<measure::Queueing> auto& queueing) {
+    io("host_ns", queueing.host_ns);
+    io("host_bound", queueing.host_bound);
+}
+
 void fields(auto& io, json::Of<measure::SampleSeries> auto& series) {
     io("lag1", series.lag1);
     io("ess", series.effective_samples);
@@ -287,6 +292,7 @@ void fields(auto& io, json::Of<Record> auto& cell) {
     io.if_known("rank_means_ns", result.rank_means);
     io("warmup_iterations", result.warmup_iterations);
     io("stop_reason", result.stop_reason);
+    io.if_known("queueing", result.queueing);
     io.if_known("throttled", result.throttled);
     io.if_known("dropped", result.dropped);
     io("definition", result.definition);

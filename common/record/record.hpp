@@ -24,7 +24,7 @@ namespace dlmb::record {
 
 using measure::CellIdentity;
 
-inline constexpr char const* result_schema = "dlmb.result/1.0";
+inline constexpr char const* result_schema = "dlmb.result/1.1";
 
 struct PhaseTraffic {
     std::string label;

@@ -86,4 +86,6 @@ READS_ENVIRONMENT = (
     "common/app/tune/consumers/run_program",
     # NCCL loads the tuner that this variable names; the same file is opened to speak to it.
     "common/backends/nccl/tuner",
+    # NCCL lets NCCL_COMM_BLOCKING win over what a program configures.
+    "common/backends/nccl/communicators",
 )

@@ -33,6 +33,7 @@ struct Texts {
     std::vector<std::string> methods{"default"};
     std::vector<std::string> memory{"host"};
     std::string mpi_device = "auto";
+    std::string nccl_comm;
     std::string use_table;
     std::string beside_backend;
     std::string model;
@@ -174,6 +175,9 @@ void add_transport(CLI::App& app, PatternType const& type, Options& options, Tex
     }
     group.list("-d,--memory", texts.memory, "host, pinned, cuda, managed, nccl")->capture_default_str();
     group.flag("--shared-gpu", options.shared_gpu, "several ranks on one GPU (nccl): shows correctness, not speed");
+    group.add("--nccl-comm", texts.nccl_comm,
+              "blocking or nonblocking: how calls on NCCL's communicators return [as NCCL_COMM_BLOCKING says, else "
+              "blocking]");
     group
         .add("--device", options.devices,
              "GPUs, as CUDA counts them, that the ranks of a node take in turn [the nearest to each rank]")
@@ -328,8 +332,12 @@ void take(Texts const& texts, Options& options) {
     }
     check_name("--mpi-thread", "thread level", options.mpi_thread, {"single", "funneled", "serialized", "multiple"});
     check_name("--mpi-device", "answer", texts.mpi_device, {"auto", "yes", "no"});
-    options.backend_options = {{"mpi", {{"device", texts.mpi_device}}},
-                               {"nccl", {{"shared_gpu", options.shared_gpu ? "yes" : "no"}}}};
+    if (!texts.nccl_comm.empty()) {
+        check_name("--nccl-comm", "kind of call", texts.nccl_comm, {"blocking", "nonblocking"});
+    }
+    options.backend_options = {
+        {"mpi", {{"device", texts.mpi_device}}},
+        {"nccl", {{"shared_gpu", options.shared_gpu ? "yes" : "no"}, {"comm", texts.nccl_comm}}}};
     options.memory.clear();
     for (std::string const& name : texts.memory) {
         options.memory.push_back(memory_kind(name));

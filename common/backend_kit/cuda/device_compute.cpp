@@ -14,8 +14,8 @@ namespace {
 template <class Work>
 double measured_ns(Work const& queue_work) {
     DeviceQueue queue;
-    DeviceEvent before;
-    DeviceEvent after;
+    TimedEvent before;
+    TimedEvent after;
     queue_work(stream_of(queue.native()));
     before.record(queue);
     queue_work(stream_of(queue.native()));

@@ -11,7 +11,7 @@ char const* all_to_all_missing() {
     return "this build's NCCL is older than 2.28 and has no ncclAlltoAll";
 }
 
-void all_to_all(CollectiveCall const& /*call*/, cudaStream_t /*stream*/) {
+ncclResult_t all_to_all(CollectiveCall const& /*call*/, cudaStream_t /*stream*/) {
     throw Error(all_to_all_missing());
 }
 

@@ -11,8 +11,10 @@ char const* all_to_all_missing() {
     return nullptr;
 }
 
-void all_to_all(CollectiveCall const& call, cudaStream_t stream) {
-    check(ncclAlltoAll(call.send, call.recv, call.count, call.type, call.communicator, stream), "ncclAlltoAll");
+ncclResult_t all_to_all(CollectiveCall const& call, cudaStream_t stream) {
+    ncclResult_t const code = ncclAlltoAll(call.send, call.recv, call.count, call.type, call.communicator, stream);
+    check(code, "ncclAlltoAll");
+    return code;
 }
 
 }  // namespace dlmb::nccl

@@ -7,7 +7,10 @@
 #include "common/memory/device_queue.hpp"
 #include "common/memory/memory_space.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <numeric>
@@ -71,9 +74,23 @@ ncclUniqueId new_id() {
     return id;
 }
 
-ncclConfig_t configuration() {
+Calls read_calls(std::string_view asked_for) {
+    char const* const value = std::getenv("NCCL_COMM_BLOCKING");
+    std::string_view const variable = value == nullptr ? "" : value;
+    if (variable != "0" && variable != "1") {
+        return asked_for == name_of(Calls::nonblocking) ? Calls::nonblocking : Calls::blocking;
+    }
+    Calls const obeyed = variable == "0" ? Calls::nonblocking : Calls::blocking;
+    if (!asked_for.empty() && asked_for != name_of(obeyed)) {
+        throw UsageError(fmt::format("--nccl-comm {}: NCCL obeys NCCL_COMM_BLOCKING={}, which says otherwise; unset it",
+                                     asked_for, variable));
+    }
+    return obeyed;
+}
+
+ncclConfig_t configuration(Calls calls) {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;
+    config.blocking = calls == Calls::blocking ? 1 : 0;
     return config;
 }
 
@@ -88,8 +105,7 @@ void wait_until_ready(Bootstrap& bootstrap, ncclComm_t communicator, char const*
     check(state, call);
 }
 
-ncclComm_t create_from_id(Bootstrap& bootstrap, ncclUniqueId const& id, Group const& group) {
-    ncclConfig_t config = configuration();
+ncclComm_t create_from_id(Bootstrap& bootstrap, ncclConfig_t config, ncclUniqueId const& id, Group const& group) {
     ncclComm_t communicator = nullptr;
     check(ncclCommInitRankConfig(&communicator, static_cast<int>(group.members.size()), id,
                                  rank_in(group, bootstrap.rank()).value(), &config),
@@ -115,7 +131,7 @@ void Communicators::prepare(std::span<Group const> groups) {
         auto const mine = std::find_if(batch.begin(), batch.end(), [&](Group const& group) {
             return rank_in(group, bootstrap_.rank()).has_value();
         });
-        ncclComm_t const made = create_subgroups(bootstrap_, world(), batch);
+        ncclComm_t const made = create_subgroups(bootstrap_, configuration(calls_), world(), batch);
         if (mine != batch.end()) {
             keep(*mine, made);
         }
@@ -169,7 +185,7 @@ void Communicators::create_world() {
     bootstrap_.broadcast(blob, 0);
     ncclUniqueId id{};
     std::memcpy(&id, blob.data(), sizeof id);
-    keep(world, create_from_id(bootstrap_, id, world));
+    keep(world, create_from_id(bootstrap_, configuration(calls_), id, world));
 }
 
 /// Over all ranks, in one order. The first member of a group speaks for it; whether it exists all members know alike.

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One NCCL communicator per group of ranks, made once and kept: initialisation costs seconds at scale. The world's
-// comes first, from an id that rank 0 hands out; the others are split from it where the library can do that. All are
-// non-blocking while they are used.
+// comes first, from an id that rank 0 hands out; the others are split from it where the library can do that.
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
@@ -14,6 +13,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace dlmb::nccl {
@@ -25,19 +25,31 @@ namespace dlmb::nccl {
 /// Groups of one batch share no rank. The same on all ranks for the same list.
 [[nodiscard]] std::vector<std::vector<Group>> disjoint_batches(std::vector<Group> const& groups);
 
+/// Whether a call returns when its work is in the stream, as PyTorch and nccl-tests have it, or at once: NCCL then
+/// hands groups of calls to a thread of its own, which costs an exchange some 50 us.
+enum class Calls { blocking, nonblocking };
+[[nodiscard]] constexpr std::string_view name_of(Calls calls) {
+    return calls == Calls::blocking ? "blocking" : "nonblocking";
+}
+/// As asked for ("" or a name), else as NCCL_COMM_BLOCKING says, else blocking. NCCL lets the variable win over what a
+/// program says: throws UsageError where the two differ.
+[[nodiscard]] Calls read_calls(std::string_view asked_for);
+[[nodiscard]] ncclConfig_t configuration(Calls calls);
+
 [[nodiscard]] ncclUniqueId new_id();
 /// Collective over `group`.
-[[nodiscard]] ncclComm_t create_from_id(Bootstrap& bootstrap, ncclUniqueId const& id, Group const& group);
+[[nodiscard]] ncclComm_t create_from_id(Bootstrap& bootstrap, ncclConfig_t config, ncclUniqueId const& id,
+                                        Group const& group);
 /// Collective over the world: one communicator for each of the groups, which share no rank. This rank's; nullptr where
 /// it is in none. subgroups_split.cpp or, before NCCL 2.18, subgroups_from_id.cpp defines it; CMake picks one.
-[[nodiscard]] ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t world, std::span<Group const> groups);
+[[nodiscard]] ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclConfig_t config, ncclComm_t world,
+                                          std::span<Group const> groups);
 
-[[nodiscard]] ncclConfig_t configuration();
 void wait_until_ready(Bootstrap& bootstrap, ncclComm_t communicator, char const* call);
 
 class Communicators {
 public:
-    explicit Communicators(Bootstrap& bootstrap) : bootstrap_(bootstrap) {}
+    Communicators(Bootstrap& bootstrap, Calls calls) : bootstrap_(bootstrap), calls_(calls) {}
     Communicators(Communicators const&) = delete;
     Communicators& operator=(Communicators const&) = delete;
     ~Communicators();
@@ -58,6 +70,7 @@ public:
     void abort() noexcept;
     [[nodiscard]] bool aborted() const { return aborted_; }
 
+    [[nodiscard]] Calls calls() const { return calls_; }
     /// Time spent in prepare(), all calls together.
     [[nodiscard]] Nanoseconds init_ns() const { return init_ns_; }
 
@@ -67,6 +80,7 @@ private:
     void keep(Group const& group, ncclComm_t communicator);
 
     Bootstrap& bootstrap_;
+    Calls calls_;
     std::vector<ncclComm_t> all_;  // in the order of creation, the world's first
     std::map<std::vector<Rank>, ncclComm_t> by_members_;
     std::set<Rank> connected_;  // of the world, for messages

@@ -4,18 +4,18 @@
 
 #include "common/backends/nccl/check.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace dlmb::nccl {
 namespace {
 
-void record_external(DeviceEvent const& event, DeviceQueue const& queue) {
-    check(cudaEventRecordWithFlags(static_cast<cudaEvent_t>(event.native()), stream_of(queue.native()),
-                                   cudaEventRecordExternal),
-          "cudaEventRecordWithFlags");
+ncclResult_t checked(ncclResult_t code, std::string_view call) {
+    check(code, call);
+    return code;
 }
 
-/// With a non-blocking communicator the call may still be on its way to the stream when it returns.
+/// Of a non-blocking communicator, whose calls may still be on their way to the stream when they return.
 void until_enqueued(ncclComm_t communicator, Meanwhile const& meanwhile) {
     constexpr unsigned polls_between_calls = 256;
     ncclResult_t state = ncclInProgress;
@@ -28,50 +28,55 @@ void until_enqueued(ncclComm_t communicator, Meanwhile const& meanwhile) {
     check(state, "enqueue");
 }
 
-void post(GroupedCall const& call, cudaStream_t stream) {
+/// In the order of nccl-tests and PyTorch: to a peer, from a peer, to the next one.
+ncclResult_t post(GroupedCall const& call, cudaStream_t stream) {
     check(ncclGroupStart(), "ncclGroupStart");
-    for (Transfer const& receive : call.receives) {
-        check(ncclRecv(receive.data, receive.bytes, ncclUint8, receive.peer, call.communicator, stream), "ncclRecv");
+    std::size_t const most = std::max(call.sends.size(), call.receives.size());
+    for (std::size_t i = 0; i < most; ++i) {
+        if (i < call.sends.size()) {
+            Transfer const& send = call.sends[i];
+            check(ncclSend(send.data, send.bytes, ncclUint8, send.peer, call.communicator, stream), "ncclSend");
+        }
+        if (i < call.receives.size()) {
+            Transfer const& receive = call.receives[i];
+            check(ncclRecv(receive.data, receive.bytes, ncclUint8, receive.peer, call.communicator, stream),
+                  "ncclRecv");
+        }
     }
-    for (Transfer const& send : call.sends) {
-        check(ncclSend(send.data, send.bytes, ncclUint8, send.peer, call.communicator, stream), "ncclSend");
-    }
-    check(ncclGroupEnd(), "ncclGroupEnd");
+    return checked(ncclGroupEnd(), "ncclGroupEnd");
 }
 
-void post(CollectiveCall const& call, cudaStream_t stream) {
+ncclResult_t post(CollectiveCall const& call, cudaStream_t stream) {
     switch (call.kind) {
     case OperationKind::exchange:
-        all_to_all(call, stream);
-        break;
+        return all_to_all(call, stream);
     case OperationKind::all_gather:
-        check(ncclAllGather(call.send, call.recv, call.count, call.type, call.communicator, stream), "ncclAllGather");
-        break;
+        return checked(ncclAllGather(call.send, call.recv, call.count, call.type, call.communicator, stream),
+                       "ncclAllGather");
     case OperationKind::broadcast:
-        check(ncclBroadcast(call.send, call.recv, call.count, call.type, call.root, call.communicator, stream),
-              "ncclBroadcast");
-        break;
+        return checked(ncclBroadcast(call.send, call.recv, call.count, call.type, call.root, call.communicator, stream),
+                       "ncclBroadcast");
     case OperationKind::reduce:
-        check(ncclReduce(call.send, call.recv, call.count, call.type, call.operation, call.root, call.communicator,
-                         stream),
-              "ncclReduce");
-        break;
+        return checked(ncclReduce(call.send, call.recv, call.count, call.type, call.operation, call.root,
+                                  call.communicator, stream),
+                       "ncclReduce");
     case OperationKind::all_reduce:
-        check(ncclAllReduce(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream),
-              "ncclAllReduce");
-        break;
+        return checked(
+            ncclAllReduce(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream),
+            "ncclAllReduce");
     default:
-        check(ncclReduceScatter(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream),
-              "ncclReduceScatter");
-        break;
+        return checked(
+            ncclReduceScatter(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream),
+            "ncclReduceScatter");
     }
 }
 
 /// Each returns when the device will do the work without the host. Throws Error.
 template <class Call>
 void enqueue_on(DeviceQueue const& queue, Call const& call, Meanwhile const& meanwhile) {
-    post(call, stream_of(queue.native()));
-    until_enqueued(call.communicator, meanwhile);
+    if (post(call, stream_of(queue.native())) == ncclInProgress) {
+        until_enqueued(call.communicator, meanwhile);
+    }
 }
 void enqueue_on(DeviceQueue const& queue, DeviceCompute const& compute, Meanwhile const& /*meanwhile*/) {
     compute.start(queue);
@@ -79,8 +84,18 @@ void enqueue_on(DeviceQueue const& queue, DeviceCompute const& compute, Meanwhil
 
 }  // namespace
 
-Iteration::Iteration(std::vector<Item> items, Buffers const& buffers, Queues const& queues, Marking marking)
-    : queues_(queues), marking_(marking) {
+void Marks::record(std::size_t item, DeviceQueue const& queue) {
+    if (in_ == In::stream) {
+        events_[item].record(queue);
+        return;
+    }
+    check(cudaEventRecordWithFlags(static_cast<cudaEvent_t>(events_[item].native()), stream_of(queue.native()),
+                                   cudaEventRecordExternal),
+          "cudaEventRecordWithFlags");
+}
+
+Iteration::Iteration(std::vector<Item> items, Buffers const& buffers, Queues const& queues)
+    : queues_(queues), queueing_(items.size()) {
     entries_.reserve(items.size());  // events are pointed to
     for (Item& item : items) {
         DeviceQueue const& queue = item.computes() ? queues.computation : queues.communication;
@@ -91,10 +106,7 @@ Iteration::Iteration(std::vector<Item> items, Buffers const& buffers, Queues con
                 return std::move(call);
             }
         };
-        entries_.push_back({std::visit(work, item.work), std::move(item.steps), &queue, DeviceEvent()});
-        if (marking == Marking::external) {
-            entries_.back().mark.record(queue);  // may be asked for before a replay first comes to it
-        }
+        entries_.push_back({std::visit(work, item.work), std::move(item.steps), &queue});
     }
     order(items);
 }
@@ -105,46 +117,41 @@ void Iteration::order(std::vector<Item> const& items) {
     std::optional<std::size_t> last_computation;
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].wait) {
-            entries_[i].after = &orders(*items[i].wait);
+            entries_[i].after = &done(*items[i].wait);
         } else if (items[i].computes() && !last_computation) {
-            entries_[i].after = &begin_;
+            entries_[i].after = &begun_.emplace();
         }
         last_computation = items[i].computes() ? i : last_computation;
     }
-    computed_ = last_computation ? &orders(*last_computation) : nullptr;
+    computed_ = last_computation ? &done(*last_computation) : nullptr;
 }
 
-DeviceEvent const& Iteration::orders(std::size_t entry) {
-    if (marking_ == Marking::plain) {
-        return entries_[entry].mark;
+DeviceEvent const& Iteration::done(std::size_t entry) {
+    std::optional<DeviceEvent>& done = entries_[entry].done;
+    return done ? *done : done.emplace();
+}
+
+void Iteration::enqueue(Meanwhile const& meanwhile, Marks* marks) {
+    if (begun_) {
+        begun_->record(queues_.communication);
     }
-    std::optional<DeviceEvent>& order = entries_[entry].order;
-    return order ? *order : order.emplace();
-}
-
-DeviceEvent const* Iteration::end() const {
-    bool const is_marked = marking_ == Marking::plain && computed_ == nullptr && !entries_.empty();
-    return is_marked ? &entries_.back().mark : nullptr;
-}
-
-void Iteration::enqueue(Meanwhile const& meanwhile) {
-    begin_.record(queues_.communication);
-    for (Entry& entry : entries_) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        queueing_.store(i, std::memory_order_relaxed);
+        Entry& entry = entries_[i];
         if (entry.after != nullptr) {
             entry.queue->wait_for(*entry.after);
         }
         std::visit([&](auto const& work) { enqueue_on(*entry.queue, work, meanwhile); }, entry.work);
-        if (marking_ == Marking::external) {
-            record_external(entry.mark, *entry.queue);
-        } else {
-            entry.mark.record(*entry.queue);
+        if (marks != nullptr) {
+            marks->record(i, *entry.queue);
         }
         // Behind the mark, which in a graph is work of its own: an end of the capture that nothing waits for is
         // refused.
-        if (entry.order) {
-            entry.order->record(*entry.queue);
+        if (entry.done) {
+            entry.done->record(*entry.queue);
         }
     }
+    queueing_.store(entries_.size(), std::memory_order_relaxed);
     if (computed_ != nullptr) {
         queues_.communication.wait_for(*computed_);
     }

@@ -121,7 +121,9 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
 class NcclBackend final : public Backend {
 public:
     NcclBackend(BackendContext const& context, Gpus gpus)
-        : gpus_(std::move(gpus)), why_no_fp8_(why_no_fp8(gpus_)), communicators_(context.bootstrap),
+        : gpus_(std::move(gpus)), why_no_fp8_(why_no_fp8(gpus_)),
+          as_nccl_tests_(context.option("nccl", "exchange") == "native"),
+          communicators_(context.bootstrap, read_calls(context.option("nccl", "comm"))),
           tuner_(context.bootstrap), shared_{context.bootstrap,
                                              communicators_,
                                              tuner_,
@@ -132,6 +134,18 @@ public:
     [[nodiscard]] std::string_view name() const override { return "nccl"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return method_table(); }
     [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind /*kind*/) const override { return plain_methods(); }
+    /// Equal blocks are sent by groups in PyTorch, and by ncclAlltoAll in nccl-tests where NCCL has it.
+    [[nodiscard]] std::vector<MethodInfo> defaults(MemoryKind kind, OperationUse const& use) const override {
+        std::vector<MethodInfo> chosen = Backend::defaults(kind, use);
+        if (use.kind != OperationKind::exchange || !use.uniform || use.scattered || all_to_all_missing() != nullptr) {
+            return chosen;
+        }
+        if (as_nccl_tests_) {
+            chosen.clear();
+        }
+        chosen.push_back(method_table()[find_method(method_table(), "nccl", "native")]);
+        return chosen;
+    }
     [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind /*kind*/,
                                                      std::span<OperationUse const> uses) const override {
         return tuner_.why_not().empty() ? algorithm_variants(uses) : std::vector<MethodChoice>{};
@@ -144,6 +158,7 @@ public:
                 {"nccl_headers", std::to_string(NCCL_VERSION_CODE)},
                 {"device", std::to_string(gpus_.mine.index)},
                 {"shared_gpu", gpus_.shared ? "yes" : "no"},
+                {"nccl_comm", std::string(name_of(communicators_.calls()))},
                 {"init_ns", std::to_string(communicators_.init_ns())},
                 {"host_driven", "no"},
                 {"nccl_algorithms", tuner_.why_not().empty() ? "by the tuner plugin" : "none: " + tuner_.why_not()}};
@@ -165,6 +180,7 @@ public:
 private:
     Gpus gpus_;
     std::string why_no_fp8_;
+    bool as_nccl_tests_;  // equal blocks by the call that nccl-tests takes
     Queues queues_;
     Communicators communicators_;
     Tuner tuner_;

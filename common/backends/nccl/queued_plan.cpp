@@ -63,22 +63,30 @@ QueuedPlan::QueuedPlan(Plan const& plan, Buffers const& buffers, std::vector<Ite
                        Registration registration, Shared const& shared)
     : CompiledPlan(plan.steps.size()), shared_(shared), registration_(std::move(registration)),
       algorithm_(method.algorithm), forced_calls_(algorithm_ ? calls_of(*algorithm_, plan) : 0),
-      iteration_(std::move(items), buffers, shared.queues, method.graph ? Marking::external : Marking::plain),
-      started_(method.graph ? graph_begin_ : iteration_.begin()),
-      ended_(iteration_.end() != nullptr ? iteration_.end() : &after_all_) {
+      iteration_(std::move(items), buffers, shared.queues),
+      marks_(iteration_.entries().size(), method.graph ? Marks::In::replayed : Marks::In::stream) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);
     }
-    ends_.resize(iteration_.entries().size());
+    auto const& entries = iteration_.entries();
+    ends_.resize(entries.size());
     if (method.graph) {
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            marks_[i].record(*entries[i].queue);  // may be asked for before a replay first comes to it
+        }
         launched_ns_ = now_ns();
-        graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(while_waiting_); });
+        graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(while_waiting_, nullptr); });
+        marked_graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(while_waiting_, &marks_); });
     }
 }
 
 QueuedPlan::~QueuedPlan() {
-    if (graph_ && shared_.communicators.aborted()) {
-        graph_->leave();
+    if (shared_.communicators.aborted()) {
+        for (std::optional<Graph>* const graph : {&graph_, &marked_graph_}) {
+            if (*graph) {
+                (*graph)->leave();
+            }
+        }
     }
 }
 
@@ -91,34 +99,53 @@ bool QueuedPlan::launch_behind(DeviceGate& gate) {
     begin();
     gate.close(shared_.queues.communication);
     enqueue();
+    enqueue_end();
     return true;
 }
 
 void QueuedPlan::enqueue() {
     followed_ = 0;
+    end_queued_ = false;
     launched_ns_ = now_ns();
-    if (graph_) {
-        graph_begin_.record(shared_.queues.communication);
-        graph_->launch(shared_.queues.communication);
-    } else {
-        enqueue_calls();
+    marked_ = keeps_marks();
+    if (!marked_) {
+        enqueue_work();
+        return;
     }
-    if (ended_ == &after_all_) {
-        after_all_.record(shared_.queues.communication);
+    first_mark_.record(shared_.queues.communication);
+    enqueue_work();
+    last_mark_.record(shared_.queues.communication);
+}
+
+void QueuedPlan::enqueue_work() {
+    if (graph_) {
+        (marked_ ? marked_graph_ : graph_)->launch(shared_.queues.communication);
+    } else {
+        enqueue_calls(marked_ ? &marks_ : nullptr);
     }
 }
 
-void QueuedPlan::enqueue_calls() {
+/// Where iterations follow each other in the queue, of the last of them only.
+void QueuedPlan::enqueue_end() {
+    ended_.record(shared_.queues.communication);
+    end_queued_ = true;
+}
+
+void QueuedPlan::enqueue_calls(Marks* marks) {
     if (!algorithm_) {
-        iteration_.enqueue(while_waiting_);
+        iteration_.enqueue(while_waiting_, marks);
         return;
     }
     Forcing const forcing(shared_.tuner.control(), *algorithm_);
-    iteration_.enqueue(while_waiting_);
+    iteration_.enqueue(while_waiting_, marks);
     seen_ = forcing.seen();
     if (tried_ && seen_.honoured != forced_calls_) {
         throw Error("nccl: the algorithm that was forced at set-up was not taken in an iteration");
     }
+}
+
+std::optional<Nanoseconds> QueuedPlan::device_ns() {
+    return marked_ ? std::optional(last_mark_.since(first_mark_)) : std::nullopt;
 }
 
 std::string QueuedPlan::try_one_iteration() {
@@ -140,7 +167,10 @@ Provenance QueuedPlan::provenance() const {
 
 void QueuedPlan::finish() {
     constexpr unsigned polls_between_checks = 256;
-    for (unsigned polls = 1; !ended_->reached(); ++polls) {
+    if (!end_queued_) {
+        enqueue_end();
+    }
+    for (unsigned polls = 1; !ended_.reached(); ++polls) {
         if (polls % polls_between_checks == 0) {
             check_progress();
         }
@@ -165,13 +195,13 @@ void QueuedPlan::progress_or_give_up() {
 }
 
 /// The mark of a replayed entry still holds the iteration before until the device comes to it.
-bool QueuedPlan::reached_now(DeviceEvent const& event) const {
-    return event.since_if_reached(started_).value_or(-1) >= 0;
+bool QueuedPlan::reached_now(TimedEvent const& event) const {
+    return event.since_if_reached(first_mark_).value_or(-1) >= 0;
 }
 
 void QueuedPlan::follow() {
     auto const& entries = iteration_.entries();
-    while (started_.reached() && followed_ < entries.size() && reached_now(entries[followed_].mark)) {
+    while (marked_ && first_mark_.reached() && followed_ < entries.size() && reached_now(marks_[followed_])) {
         for (StepId const step : entries[followed_].steps) {
             note_done(step);
         }
@@ -179,12 +209,32 @@ void QueuedPlan::follow() {
     }
 }
 
-void QueuedPlan::give_up() {
+/// Where the host stands in a call of NCCL, or the first that has no mark yet. Without marks the host knows of a device
+/// only that it has not ended.
+std::optional<StepId> QueuedPlan::first_open_step() const noexcept {
     auto const& entries = iteration_.entries();
-    std::string const step =
-        followed_ < entries.size() && !entries[followed_].steps.empty()
-            ? fmt::format("step {} \"{}\"", entries[followed_].steps.front(), labels_[entries[followed_].steps.front()])
-            : "the last step";
+    std::size_t const queueing = iteration_.queueing();
+    if (queueing < entries.size()) {
+        return entries[queueing].steps.empty() ? std::nullopt : std::optional(entries[queueing].steps.front());
+    }
+    return marked_ || entries.size() == 1 ? CompiledPlan::first_open_step() : std::nullopt;
+}
+
+std::string QueuedPlan::unfinished_step() const {
+    auto const& entries = iteration_.entries();
+    auto const name = [&](StepId step) { return fmt::format("step {} \"{}\"", step, labels_[step]); };
+    if (auto const open = first_open_step()) {
+        return name(*open);
+    }
+    bool const several = std::count_if(entries.begin(), entries.end(),
+                                       [](Iteration::Entry const& entry) { return !entry.steps.empty(); }) > 1;
+    return several && !marked_
+               ? fmt::format("one of {} steps (iterations that are timed do not say which)", labels_.size())
+               : "the last step";
+}
+
+void QueuedPlan::give_up() {
+    std::string const step = unfinished_step();
     double const seconds = static_cast<double>(now_ns() - launched_ns_) * 1e-9;
     shared_.communicators.abort();
     throw TimeoutError(
@@ -193,9 +243,12 @@ void QueuedPlan::give_up() {
 
 /// Counted back from the end, which the host saw: behind a gate the start is long after the launch.
 void QueuedPlan::refine_marks() {
+    if (!marked_) {
+        return;
+    }
     auto const& entries = iteration_.entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        ends_[i] = {ended_ns_ - ended_->since(entries[i].mark), i};
+        ends_[i] = {ended_ns_ - last_mark_.since(marks_[i]), i};
     }
     std::sort(ends_.begin(), ends_.end());
     std::size_t place = 0;

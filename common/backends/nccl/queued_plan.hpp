@@ -61,20 +61,24 @@ public:
     void finish() override;
     [[nodiscard]] bool launch_behind(DeviceGate& gate) override;
     [[nodiscard]] bool queues_iterations() const override { return true; }
-    [[nodiscard]] std::optional<Nanoseconds> device_ns() override { return ended_->since(started_); }
+    [[nodiscard]] std::optional<Nanoseconds> device_ns() override;
     [[nodiscard]] Provenance provenance() const override;
+    [[nodiscard]] std::optional<StepId> first_open_step() const noexcept override;
 
     /// One iteration, whatever the buffers hold. Why NCCL does not run the method's algorithm; empty: it does.
     [[nodiscard]] std::string try_one_iteration();
 
 private:
     void enqueue();
-    void enqueue_calls();
+    void enqueue_work();
+    void enqueue_calls(Marks* marks);
+    void enqueue_end();
     void refine_marks() override;
     void check_progress();
     void progress_or_give_up();
     void follow();
-    [[nodiscard]] bool reached_now(DeviceEvent const& event) const;
+    [[nodiscard]] bool reached_now(TimedEvent const& event) const;
+    [[nodiscard]] std::string unfinished_step() const;
     [[noreturn]] void give_up();
 
     Shared const& shared_;
@@ -87,10 +91,13 @@ private:
     Iteration iteration_;
     Meanwhile while_waiting_{[this] { progress_or_give_up(); }};  // made once: the hot path allocates nothing
     std::optional<Graph> graph_;
-    DeviceEvent graph_begin_;  // a graph's own first event cannot be asked for
-    DeviceEvent const& started_;
-    DeviceEvent after_all_;  // where the iteration has no such mark: each costs an iteration 1 to 2 us
-    DeviceEvent const* ended_;
+    std::optional<Graph> marked_graph_;
+    DeviceEvent ended_;    // all that an iteration records which is not asked for its marks
+    bool marked_ = false;  // the newest iteration; the events below are its
+    TimedEvent first_mark_;
+    Marks marks_;
+    TimedEvent last_mark_;
+    bool end_queued_ = false;
     Nanoseconds launched_ns_ = 0;
     Nanoseconds ended_ns_ = 0;
     std::size_t followed_ = 0;                               // entries known to be complete

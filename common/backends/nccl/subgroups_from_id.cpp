@@ -8,7 +8,8 @@
 
 namespace dlmb::nccl {
 
-ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t /*world*/, std::span<Group const> groups) {
+ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclConfig_t config, ncclComm_t /*world*/,
+                            std::span<Group const> groups) {
     std::vector<PeerBlob> outgoing;
     Group const* mine = nullptr;
     for (Group const& group : groups) {
@@ -29,7 +30,7 @@ ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t /*world*/, std::spa
     }
     ncclUniqueId id{};
     std::memcpy(&id, arrived.at(0).blob.data(), sizeof id);
-    return create_from_id(bootstrap, id, *mine);
+    return create_from_id(bootstrap, config, id, *mine);
 }
 
 }  // namespace dlmb::nccl

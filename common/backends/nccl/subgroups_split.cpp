@@ -7,7 +7,8 @@
 
 namespace dlmb::nccl {
 
-ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t world, std::span<Group const> groups) {
+ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclConfig_t config, ncclComm_t world,
+                            std::span<Group const> groups) {
     int color = NCCL_SPLIT_NOCOLOR;
     int key = 0;
     for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -16,7 +17,6 @@ ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t world, std::span<Gr
             key = *place;
         }
     }
-    ncclConfig_t config = configuration();
     ncclComm_t made = nullptr;
     check(ncclCommSplit(world, color, key, &made, &config), "ncclCommSplit");
     wait_until_ready(bootstrap, world, "ncclCommSplit");

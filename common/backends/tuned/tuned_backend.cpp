@@ -146,6 +146,10 @@ public:
         return launched;
     }
 
+    [[nodiscard]] bool queues_iterations() const override {
+        return parts_.size() == 1 && parts_.front().plan->queues_iterations();
+    }
+
     [[nodiscard]] std::optional<Nanoseconds> device_ns() override {
         return parts_.size() > 1 ? std::nullopt : parts_.front().plan->device_ns();
     }

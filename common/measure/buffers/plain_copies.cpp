@@ -91,8 +91,8 @@ public:
             job.run(buffers, [](std::byte* to, std::byte const* from, Bytes bytes) { std::memcpy(to, from, bytes); });
             return now_ns() - begin;
         }
-        DeviceEvent before;
-        DeviceEvent after;
+        TimedEvent before;
+        TimedEvent after;
         before.record(*queue_);
         job.run(buffers, [this](std::byte* to, std::byte const* from, Bytes bytes) { queue_->copy(to, from, bytes); });
         after.record(*queue_);

@@ -167,6 +167,7 @@ void RankLog::keep(Chunk const& chunk) {
         SampleTimes const& all = chunk.samples[i];
         enter_.push_back(own.enter - all.first_enter);
         posted_.push_back(own.posted - own.enter);
+        queued_.push_back(own.queued - own.enter);
         waited_.push_back(own.done - own.posted);
         done_.push_back(own.done - own.enter);
         skew_.push_back(all.skew);
@@ -180,6 +181,17 @@ double RankLog::mean_ns() const {
         return before + static_cast<double>(time);
     });
     return done_.empty() ? 0 : sum / static_cast<double>(done_.size());
+}
+
+// A host that is ahead of its device waits for it at the end, or earlier where the queue is full: at least as long as
+// the queue takes. One that is behind finds all but the last iteration done.
+Queueing RankLog::queueing(Bootstrap& bootstrap, std::uint64_t iterations) const {
+    constexpr double host_bound_share = 0.9;
+    double const queued = median(queued_);
+    bool const bound = queued > host_bound_share * median(done_);
+    std::vector<double> const all = from_every_rank(bootstrap, queued / static_cast<double>(iterations));
+    double const sum = std::accumulate(all.begin(), all.end(), 0.0);
+    return {sum / static_cast<double>(all.size()), any_rank(bootstrap, bound)};
 }
 
 void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool launch_blocks,

@@ -48,6 +48,8 @@ public:
     void keep(Chunk const& chunk);
     /// Of this rank's (done - enter), over samples.
     [[nodiscard]] double mean_ns() const;
+    /// Collective, the same on all ranks. Of samples whose iterations were waited for together. Not without samples.
+    [[nodiscard]] Queueing queueing(Bootstrap& bootstrap, std::uint64_t iterations) const;
     /// Collective. `result` is filled in on the deciding rank; its headline is in place there. `draws`: this rank's
     /// plans. `launch_blocks`: of this rank's.
     void summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool launch_blocks, CellResult& result) const;
@@ -55,6 +57,7 @@ public:
 private:
     std::vector<Nanoseconds> enter_;  // after the first rank's
     std::vector<Nanoseconds> posted_;
+    std::vector<Nanoseconds> queued_;  // from its enter until its last iteration was launched
     std::vector<Nanoseconds> waited_;
     std::vector<Nanoseconds> done_;
     std::vector<Nanoseconds> skew_;

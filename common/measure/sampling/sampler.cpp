@@ -40,7 +40,10 @@ Sampler::Sampler(Bootstrap& bootstrap, CommonClock const& clock, Watchdog& watch
 }
 
 void Sampler::run_unrecorded(std::uint64_t next, std::uint64_t iterations) {
-    std::uint64_t const first = position_before(next, iterations);
+    run_unrecorded_at(position_before(next, iterations), iterations);
+}
+
+void Sampler::run_unrecorded_at(std::uint64_t first, std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
         std::size_t const position = (first + i) % positions_.size();
         CompiledPlan& compiled = *positions_[position];
@@ -61,11 +64,15 @@ OsuProgram Sampler::program() const {
     return osu_ ? osu_->program : OsuProgram{};
 }
 
+void Sampler::keep_marks(bool keeps) {
+    for (std::unique_ptr<CompiledPlan> const& compiled : positions_) {
+        compiled->keep_marks(keeps);
+    }
+}
+
 Chunk const& Sampler::run(std::uint64_t first, std::uint64_t count, std::uint64_t lead) {
     reserve(count);
-    for (std::unique_ptr<CompiledPlan> const& compiled : positions_) {
-        compiled->keep_marks(with_phases());
-    }
+    keep_marks(false);
     if (osu_) {
         make_calls(first, count, lead);
         reduce();
@@ -116,20 +123,23 @@ void Sampler::make_calls(std::uint64_t first, std::uint64_t count, std::uint64_t
         }
         watchdog_.touch(done);
         if (call >= lead) {
-            chunk_.own[call - lead] = {enter, enter, done};
+            chunk_.own[call - lead] = {enter, enter, done, enter};
         }
         position = position + 1 == positions_.size() ? 0 : position + 1;
     }
-    for (RankMarks& marks : chunk_.own) {
-        marks = {clock_.common(marks.enter), clock_.common(marks.posted), clock_.common(marks.done)};
-    }
+    std::transform(chunk_.own.begin(), chunk_.own.end(), chunk_.own.begin(),
+                   [&](RankMarks const& marks) { return on_common_clock(marks); });
 }
 
-// The timed region is between the first and the last clock read: per iteration two virtual calls, and one more read.
+RankMarks Sampler::on_common_clock(RankMarks const& marks) const {
+    return {clock_.common(marks.enter), clock_.common(marks.posted), clock_.common(marks.done),
+            clock_.common(marks.queued)};
+}
+
+// The timed region is between the first and the last clock read: per iteration two virtual calls, and two more reads.
 // Everything the sample leaves behind is stored after it, before the next synchronised start.
-void Sampler::take(std::uint64_t sample, std::size_t slot) {
+RankMarks Sampler::time(std::size_t position, std::uint64_t iterations) {
     std::size_t const positions = positions_.size();
-    std::size_t position = sample * per_sample_ % positions;
     CompiledPlan* compiled = positions_[position].get();
     watchdog_.iteration(compiled, plan_at_[position]);
     if (flush_ != nullptr) {
@@ -139,14 +149,15 @@ void Sampler::take(std::uint64_t sample, std::size_t slot) {
     bool const queued = queues();
     start_.wait();
 
-    Nanoseconds const t_enter = now_ns();
+    RankMarks marks;
+    marks.enter = now_ns();
     if (gated) {
         gate_->open();
     } else {
         compiled->launch();
     }
-    Nanoseconds const t_posted = now_ns();
-    for (std::uint64_t left = per_sample_ - 1; left > 0; --left) {
+    marks.posted = now_ns();
+    for (std::uint64_t left = iterations - 1; left > 0; --left) {
         if (!queued) {
             compiled->finish();
         }
@@ -155,31 +166,49 @@ void Sampler::take(std::uint64_t sample, std::size_t slot) {
         watchdog_.iteration(compiled, plan_at_[position]);
         compiled->launch();
     }
+    marks.queued = iterations > 1 ? now_ns() : marks.posted;
     compiled->finish();
-    Nanoseconds const t_done = now_ns();
-
-    chunk_.own[slot] = {clock_.common(t_enter), clock_.common(t_posted), clock_.common(t_done)};
-    late_[slot] = start_.was_late() ? 1 : 0;
+    marks.done = now_ns();
     was_gated_ = was_gated_ || gated;
-    if (with_phases()) {
-        chunk_.device[slot] = compiled->device_ns().value_or(no_device_time);
-        std::size_t const labels = phases_.labels().size();
-        phases_.durations(position % plans_.size(), compiled->marks(), t_enter, t_done,
-                          std::span(chunk_.phases).subspan(slot * labels, labels));
-    }
+    return marks;
+}
+
+void Sampler::take(std::uint64_t sample, std::size_t slot) {
+    chunk_.own[slot] = on_common_clock(time(sample * per_sample_ % positions_.size(), per_sample_));
+    late_[slot] = start_.was_late() ? 1 : 0;
     watchdog_.touch();
+}
+
+MarkedChunk const& Sampler::run_marked(std::uint64_t next, std::uint64_t count, std::uint64_t lead) {
+    std::size_t const first = position_before(next, count);
+    std::size_t const labels = phases_.labels().size();
+    marked_.device.assign(count, no_device_time);
+    marked_.phases.assign(count * labels, no_such_phase);
+    keep_marks(true);
+    run_unrecorded_at(position_before(next, count + lead), lead);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        std::size_t const position = (first + i) % positions_.size();
+        RankMarks const whole = time(position, 1);
+        CompiledPlan& compiled = *positions_[position];
+        marked_.device[i] = compiled.device_ns().value_or(no_device_time);
+        phases_.durations(position % plans_.size(), compiled.marks(), whole.enter, whole.done,
+                          std::span(marked_.phases).subspan(i * labels, labels));
+        watchdog_.touch();
+    }
+    keep_marks(false);
+    bootstrap_.all_reduce(marked_.device, Fold::max);
+    bootstrap_.all_reduce(marked_.phases, Fold::max);
+    return marked_;
 }
 
 void Sampler::reserve(std::uint64_t count) {
     chunk_.own.resize(count);
     chunk_.samples.resize(count);
     chunk_.headline.resize(count);
-    chunk_.phases.resize(with_phases() ? count * phases_.labels().size() : 0);
-    chunk_.device.assign(count, no_device_time);
     chunk_.late = 0;
     late_.resize(count);
     largest_.clear();
-    largest_.reserve(count * (std::tuple_size_v<LargestWords> + 1) + chunk_.phases.size());
+    largest_.reserve(count * std::tuple_size_v<LargestWords>);
     sums_.resize(count);
 }
 
@@ -193,8 +222,6 @@ void Sampler::reduce() {
         largest_.insert(largest_.end(), words.begin(), words.end());
         sums_[i] = takes_times ? chunk_.own[i].done - chunk_.own[i].enter : 0;
     }
-    largest_.insert(largest_.end(), chunk_.device.begin(), chunk_.device.end());
-    largest_.insert(largest_.end(), chunk_.phases.begin(), chunk_.phases.end());
     bootstrap_.all_reduce(largest_, Fold::max);
     bootstrap_.all_reduce(sums_, Fold::sum);
 
@@ -204,10 +231,6 @@ void Sampler::reduce() {
         chunk_.samples[i] = sample_times(largest.subspan(i * words).first<words>(), sums_[i], with_times);
         chunk_.headline[i] = headline(chunk_.samples[i], sums_[i]);
     }
-    auto const device = largest.subspan(count * words, count);
-    std::copy(device.begin(), device.end(), chunk_.device.begin());
-    auto const phases = largest.subspan((words + 1) * count);
-    std::copy(phases.begin(), phases.end(), chunk_.phases.begin());
 }
 
 Nanoseconds Sampler::headline(SampleTimes const& times, Nanoseconds sum) const {

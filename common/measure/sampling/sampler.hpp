@@ -50,6 +50,7 @@ struct RankMarks {
     Nanoseconds enter = 0;   // before the first call
     Nanoseconds posted = 0;  // launch() of the first iteration has returned
     Nanoseconds done = 0;    // this rank's data is complete and usable
+    Nanoseconds queued = 0;  // launch() of the last iteration has returned
 };
 
 struct SampleTimes {
@@ -82,9 +83,13 @@ struct Chunk {
     std::vector<RankMarks> own;
     std::vector<SampleTimes> samples;
     std::vector<Nanoseconds> headline;  // span, max_rank or mean; per iteration where a sample has several
-    std::vector<Nanoseconds> device;    // largest over ranks, on the devices' clocks; no_device_time where hosts drive
-    std::vector<Nanoseconds> phases;    // [sample * labels + label], largest over ranks; empty when not measured
     std::uint64_t late = 0;             // starts that a rank missed, and so samples taken again
+};
+
+/// Of iterations that are taken for their parts: marks cost time, so their whole time is no sample.
+struct MarkedChunk {
+    std::vector<Nanoseconds> device;  // largest over ranks, on the devices' clocks; no_device_time where hosts drive
+    std::vector<Nanoseconds> phases;  // [iteration * labels + label], largest over ranks
 };
 
 class Sampler {
@@ -96,8 +101,7 @@ public:
             PhaseMap const& phases);
 
     /// Back-to-back iterations of one sample. Iteration i of a cell runs at position i mod (number of positions), so
-    /// does sample i when it is one iteration long. Phases are measured then only: their marks are those of one
-    /// iteration.
+    /// does sample i when it is one iteration long.
     void set_iterations_per_sample(std::uint64_t iterations) { per_sample_ = iterations; }
     [[nodiscard]] std::uint64_t iterations_per_sample() const { return per_sample_; }
 
@@ -111,10 +115,12 @@ public:
 
     /// From the next sample on the headline is the mean over ranks of (done - enter).
     void set_mean() { is_mean_ = true; }
-    /// A device runs the iterations of a sample in turn, and the host waits for the last: where the mean is taken.
-    [[nodiscard]] bool queues() const { return is_mean_ && positions_.front()->queues_iterations(); }
+    /// From the next sample on the host waits for the last iteration of a sample only, where a device runs them in
+    /// turn.
+    void set_queued() { is_queued_ = true; }
+    [[nodiscard]] bool queues() const { return is_queued_ && positions_.front()->queues_iterations(); }
     /// From the next sample on each sample is a call as that program times it, and the headline the mean over the ranks
-    /// that take times. Nothing but its barriers is between two calls of a run; phases are not measured.
+    /// that take times. Nothing but its barriers is between two calls of a run.
     void set_osu(OsuCalls const& calls) { osu_ = calls; }
 
     /// From the next sample on the device is held back until all ranks have queued their iteration; nullptr: no more.
@@ -132,17 +138,24 @@ public:
     /// Collective. Samples number first .. first + count - 1 of the cell. Valid until the next call.
     /// `lead`: calls right before them of which nothing is kept; of OSU's programs only.
     [[nodiscard]] Chunk const& run(std::uint64_t first, std::uint64_t count, std::uint64_t lead = 0);
+    /// Collective. `count` synchronised single iterations with marks, at the positions before that of sample `next`, as
+    /// run_unrecorded(). `lead`: as many right before them, of which nothing is kept. Valid until the next call.
+    [[nodiscard]] MarkedChunk const& run_marked(std::uint64_t next, std::uint64_t count, std::uint64_t lead);
 
 private:
+    /// The timed region. On this rank's clock.
+    [[nodiscard]] RankMarks time(std::size_t position, std::uint64_t iterations);
     void take(std::uint64_t sample, std::size_t slot);
     void make_calls(std::uint64_t first, std::uint64_t count, std::uint64_t lead);
+    void run_unrecorded_at(std::uint64_t position, std::uint64_t iterations);
     [[nodiscard]] std::uint64_t position_before(std::uint64_t sample, std::uint64_t iterations) const;
     [[nodiscard]] OsuProgram program() const;
     void take_late_ones_again(std::uint64_t first);
     void reserve(std::uint64_t count);
     void reduce();
     [[nodiscard]] Nanoseconds headline(SampleTimes const& times, Nanoseconds sum) const;
-    [[nodiscard]] bool with_phases() const { return per_sample_ == 1 && !osu_; }
+    void keep_marks(bool keeps);
+    [[nodiscard]] RankMarks on_common_clock(RankMarks const& marks) const;
 
     Bootstrap& bootstrap_;
     CommonClock const& clock_;
@@ -154,12 +167,14 @@ private:
     std::uint64_t per_sample_ = 1;
     bool is_span_ = false;
     bool is_mean_ = false;
+    bool is_queued_ = false;
     std::optional<OsuCalls> osu_;
     DeviceGate* gate_ = nullptr;
     bool was_gated_ = false;
     SampleStart start_;
     CacheFlush* flush_ = nullptr;
     Chunk chunk_;
+    MarkedChunk marked_;
     std::vector<std::int64_t> late_;  // by sample: 1 where the start was missed
     std::vector<std::int64_t> largest_;
     std::vector<std::int64_t> sums_;

@@ -16,9 +16,10 @@ cudaEvent_t event_of(DeviceEvent const& event) {
 
 }  // namespace
 
-DeviceEvent::DeviceEvent() {
+DeviceEvent::DeviceEvent(bool timed) {
     cudaEvent_t event = nullptr;
-    check(cudaEventCreate(&event), "cudaEventCreate");
+    check(cudaEventCreateWithFlags(&event, timed ? cudaEventDefault : cudaEventDisableTiming),
+          "cudaEventCreateWithFlags");
     event_ = event;
 }
 
@@ -41,13 +42,13 @@ bool DeviceEvent::reached() const {
     return true;
 }
 
-Nanoseconds DeviceEvent::since(DeviceEvent const& earlier) const {
+Nanoseconds TimedEvent::since(TimedEvent const& earlier) const {
     auto const elapsed = since_if_reached(earlier);
     check(elapsed ? cudaSuccess : cudaErrorNotReady, "cudaEventElapsedTime");
     return elapsed.value_or(0);
 }
 
-std::optional<Nanoseconds> DeviceEvent::since_if_reached(DeviceEvent const& earlier) const {
+std::optional<Nanoseconds> TimedEvent::since_if_reached(TimedEvent const& earlier) const {
     float milliseconds = 0;
     cudaError_t const state = cudaEventElapsedTime(&milliseconds, event_of(earlier), event_of(*this));
     if (state == cudaErrorNotReady) {

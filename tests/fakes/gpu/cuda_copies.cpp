@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fakes/gpu/call_log.hpp"
 #include "tests/fakes/gpu/device_memory.hpp"
 #include "tests/fakes/gpu/last_error.hpp"
 #include "tests/fakes/gpu/pinned_memory.hpp"
@@ -39,6 +40,7 @@ void queue_copy(CUstream_st& stream, void* to, void const* from, std::size_t byt
 
 cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind /*kind*/,
                             cudaStream_t handle) {
+    note_call("cudaMemcpyAsync");
     CUstream_st& stream = stream_of(handle);
     require_copyable(to, bytes, "cudaMemcpyAsync, destination");
     require_copyable(from, bytes, "cudaMemcpyAsync, source");
@@ -64,6 +66,7 @@ cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpy
 }
 
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t stream) {
+    note_call("cudaMemsetAsync");
     require_reachable_memory(data, bytes, "cudaMemsetAsync");
     enqueue(stream_of(stream), [=] { std::memset(view(data), value, bytes); });
     return cudaSuccess;

@@ -1,8 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fakes/gpu/call_log.hpp"
 #include "tests/fakes/gpu/last_error.hpp"
 #include "tests/fakes/gpu/stream.hpp"
 
+#include <string>
 #include <utility>
 
 using namespace dlmb::fake_gpu;
@@ -12,6 +14,7 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
     std::shared_ptr<GraphExecution> execution;
+    std::size_t nodes = 0;
 };
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
@@ -42,7 +45,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::si
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* execution, cudaGraph_t graph, unsigned long long /*flags*/) {
-    *execution = new CUgraphExec_st{std::make_shared<GraphExecution>(graph->graph)};
+    *execution = new CUgraphExec_st{std::make_shared<GraphExecution>(graph->graph), graph->graph.nodes.size()};
     return cudaSuccess;
 }
 
@@ -55,6 +58,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t /*execution*/, cudaStream_t /*stream
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t execution, cudaStream_t handle) {
+    note_call("cudaGraphLaunch", std::to_string(execution->nodes) + " nodes");
     CUstream_st& stream = stream_of(handle);
     if (stream.capture) {
         return remember(cudaErrorStreamCaptureUnsupported);

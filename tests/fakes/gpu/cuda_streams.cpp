@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fakes/gpu/call_log.hpp"
 #include "tests/fakes/gpu/group_depth.hpp"
 #include "tests/fakes/gpu/last_error.hpp"
 #include "tests/fakes/gpu/settings.hpp"
@@ -37,6 +38,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+    note_call("cudaStreamSynchronize");
     require_no_open_group("cudaStreamSynchronize");
     CUstream_st& stream = stream_of(handle);
     if (capture_forbids_this() || stream.capture) {
@@ -47,6 +49,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
+    note_call("cudaStreamQuery");
     CUstream_st& stream = stream_of(handle);
     if (capture_forbids_this() || stream.capture) {
         return remember(cudaErrorStreamCaptureUnsupported);
@@ -59,10 +62,12 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+    note_call("cudaStreamWaitEvent");
     return remember(wait(stream_of(stream), event->mark, (flags & cudaEventWaitExternal) != 0));
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+    note_call("cudaLaunchHostFunc");
     enqueue(stream_of(stream), [=] { function(data); });
     return cudaSuccess;
 }

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fakes/gpu/call_log.hpp"
 #include "tests/fakes/gpu/group.hpp"
 #include "tests/fakes/gpu/group_depth.hpp"
 #include "tests/fakes/gpu/set_up.hpp"
@@ -33,6 +34,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config) {
+    hang_where_told("ncclCommInitRankConfig");
     if (ranks < 1 || ranks > Segment::most_ranks || rank < 0 || rank >= ranks || id.internal[0] != '/') {
         return ncclInvalidArgument;
     }
@@ -88,6 +90,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+    note_call("ncclCommGetAsyncError");
     *error = communicator_of(comm, "ncclCommGetAsyncError")->ask();
     return ncclSuccess;
 }

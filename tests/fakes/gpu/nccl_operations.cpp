@@ -1,22 +1,34 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fakes/gpu/call_log.hpp"
 #include "tests/fakes/gpu/group.hpp"
 #include "tests/fakes/gpu/group_depth.hpp"
+#include "tests/fakes/gpu/settings.hpp"
 
+#include <fmt/format.h>
 #include <nccl.h>
+
+#include <string_view>
 
 using namespace dlmb::fake_gpu;
 
 namespace {
 
+std::string_view word_for(ncclResult_t result) {
+    return result == ncclInProgress ? " in progress" : "";
+}
+
 ncclResult_t issue(Operation const& operation, ncclComm_t handle, cudaStream_t stream, char const* call) {
+    hang_where_told(call);
     auto const communicator = communicator_of(handle, call);
     if (!element_size(operation.type) || !is_known(operation.reduction) || operation.peer < 0 ||
         operation.peer >= communicator->ranks()) {
         return ncclInvalidArgument;
     }
     require_buffers(operation, communicator->rank, communicator->ranks(), call);
-    return add_to_group(communicator, operation, stream);
+    ncclResult_t const result = add_to_group(communicator, operation, stream);
+    note_call(call, fmt::format("peer {} count {}{}", operation.peer, operation.count, word_for(result)));
+    return result;
 }
 
 std::byte const* bytes(void const* data) {
@@ -30,15 +42,19 @@ std::byte* bytes(void* data) {
 }  // namespace
 
 ncclResult_t ncclGroupStart() {
+    note_call("ncclGroupStart");
     ++group_depth();
     return ncclSuccess;
 }
 
 ncclResult_t ncclGroupEnd() {
+    hang_where_told("ncclGroupEnd");
     if (group_depth() == 0) {
         return ncclInvalidUsage;
     }
-    return --group_depth() > 0 ? ncclSuccess : end_group();
+    ncclResult_t const result = --group_depth() > 0 ? ncclSuccess : end_group();
+    note_call("ncclGroupEnd", word_for(result));
+    return result;
 }
 
 ncclResult_t ncclSend(void const* data, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,

@@ -6,9 +6,11 @@
 
 #include <nccl.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <unistd.h>
 
 namespace dlmb::fake_gpu {
 namespace {
@@ -49,6 +51,23 @@ bool asks_tuner() {
 bool memory_is_protected() {
     static bool const is_protected = number("DLMB_FAKE_GPU_PROTECT", 0, 1) == 1;
     return is_protected;
+}
+
+void hang_where_told(std::string_view call) {
+    static std::string const told = [] {
+        char const* const text = std::getenv("DLMB_FAKE_NCCL_HANGS");
+        return std::string(text == nullptr ? "" : text);
+    }();
+    static std::atomic<long> calls{0};
+    std::size_t const colon = told.find(':');
+    if (colon == std::string::npos || std::string_view(told).substr(0, colon) != call) {
+        return;
+    }
+    if (++calls == std::strtol(told.c_str() + colon + 1, nullptr, 10)) {
+        while (true) {
+            pause();  // a handler of a signal runs, as in a library that waits
+        }
+    }
 }
 
 }  // namespace dlmb::fake_gpu

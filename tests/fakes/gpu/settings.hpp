@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace dlmb::fake_gpu {
 
@@ -21,5 +22,8 @@ inline constexpr std::size_t device_bytes = std::size_t{8} << 30;  // of each de
 [[nodiscard]] bool asks_tuner();
 /// DLMB_FAKE_GPU_PROTECT=1: the program itself cannot read or write device memory, as on a machine with a GPU.
 [[nodiscard]] bool memory_is_protected();
+
+/// DLMB_FAKE_NCCL_HANGS=CALL:N: the call of this name that is the Nth of the process, from 1, never returns.
+void hang_where_told(std::string_view call);
 
 }  // namespace dlmb::fake_gpu

@@ -6,37 +6,35 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace dlmb::benchmark {
-namespace {
 
-void check(ncclResult_t code, std::string_view call) {
+void require(ncclResult_t code, char const* call) {
     if (code != ncclSuccess) {
         throw Error(fmt::format("{}: {}", call, ncclGetErrorString(code)));
     }
 }
 
-void check(cudaError_t code, std::string_view call) {
+void require(cudaError_t code, char const* call) {
     if (code != cudaSuccess) {
         throw Error(fmt::format("{}: {}", call, cudaGetErrorString(code)));
     }
 }
 
-}  // namespace
-
 BareLoop::BareLoop(Bootstrap& bootstrap) {
     ncclUniqueId id{};
     Blob blob(sizeof id);
     if (bootstrap.rank() == 0) {
-        check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+        require(ncclGetUniqueId(&id), "ncclGetUniqueId");
         std::memcpy(blob.data(), &id, sizeof id);
     }
     bootstrap.broadcast(blob, 0);
     std::memcpy(&id, blob.data(), sizeof id);
-    check(ncclCommInitRank(&communicator_, bootstrap.size(), id, bootstrap.rank()), "ncclCommInitRank");
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    check(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    require(ncclCommInitRank(&communicator_, bootstrap.size(), id, bootstrap.rank()), "ncclCommInitRank");
+    require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    require(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
 }
 
 BareLoop::~BareLoop() {
@@ -45,17 +43,41 @@ BareLoop::~BareLoop() {
     ncclCommDestroy(communicator_);
 }
 
-void BareLoop::all_reduce(std::byte const* from, std::byte* to, Bytes bytes, int iterations) {
+void BareLoop::run(Call const& call, int iterations, Wait wait_for) {
     for (int i = 0; i < iterations; ++i) {
-        check(ncclAllReduce(from, to, bytes / sizeof(float), ncclFloat, ncclSum, communicator_, stream_),
-              "ncclAllReduce");
-        check(cudaEventRecord(done_, stream_), "cudaEventRecord");
-        cudaError_t code = cudaErrorNotReady;
-        while (code == cudaErrorNotReady) {
-            code = cudaEventQuery(done_);
+        call(communicator_, stream_);
+        if (wait_for == Wait::after_each) {
+            wait();
         }
-        check(code, "cudaEventQuery");
     }
+    if (wait_for == Wait::at_end) {
+        wait();
+    }
+}
+
+void BareLoop::wait() {
+    require(cudaEventRecord(done_, stream_), "cudaEventRecord");
+    cudaError_t code = cudaErrorNotReady;
+    while (code == cudaErrorNotReady) {
+        code = cudaEventQuery(done_);
+    }
+    require(code, "cudaEventQuery");
+}
+
+void exchange(std::span<BareBlock const> sends, std::span<BareBlock const> receives, ncclComm_t communicator,
+              cudaStream_t stream) {
+    require(ncclGroupStart(), "ncclGroupStart");
+    for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
+        if (i < sends.size()) {
+            require(ncclSend(sends[i].data, sends[i].bytes, ncclUint8, sends[i].peer, communicator, stream),
+                    "ncclSend");
+        }
+        if (i < receives.size()) {
+            require(ncclRecv(receives[i].data, receives[i].bytes, ncclUint8, receives[i].peer, communicator, stream),
+                    "ncclRecv");
+        }
+    }
+    require(ncclGroupEnd(), "ncclGroupEnd");
 }
 
 }  // namespace dlmb::benchmark

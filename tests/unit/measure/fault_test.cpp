@@ -60,7 +60,11 @@ std::vector<std::vector<Told>> struck_in_rounds(std::function<Fault(Rank, std::u
                                                 std::uint64_t slots, std::uint64_t first, std::uint64_t last) {
     RunnerOptions options = brief();
     options.iterations = 120;
-    return run({.draws = 1, .slots = slots, .options = options, .cells = {with(fault(1, first, last))}});
+    return run({.plan = one_phase_plan,
+                .draws = 1,
+                .slots = slots,
+                .options = options,
+                .cells = {with(fault(1, first, last))}});
 }
 
 /// The second and the third round.
@@ -81,7 +85,7 @@ TEST(FaultsWhileTimed, ThatLastForAWholeRoundAreCaught) {
         std::swap_ranges(a.begin(), a.end(), received(iteration, "dispatch", 2).begin());
     });
     auto const overrun = strike([](Iteration const& iteration) {
-        std::span<std::byte> const last = received(iteration, "combine.node", 3);
+        std::span<std::byte> const last = received(iteration, "dispatch.node", 3);
         last.data()[last.size()] = std::byte{0x5A};
     });
     auto const underrun =
@@ -105,7 +109,7 @@ TEST(FaultsWhileTimed, ThatLastForAWholeRoundAreCaught) {
 // Of 20 samples in a round two are checked with four slots, one with one slot.
 TEST(FaultsWhileTimed, ThatStrikeOnceAreCaughtAsOftenAsIterationsAreChecked) {
     auto const flip =
-        strike([](Iteration const& iteration) { received(iteration, "combine.node", 2)[9] ^= std::byte{1}; });
+        strike([](Iteration const& iteration) { received(iteration, "dispatch.node", 2)[9] ^= std::byte{1}; });
     auto const caught_of_all = [](std::uint64_t slots, unsigned checked, auto const& fault) {
         unsigned caught = 0;
         for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
@@ -236,7 +240,7 @@ TEST(FaultsWhileTimed, OfZerosAreCaughtButForBlocksInEachOthersPlace) {
         iteration.buffers.base[exchange.send_buffer][exchange.send[2].offset + 5] = std::byte{0x5A};
     });
     auto const run_with = [&](std::uint64_t slots, Fault const& fault) {
-        return run({.draws = 1, .slots = slots, .options = options, .cells = {with(fault)}});
+        return run({.plan = one_phase_plan, .draws = 1, .slots = slots, .options = options, .cells = {with(fault)}});
     };
     for (std::uint64_t const slots : {1U, 4U}) {
         CellResult const clean = run_with(slots, Fault{})[0][0].result;
@@ -252,8 +256,9 @@ TEST(FaultsWhileTimed, OfBuffersThatSeveralDrawsShareAreCaughtInWhatArrives) {
     RunnerOptions options = brief();
     options.iterations = 120;
     auto const flip = [](Iteration const& iteration) { received(iteration, "dispatch", 2)[9] ^= std::byte{1}; };
-    expect_invalid(run({.draws = 4, .options = options, .cells = {with(struck(1, 4 + 20, 4 + 59, flip))}}),
-                   {"while timing, in round 2", "rank 1:", "byte 9"});
+    expect_invalid(
+        run({.plan = one_phase_plan, .draws = 4, .options = options, .cells = {with(struck(1, 4 + 20, 4 + 59, flip))}}),
+        {"while timing, in round 2", "rank 1:", "byte 9"});
 }
 
 TEST(FaultsWhileTimed, ALibraryThatChangesWhatItSendsIsCaughtBeforeTiming) {

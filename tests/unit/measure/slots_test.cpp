@@ -42,7 +42,7 @@ std::function<Fault(Rank)> seeing(std::vector<Seen>& seen) {
 
 TEST(Slots, SuccessiveSamplesDifferInAddress) {
     std::vector<Seen> seen;
-    (void)run({.draws = 2, .slots = 4, .options = brief(), .cells = {seeing(seen)}});
+    (void)run({.plan = one_phase_plan, .draws = 2, .slots = 4, .options = brief(), .cells = {seeing(seen)}});
     ASSERT_EQ(seen.size(), 2U + 6 + 4);  // every draw checked, six samples, every slot checked
     for (std::size_t i = 3; i < 2 + 6; ++i) {
         EXPECT_NE(seen[i].address, seen[i - 1].address) << "iteration " << i;
@@ -52,7 +52,7 @@ TEST(Slots, SuccessiveSamplesDifferInAddress) {
 // Draws alternate, slots go round: sample i runs draw i mod 2 in slot i mod 4.
 TEST(Slots, DrawsAndSlotsGoTogether) {
     std::vector<Seen> seen;
-    RunSpec spec{.draws = 2, .slots = 4, .options = brief(), .cells = {seeing(seen)}};
+    RunSpec spec{.plan = one_phase_plan, .draws = 2, .slots = 4, .options = brief(), .cells = {seeing(seen)}};
     spec.options.iterations = 8;
     (void)run(spec);
     std::set<std::byte const*> addresses;
@@ -66,7 +66,7 @@ TEST(Slots, DrawsAndSlotsGoTogether) {
 
 TEST(Slots, UnrecordedIterationsWarmOtherSlotsThanTheNextSample) {
     std::vector<Seen> seen;
-    RunSpec spec{.draws = 1, .slots = 8, .options = brief(), .cells = {seeing(seen)}};
+    RunSpec spec{.plan = one_phase_plan, .draws = 1, .slots = 8, .options = brief(), .cells = {seeing(seen)}};
     spec.options.warmup = 2;  // and so two unrecorded iterations before each of six rounds of one sample
     spec.options.time_limit_ns = 3'600'000'000'000;  // of which they may take a share
     (void)run(spec);
@@ -80,7 +80,8 @@ TEST(Slots, UnrecordedIterationsWarmOtherSlotsThanTheNextSample) {
 }
 
 TEST(Slots, EverySlotIsCheckedAfterTiming) {
-    auto const told = run({.draws = 2, .slots = 4, .options = brief(), .cells = {without_fault()}});
+    auto const told =
+        run({.plan = one_phase_plan, .draws = 2, .slots = 4, .options = brief(), .cells = {without_fault()}});
     for (auto const& rank : told) {
         Validation const& validation = rank.at(0).result.validation;
         EXPECT_EQ(validation.verdict, Verdict::passed);
@@ -97,14 +98,14 @@ TEST(Slots, AFaultInOneSlotIsCaughtAndNamed) {
             received(iteration, "dispatch", 2)[100] ^= std::byte{4};
         }
     };
-    auto const told = run({.draws = 1, .slots = 4, .options = brief(), .cells = {with(fault)}});
+    auto const told = run({.plan = one_phase_plan, .draws = 1, .slots = 4, .options = brief(), .cells = {with(fault)}});
     EXPECT_EQ(told[0].at(0).result.status, Status::invalid);
     EXPECT_THAT(told[0].at(0).result.reason, HasSubstr("after timing: draw 0, slot 2, rank 1"));
 }
 
 TEST(Slots, ZerosAreTimedAndPayloadIsStillChecked) {
     std::vector<Seen> seen;
-    RunSpec spec{.slots = 2, .options = brief(), .cells = {seeing(seen), without_fault()}};
+    RunSpec spec{.plan = one_phase_plan, .slots = 2, .options = brief(), .cells = {seeing(seen), without_fault()}};
     spec.options.fill = Fill::zeros;
     auto const told = run(spec);
     for (std::size_t i = 0; i < seen.size(); ++i) {

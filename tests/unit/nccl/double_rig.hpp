@@ -31,10 +31,12 @@ private:
 
 class RankOnDouble {
 public:
-    explicit RankOnDouble(Nanoseconds timeout_ns = 0) : bootstrap_(make_mpi_bootstrap()) {
+    /// `comm`: as --nccl-comm.
+    explicit RankOnDouble(Nanoseconds timeout_ns = 0, char const* comm = "") : bootstrap_(make_mpi_bootstrap()) {
         use_device(bootstrap_->local_rank());
         BackendContext context{*bootstrap_};
         context.timeout_ns = timeout_ns;
+        context.options["nccl"]["comm"] = comm;
         backend_ = make_backend("nccl", context).value();
         std::string why_not;
         space_ = make_memory(MemoryKind::cuda, why_not);
@@ -74,7 +76,6 @@ public:
         return payload.verify(0);
     }
 
-private:
     [[nodiscard]] Buffers new_buffers(Plan const& plan) {
         Buffers buffers{MemoryKind::cuda, {}};
         for (Buffer const& buffer : plan.buffers) {
@@ -84,6 +85,7 @@ private:
         return buffers;
     }
 
+private:
     std::unique_ptr<Bootstrap> bootstrap_;
     std::unique_ptr<Backend> backend_;
     std::unique_ptr<MemorySpace> space_;

@@ -58,7 +58,7 @@ TEST_P(NcclFault, TheStepThatIsNotCompleteIsNamedAndThoseBeforeItAreCounted) {
 
 // As NCCL is while it connects to a rank that is late: in a graph, in the middle of the capture.
 TEST_P(NcclFault, AnEnqueueThatDoesNotEndIsGivenUp) {
-    RankOnDouble rank(short_timeout_ns);
+    RankOnDouble rank(short_timeout_ns, "nonblocking");
     Plan const plan = all_reduce_plan(rank);
     auto const connected = rank.compile(plan, "native");
     DoubleSetting const forever("DLMB_FAKE_NCCL_QUESTIONS", "2147483647");

@@ -12,10 +12,10 @@ namespace dlmb::nccl {
 namespace {
 
 // As the host meets it that follows a graph: its events are taken back when it is replayed.
-TEST(DeviceEvent, HasNoTimeWhileTheDeviceHasYetToReachItAgain) {
+TEST(TimedEvent, HasNoTimeWhileTheDeviceHasYetToReachItAgain) {
     DeviceQueue queue;
-    DeviceEvent begin;
-    DeviceEvent end;
+    TimedEvent begin;
+    TimedEvent end;
     begin.record(queue);
     end.record(queue);
     queue.drain();
