@@ -47,12 +47,14 @@ bool overlaps(PatternType const& type, Options const& options) {
             beside->second != std::vector<std::string>{std::string(beside_parameter.value)});
 }
 
-/// What --method default means.
-MethodInfo const* standard_method(std::span<MethodInfo const> methods, OperationUse const& use, bool overlapping) {
+/// What --method default means; the first is the default of the backend.
+std::vector<MethodInfo> standard_methods(Backend const& backend, MemoryKind memory, OperationUse const& use,
+                                         bool overlapping) {
+    std::span<MethodInfo const> const methods = backend.methods_on(memory);
     auto const found = std::find_if(methods.begin(), methods.end(), [&](MethodInfo const& method) {
         return method.name == nonblocking_method && method.operations.has(use.kind);
     });
-    return overlapping && found != methods.end() ? &*found : default_method(methods, use);
+    return overlapping && found != methods.end() ? std::vector{*found} : backend.defaults(memory, use);
 }
 
 /// The requested methods that this backend has and that make a difference to this traffic, "default" resolved to the
@@ -66,12 +68,12 @@ std::vector<MethodChoice> methods_of(Backend const& backend, MemoryKind memory, 
             chosen.push_back(method);
         }
     };
-    for (MethodChoice method : asked_for) {
+    for (MethodChoice const& method : asked_for) {
         if (method.name == "default") {
-            MethodInfo const* const standard = standard_method(backend.methods_on(memory), uses.front(), overlapping);
-            method.name = standard == nullptr ? method.name : standard->name;
-        }
-        if (changes_something(backend, method.name, uses)) {
+            for (MethodInfo const& standard : standard_methods(backend, memory, uses.front(), overlapping)) {
+                add({std::string(standard.name), method.knobs});
+            }
+        } else if (changes_something(backend, method.name, uses)) {
             add(method);
         }
     }
@@ -323,12 +325,12 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
                      ? fmt::format("{} has none of the requested methods for these operations", opened.name)
                      : fmt::format("{} has no {}; another --backend has", opened.name, name_of(uses.front().kind))});
         }
-        MethodInfo const* const standard =
-            standard_method(backend.methods_on(point.memory), uses.front(), overlaps(source.type, source.options));
+        std::vector<MethodInfo> const standard =
+            standard_methods(backend, point.memory, uses.front(), overlaps(source.type, source.options));
         for (MethodChoice const& method : methods) {
             measure::Cell cell = make_cell(source, point, draws, opened.name, method);
             cell.backend = &backend;
-            cell.is_default = standard != nullptr && method == MethodChoice{std::string(standard->name), {}};
+            cell.is_default = !standard.empty() && method == MethodChoice{std::string(standard.front().name), {}};
             if (!backend.supports(point.memory)) {
                 std::string const why = backend.why_no(point.memory);
                 cells.skipped.push_back(

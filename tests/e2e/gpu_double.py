@@ -158,6 +158,31 @@ class GpuDouble(unittest.TestCase):
                 self.assertEqual(device["gpu_gate"], "spin")
                 self.assertGreater(device["time_ns"]["median"], 0)
 
+    def test_a_call_of_nccl_that_never_returns_ends_the_launch_with_rank_step_and_time(self):
+        # In the group that connects the ranks first, in one in the middle of timing, and in the call that makes communicators.
+        for call, step in (("ncclGroupEnd:1", "dispatch"), ("ncclGroupEnd:40", "(dispatch|combine)"), ("ncclCommInitRankConfig:1", None)):
+            with self.subTest(call=call):
+                program = [str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl", "--memory", "cuda", "--timeout", "2"]
+                done = run(on_double(2, "env", f"DLMB_FAKE_NCCL_HANGS={call}", *program, "--results", str(self.results)), timeout=120)
+                self.assertNotEqual(done.returncode, 0, done.stdout)
+                said = done.stdout + done.stderr
+                self.assertRegex(said, r"rank [01]\b.*\d s", said)
+                if step:
+                    self.assertRegex(said, f'"{step}', said)
+
+    def test_equal_blocks_are_measured_by_both_calls_that_programs_make(self):
+        self.expect_ok(2, "collective", "--backend", "nccl", "--memory", "cuda", traffic=["--operation", "alltoall", "-m", "1K:1K", "-i", "6", "-x", "1"])
+        self.assertEqual({cell["method"]: cell["is_default"] for cell in self.expect_all_passed()}, {"grouped": True, "native": False})
+
+    def test_a_stream_is_queued_and_says_what_the_host_takes(self):
+        self.expect_ok(2, "collective", "--backend", "nccl", "--memory", "cuda", "--timing", "stream", "--nccl-comm", "nonblocking",
+                       traffic=["--operation", "allreduce", "-m", "1K:1K", "-i", "64", "-x", "1"])
+        for cell in self.expect_all_passed():
+            self.assertIn("waited for together", cell["definition"])
+            self.assertGreater(cell["queueing"]["host_ns"], 0)
+            self.assertEqual("host_bound" in cell["flags"], cell["queueing"]["host_bound"])
+            self.assertEqual(cell["backend_facts"]["nccl_comm"], "nonblocking")
+
     def test_no_device_is_skipped_with_the_reason(self):
         command = on_double(2, str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl",
                             "--memory", "cuda", "--results", str(self.results), devices=0)
