@@ -23,6 +23,11 @@ def on_double(ranks, *command, devices=8):
                   f"DLMB_FAKE_GPU_DEVICES={devices}", *command)
 
 
+def four_digits(us):
+    """As nccl-tests prints times."""
+    return f"{us:.{0 if us >= 10000 else 1 if us >= 100 else 2}f}"
+
+
 class GpuDouble(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -126,6 +131,15 @@ class GpuDouble(unittest.TestCase):
             self.assertEqual(len(found), 4, f"{options}: two sizes, out of place and in place")
             for cell in found:
                 self.assertEqual((cell["method"], cell["memory"], cell["mode"]), (method, memory, mode), options)
+            self.results.unlink()
+        for program, times in (("all_reduce_perf", ["-C", "1"]), ("alltoall_perf", ["-C", "0"])):
+            done = run(on_double(2, str(BIN / "dlmb_collective"), "--cli", "nccl", program, *few[3:], "-b", "64", "--memory", "cuda", *times,
+                                 "--results", str(self.results)))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual({cell["method"] for cell in self.expect_all_passed()}, {"native"}, "nccl-tests calls ncclAlltoAll")
+            self.assertEqual("cputime" in done.stdout, times[1] == "1")
+            for cell in cells(self.results) if times[1] == "1" else ():
+                self.assertIn(f"  {four_digits(cell['queueing']['host_ns'] / 1000):>7}", done.stdout)
             self.results.unlink()
         for refused in (["-z", "1"], ["-z", "2"], ["-G", "1"], ["-m", "4"], ["-N", "0"], ["-D", "1"], ["-I", "1"], ["-R", "2", "--memory", "cuda"]):
             done = run([str(BIN / "dlmb_collective"), *few, *refused])

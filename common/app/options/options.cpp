@@ -337,7 +337,10 @@ void take(Texts const& texts, Options& options) {
     }
     options.backend_options = {
         {"mpi", {{"device", texts.mpi_device}}},
-        {"nccl", {{"shared_gpu", options.shared_gpu ? "yes" : "no"}, {"comm", texts.nccl_comm}}}};
+        {"nccl",
+         {{"shared_gpu", options.shared_gpu ? "yes" : "no"},
+          {"comm", texts.nccl_comm},
+          {"exchange", options.suite == Suite::nccl ? "native" : ""}}}};  // which program's calls are the default
     options.memory.clear();
     for (std::string const& name : texts.memory) {
         options.memory.push_back(memory_kind(name));
@@ -443,6 +446,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
         return Printout{preset_table(type)};
     }
     options.suite = command.suite;
+    options.host_times = command.host_times;
     take_suite_defaults(type, command, options.parameters);
     take_definition(app, options);
     take_model(texts, options);

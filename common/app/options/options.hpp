@@ -60,6 +60,7 @@ struct Options {
     Layout layout = Layout::dlmb;
     Columns columns = Columns::fitting;
     std::vector<std::uint64_t> percentiles;  // further columns of Layout::osu
+    bool host_times = false;                 // of Layout::nccl: what the host takes to queue a call, not the time
     bool figures = false;                    // DLMB-FOM lines also on a terminal
     std::vector<std::string> command;        // argv
 

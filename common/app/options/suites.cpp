@@ -149,6 +149,9 @@ public:
         }
         add_list("element", elements_);
         add_blocking();
+        if (command_.host_times && blocking_ == "3") {
+            throw UsageError("-C 1 beside -z 3: where each call is waited for the host's time is the time");
+        }
         add_registration();
         add_unless_given("layout", suite_ == Suite::osu ? "osu" : "nccl");
         return std::move(command_);
@@ -315,6 +318,9 @@ private:
             break;
         case Meaning::blocking:
             blocking_ = one_of({"0", "3"}, row, as, given);
+            break;
+        case Meaning::host_times:
+            command_.host_times = one_of({"0", "1"}, row, as, given) == "1";
             break;
         case Meaning::registration:
             registration_ = one_of({"0", "1", "2"}, row, as, given);
@@ -555,7 +561,7 @@ SuiteCommand in_our_words(PatternType const& type, std::vector<std::string> cons
                         [](std::string const& word) { return word == "--cli" || word.starts_with("--cli="); })) {
             throw UsageError("--cli: write it as the first option, because it changes what the others mean");
         }
-        return {std::nullopt, arguments, "", "", "", ""};
+        return {std::nullopt, arguments, "", "", "", "", false};
     }
     std::size_t const used = glued ? 1 : std::min<std::size_t>(2, arguments.size());
     std::string const name = glued ? arguments[0].substr(6) : used == 2 ? arguments[1] : "";

@@ -47,6 +47,7 @@ enum class Meaning : std::uint8_t {
     // of nccl-tests: options that stand for several of ours
     blocking,
     registration,
+    host_times,
 };
 
 struct SuiteOption {
@@ -81,6 +82,7 @@ struct SuiteCommand {
     std::string max_bytes;
     std::string step_bytes;
     std::string step_factor;
+    bool host_times = false;  // of nccl-tests: the host's time per call is the one that is shown
 };
 
 /// Translates what follows `--cli osu` or `--cli nccl`; other command lines stay as they are. Options of ours may stand

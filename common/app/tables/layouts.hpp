@@ -24,6 +24,6 @@ namespace dlmb::app {
 
 /// As OSU Micro-Benchmarks and nccl-tests print theirs.
 [[nodiscard]] std::unique_ptr<Table> make_osu_table(std::vector<std::uint64_t> percentiles);
-[[nodiscard]] std::unique_ptr<Table> make_nccl_table();
+[[nodiscard]] std::unique_ptr<Table> make_nccl_table(bool host_times);
 
 }  // namespace dlmb::app

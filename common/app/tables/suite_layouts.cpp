@@ -257,9 +257,11 @@ std::string count_text(record::Record const& cell, std::string_view operation) {
 
 /// The columns of nccl-tests 2.19 (src/common.cu): size and count of the buffer, type, redop, root, then time, algbw,
 /// busbw and #wrong out of place and in place; N/A in the half that was not measured. Time is the mean over ranks with
-/// --timing nccl and osu, else the median. Then the two lines that scripts look for.
+/// --timing nccl and osu, else the median; with -C cputime, the host's to queue a call, stands in its place, and
+/// bandwidths stay those of the time. Then the two lines that scripts look for.
 class NcclTable final : public TableOfSeries {
 public:
+    explicit NcclTable(bool host_times) : host_times_(host_times) {}
     void expect(SweepPoint const& point) override {
         std::size_t const forms = ++forms_[form_of(point.parameters, name_of(point.memory))];
         joins_ = joins_ || forms > 1;
@@ -287,8 +289,9 @@ private:
     [[nodiscard]] std::string columns(record::Record const& /*cell*/) const override {
         constexpr char const* names = "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6} {:>6}  {:>7}  {:>6}  "
                                       "{:>6} {:>6}\n";
+        char const* const time = host_times_ ? "cputime" : "time";
         return fmt::format("# {:>50}           out-of-place                       in-place\n", "") +
-               fmt::format(names, "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time",
+               fmt::format(names, "size", "count", "type", "redop", "root", time, "algbw", "busbw", "#wrong", time,
                            "algbw", "busbw", "#wrong") +
                fmt::format(names, "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)",
                            "(GB/s)", "");
@@ -333,15 +336,20 @@ private:
     static double time_of(record::Record const& cell) {
         return cell.result.rank_means ? cell.result.rank_means->mean : cell.result.time.median;
     }
-    static std::string half(record::Record const& cell) {
+    [[nodiscard]] std::string half(record::Record const& cell) const {
         Bandwidth const rate = bandwidth(cell.traffic, time_of(cell));
         char const* const wrong = cell.result.validation.verdict == measure::Verdict::passed ? "0" : "N/A";
-        return fmt::format("  {:>7}  {:>6.2f}  {:>6.2f} {:>6}", time_text(time_of(cell) / nanoseconds_per_microsecond),
-                           rate.algbw_GBps, rate.busbw_GBps, wrong);
+        std::string shown = time_text(time_of(cell) / nanoseconds_per_microsecond);
+        if (host_times_) {
+            shown =
+                cell.result.queueing ? time_text(cell.result.queueing->host_ns / nanoseconds_per_microsecond) : "N/A";
+        }
+        return fmt::format("  {:>7}  {:>6.2f}  {:>6.2f} {:>6}", shown, rate.algbw_GBps, rate.busbw_GBps, wrong);
     }
 
     std::map<std::string, std::size_t> forms_;  // 2: out of place and in place are measured
     bool joins_ = false;
+    bool host_times_;
     int halves_ = 0;
     int invalid_ = 0;  // cells whose payload was wrong
     double busbw_sum_GBps_ = 0;
@@ -353,8 +361,8 @@ std::unique_ptr<Table> make_osu_table(std::vector<std::uint64_t> percentiles) {
     return std::make_unique<OsuTable>(std::move(percentiles));
 }
 
-std::unique_ptr<Table> make_nccl_table() {
-    return std::make_unique<NcclTable>();
+std::unique_ptr<Table> make_nccl_table(bool host_times) {
+    return std::make_unique<NcclTable>(host_times);
 }
 
 }  // namespace dlmb::app

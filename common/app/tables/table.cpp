@@ -240,7 +240,7 @@ std::unique_ptr<Table> make_table(Options const& options) {
     case Layout::osu:
         return make_osu_table(options.percentiles);
     case Layout::nccl:
-        return make_nccl_table();
+        return make_nccl_table(options.host_times);
     case Layout::dlmb:
         break;
     }

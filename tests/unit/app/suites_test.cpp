@@ -263,6 +263,19 @@ TEST(NcclCli, WaitsForEachCallWhereABarrierIsOutsideOfTheTime) {
     EXPECT_THAT(refusal_as("nccl", {"-z", "3", "--timing", "stream"}), HasSubstr("-z 3: chooses --timing itself"));
 }
 
+TEST(NcclCli, TheTimeOfTheHostIsShownWhereItIsAskedFor) {
+    EXPECT_TRUE(parse_as("nccl", {"-C", "1"}).host_times);
+    EXPECT_FALSE(parse_as("nccl", {"-C", "1", "-C0"}).host_times);
+    EXPECT_THAT(refusal_as("nccl", {"-C", "2"}), HasSubstr("only 0, 1 are understood"));
+    EXPECT_THAT(refusal_as("nccl", {"-z", "3", "-C", "1"}), HasSubstr("the host's time is the time"));
+}
+
+// alltoall.cu calls ncclAlltoAll; other programs send groups.
+TEST(NcclCli, ExchangesAreTheCallOfNcclTests) {
+    EXPECT_EQ(parse_as("nccl", {"alltoall_perf"}).backend_options.at("nccl").at("exchange"), "native");
+    EXPECT_EQ(parse_as("osu", {"osu_alltoall"}).backend_options.at("nccl").at("exchange"), "");
+}
+
 TEST(NcclCli, RegisteredBuffersAreAMethod) {
     Options const local = parse_as("nccl", {"-R", "1", "--memory", "cuda"});
     EXPECT_EQ(local.methods.at(0).name, "registered");

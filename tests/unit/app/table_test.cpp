@@ -272,6 +272,24 @@ TEST(Table, NcclLayoutShowsOtherTrafficAsBytes) {
         << row;
 }
 
+// common.cu: with -C the column is called cputime, and bandwidths are those of the whole time.
+TEST(Table, NcclLayoutShowsTheHostsTimeWhereItIsAskedFor) {
+    Options options = of_layout(Layout::nccl);
+    options.host_times = true;
+    record::Record cell = gather("1048576");
+    auto const lines = [&] {
+        auto const table = make_table(options);
+        table->add(cell, "");
+        return lines_of(table->ready());
+    };
+    EXPECT_TRUE(lines().back().ends_with("-1      N/A    2.10    1.57      0      N/A     N/A     N/A    N/A"))
+        << lines().back();
+    cell.result.queueing = {1500.0, false};
+    EXPECT_TRUE(lines().back().ends_with("-1     1.50    2.10    1.57      0      N/A     N/A     N/A    N/A"))
+        << lines().back();
+    EXPECT_NE(lines().at(2).find(" cputime "), std::string::npos);
+}
+
 // nccl-tests prints both lines, and scripts that watch it look for them. 1.573 GB/s in one row, 1.5 in the other.
 TEST(Table, NcclLayoutEndsWithTheLinesThatScriptsLookFor) {
     auto const table = make_table(of_layout(Layout::nccl));
