@@ -101,7 +101,7 @@ def overhead_stages(kit: Kit, build: Path) -> list[Stage]:
     overhead = str(build / "bin" / "gpu_plan_overhead")
     return [
         Stage("plan against bare NCCL, 1 rank", [kit.mpirun, "-np", "1", overhead], 60, nothing_skipped, figures=True),
-        Stage("plan against bare NCCL, 2 ranks on one GPU", [kit.mpirun, "-np", "2", overhead, "--shared-gpu"], 60, nothing_skipped, figures=True),
+        Stage("plan against bare NCCL, 2 ranks on one GPU", [kit.mpirun, "-np", "2", overhead, "--shared-gpu"], 90, nothing_skipped, figures=True),
     ]
 
 
@@ -148,9 +148,10 @@ def one_rank_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
         return Stage(f"{name}, 1 rank", command, limit_s, nothing_skipped, figures=True)
 
     sizes = ["--operation", "allreduce", "--element", "fp32"]
+    exchange = ["--preset", "deepseek-v3", "--tokens", "256", "--memory", "cuda", "--time-limit", "0.3"]
     return [
-        stage("packing and quantizing", 90, "moe_alltoall", "--preset", "deepseek-v3", "--tokens", "256", "--pack", "none,cuda", "--quantize",
-              "none,mxfp8,int4:32:fp32", "--memory", "cuda", "--time-limit", "0.3"),
+        *(stage(f"exchange on {calls} communicators", 40, "moe_alltoall", *exchange, "--nccl-comm", calls) for calls in ("blocking", "nonblocking")),
+        stage("packing and quantizing", 90, "moe_alltoall", *exchange, "--pack", "none,cuda", "--quantize", "none,mxfp8,int4:32:fp32"),
         stage("methods of nccl", 60, "collective", *small_traffic("METHODS"), "--memory", "cuda,nccl"),
         stage("gates and timings", 40, "collective", *sizes, "-m", "8:64M", "--method", "default,graph", "--gpu-gate", "spin", "--timing",
               "isolated", "--memory", "cuda", "--time-limit", "0.1"),

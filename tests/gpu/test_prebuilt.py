@@ -169,7 +169,7 @@ class Order(unittest.TestCase):
         kit = mock.Mock(mpirun="mpirun", ucx=Path("/kit/ucx"))
         found = [stage.name for stage in stages.every_stage(kit, Path("/kit"), Path("/out/results.jsonl"), Path("/nccl-tests"))]
         places = [next(i for i, name in enumerate(found) if name.startswith(start)) for start in
-                  ("dlmb_info", "against nccl-tests", "plan against bare NCCL", "packing", "kernels", "a table", "moe_alltoall over", "conformance", "kernels under")]
+                  ("dlmb_info", "against nccl-tests", "plan against bare NCCL", "exchange on", "packing", "kernels", "a table", "moe_alltoall over", "conformance", "kernels under")]
         self.assertEqual(places, sorted(places))
         without = [stage.name for stage in stages.every_stage(kit, Path("/kit"), Path("/out/results.jsonl"), None)]
         self.assertEqual([name for name in found if name not in without], ["against nccl-tests, 1 rank"])
