@@ -33,6 +33,7 @@ FORMATS = {
 TYPES = r"(?:u?int(?:8|32|64)|char|int|half|float|double|bfloat16|f8e4m3|f8e5m2|fp8_e4m3|fp8_e5m2)"
 OTHERS = (
     (r'.*"dlmb\.result/', "is a result file already; it needs no conversion"),
+    (r"# dlmb_\w+ ", "was printed by DLMB; its result file (--results) needs no conversion"),
     (r'.*"pg_status"\s*:', "a dump of PyTorch's flight recorder, which has no results; dlmb_trace summary reads it"),
     (r'.*"traceEvents"\s*:', "a profile of PyTorch, which has no results; dlmb_trace summary reads it"),
     (r"(?:[^\s,]+,)*iterations,(?:typical|[\d.]+_percentile)_lat,avg_lat|\|\s+(?:Stage|Test)?\s*\|?\s*# iterations \|",
