@@ -4,7 +4,8 @@
 // Execution traces of MLCommons Chakra (.et): one file per rank, of records with their length in front. Three schemas
 // are in the field: eg_def.proto of 2023, where a node has a field for each property; and et_def.proto, where it has a
 // list of attributes, with GlobalMetadata of two layouts in front, of which nothing is needed here. The few fields are
-// read from the wire: three versions of one protobuf package cannot be linked into one program.
+// read from the wire: three versions of one protobuf package cannot be linked into one program. Nodes stand in any
+// order; what each waits for (parent; ctrl_deps and data_deps) says in which a rank comes to them.
 #include "common/base/error.hpp"
 #include "common/trace/formats/formats.hpp"
 #include "common/trace/formats/torch_record.hpp"
@@ -14,8 +15,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace dlmb::trace {
 namespace {
@@ -28,6 +36,7 @@ struct Field {
     std::uint64_t value = 0;
     std::string_view bytes;
     bool is_bytes = false;
+    unsigned wire = 0;  // how it is written: 0 varint, 1 eight bytes, 2 bytes, 5 four bytes
 };
 
 /// Goes through the fields of one message.
@@ -41,8 +50,8 @@ public:
         }
         constexpr unsigned kind_bits = 3;
         std::uint64_t const key = varint();
-        field = {key >> kind_bits, 0, {}, false};
-        switch (key & 7U) {
+        field = {key >> kind_bits, 0, {}, false, static_cast<unsigned>(key & 7U)};
+        switch (field.wire) {
         case 0:
             field.value = varint();
             break;
@@ -61,8 +70,7 @@ public:
         }
         return true;
     }
-
-private:
+    [[nodiscard]] bool at_end() const { return rest_.empty(); }
     std::uint64_t varint() {
         std::uint64_t value = 0;
         constexpr unsigned most_shift = 63;
@@ -75,6 +83,8 @@ private:
         }
         input_.refuse("no Chakra trace: a number of more than 10 bytes");
     }
+
+private:
     std::uint64_t fixed(std::size_t bytes) {
         std::uint64_t value = 0;
         std::string_view const text = take(bytes);
@@ -96,14 +106,208 @@ private:
     std::string_view rest_;
 };
 
+/// What an attribute holds, by its type. Beyond 2^63 - 1 there is no size, rank or tag.
+using AttributeValue = std::variant<std::int64_t, double, std::string>;
+
 struct Node {
+    std::uint64_t record = 0;
+    std::uint64_t id = 0;
+    std::vector<std::uint64_t> dependencies;  // nodes that end before it begins
     std::string name;
     std::uint64_t type = 0;
     std::uint64_t start_us = 0;
     std::uint64_t duration_us = 0;
-    std::map<std::string, std::uint64_t, std::less<>> numbers;  // attributes and old fields
+    std::map<std::string, AttributeValue, std::less<>> values;  // attributes and old fields
     std::string group;
     bool part_of_dimensions = false;  // involved_dim leaves some out
+
+    [[nodiscard]] std::string where() const { return fmt::format("record {} ('{}')", record, name); }
+};
+
+AttributeValue whole_value(std::uint64_t number) {
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return number <= most ? AttributeValue(static_cast<std::int64_t>(number))
+                          : AttributeValue(static_cast<double>(number));
+}
+
+/// The alternatives of AttributeProto (et_def.proto) that are one number or text; nothing for lists, and for what is
+/// not written as its type.
+std::optional<AttributeValue> attribute_value(Field const& field) {
+    enum Type : std::uint64_t {
+        double_val = 3,
+        float_val = 5,
+        int32_val = 7,
+        int64_val = 9,
+        uint32_val = 11,
+        uint64_val = 13,
+        sint32_val = 15,
+        sint64_val = 17,
+        fixed32_val = 19,
+        fixed64_val = 21,
+        sfixed32_val = 23,
+        sfixed64_val = 25,
+        bool_val = 27,
+        string_val = 29
+    };
+    constexpr unsigned varint = 0;
+    constexpr unsigned eight_bytes = 1;
+    constexpr unsigned bytes = 2;
+    constexpr unsigned four_bytes = 5;
+    auto const written = [&](unsigned wire, auto const& value) {
+        return field.wire == wire ? std::optional<AttributeValue>(value()) : std::nullopt;
+    };
+    auto const low = static_cast<std::uint32_t>(field.value);
+    switch (field.number) {
+    case double_val:
+        return written(eight_bytes, [&] { return AttributeValue(std::bit_cast<double>(field.value)); });
+    case float_val:
+        return written(four_bytes, [&] { return AttributeValue(static_cast<double>(std::bit_cast<float>(low))); });
+    case int32_val:
+    case int64_val:
+        return written(varint, [&] { return AttributeValue(static_cast<std::int64_t>(field.value)); });
+    case uint32_val:
+    case uint64_val:
+    case bool_val:
+        return written(varint, [&] { return whole_value(field.value); });
+    case sint32_val:
+    case sint64_val:
+        return written(varint, [&] {
+            return AttributeValue(static_cast<std::int64_t>((field.value >> 1U) ^ (~(field.value & 1U) + 1)));
+        });
+    case fixed32_val:
+        return written(four_bytes, [&] { return whole_value(low); });
+    case fixed64_val:
+        return written(eight_bytes, [&] { return whole_value(field.value); });
+    case sfixed32_val:
+        return written(four_bytes, [&] { return AttributeValue(std::int64_t{static_cast<std::int32_t>(low)}); });
+    case sfixed64_val:
+        return written(eight_bytes, [&] { return AttributeValue(static_cast<std::int64_t>(field.value)); });
+    case string_val:
+        return written(bytes, [&] { return AttributeValue(std::string(field.bytes)); });
+    default:
+        return std::nullopt;
+    }
+}
+
+std::string attribute_text(AttributeValue const& value) {
+    return std::visit([](auto const& each) { return fmt::format("{}", each); }, value);
+}
+
+/// An attribute that is a whole number, in whichever type it is written; nothing where it is missing.
+std::optional<std::int64_t> attribute_number(Input const& input, Node const& node, std::string_view name) {
+    auto const found = node.values.find(name);
+    if (found == node.values.end()) {
+        return std::nullopt;
+    }
+    std::optional<std::int64_t> number;
+    if (auto const* const integer = std::get_if<std::int64_t>(&found->second)) {
+        number = *integer;
+    } else if (auto const* const real = std::get_if<double>(&found->second)) {
+        constexpr double beyond = 0x1p63;
+        number = *real > -beyond && *real < beyond && std::floor(*real) == *real
+                     ? std::optional(static_cast<std::int64_t>(*real))
+                     : std::nullopt;
+    } else {
+        number = parse_whole<std::int64_t>(std::get<std::string>(found->second));
+    }
+    if (!number) {
+        input.refuse(fmt::format("{}: {} is {}, which is no whole number below 2^63", node.where(), name,
+                                 attribute_text(found->second).substr(0, 64)));
+    }
+    return number;
+}
+
+/// The order in which a rank comes to its nodes: each behind those that it waits for, else by their ids, as a simulator
+/// takes them. The order of the file says nothing.
+class NodeOrder {
+public:
+    NodeOrder(Builder& builder, std::string const& file, std::vector<Node> const& nodes)
+        : builder_(builder), file_(file), nodes_(nodes), open_(nodes.size()), followers_(nodes.size()) {}
+
+    std::vector<std::size_t> find() {
+        for (std::size_t place = 0; place < nodes_.size(); ++place) {
+            auto const [known, is_new] = places_.emplace(nodes_[place].id, place);
+            if (!is_new) {
+                builder_.incomplete(fmt::format("{}: {} and {} have the same id, {}", file_,
+                                                nodes_[known->second].where(), nodes_[place].where(),
+                                                nodes_[place].id));
+            }
+        }
+        for (std::size_t place = 0; place < nodes_.size(); ++place) {
+            for (std::uint64_t const id : nodes_[place].dependencies) {
+                auto const known = places_.find(id);
+                if (known == places_.end()) {
+                    builder_.incomplete(fmt::format("{}: {} waits for node {}, which is not in the file", file_,
+                                                    nodes_[place].where(), id));
+                } else {
+                    ++open_[place];
+                    followers_[known->second].push_back(place);
+                }
+            }
+        }
+        for (std::size_t place = 0; place < nodes_.size(); ++place) {
+            if (open_[place] == 0) {
+                ready_.insert({nodes_[place].id, place});
+            }
+        }
+        go_on();
+        if (order_.size() < nodes_.size()) {
+            report_circle();
+        }
+        return std::move(order_);
+    }
+
+private:
+    void go_on() {
+        while (!ready_.empty()) {
+            std::size_t const place = ready_.extract(ready_.begin()).value().second;
+            order_.push_back(place);
+            for (std::size_t const follower : followers_[place]) {
+                if (--open_[follower] == 0) {
+                    ready_.insert({nodes_[follower].id, follower});
+                }
+            }
+        }
+    }
+
+    /// From any node that is left, along what it waits for, a node comes twice.
+    void report_circle() {
+        std::set<std::size_t> seen;
+        std::size_t place = 0;
+        while (open_[place] == 0) {
+            ++place;
+        }
+        while (seen.insert(place).second) {
+            for (std::uint64_t const id : nodes_[place].dependencies) {
+                auto const known = places_.find(id);
+                if (known != places_.end() && open_[known->second] > 0) {
+                    place = known->second;
+                    break;
+                }
+            }
+        }
+        std::size_t other = place;
+        for (std::uint64_t const id : nodes_[place].dependencies) {
+            auto const known = places_.find(id);
+            other = known != places_.end() && open_[known->second] > 0 ? known->second : other;
+        }
+        builder_.incomplete(fmt::format("{}: {} and {} wait for each other, so neither can begin", file_,
+                                        nodes_[place].where(), nodes_[other].where()));
+        for (place = 0; place < nodes_.size(); ++place) {
+            if (open_[place] > 0) {
+                order_.push_back(place);
+            }
+        }
+    }
+
+    Builder& builder_;
+    std::string const& file_;
+    std::vector<Node> const& nodes_;
+    std::map<std::uint64_t, std::size_t> places_;  // by id
+    std::vector<std::size_t> open_;                // of what each waits for
+    std::vector<std::vector<std::size_t>> followers_;
+    std::set<std::pair<std::uint64_t, std::size_t>> ready_;
+    std::vector<std::size_t> order_;
 };
 
 constexpr std::uint64_t type_computation = 4;
@@ -154,15 +358,19 @@ public:
         RankProgram program{{*rank}, {}};
         bool old = false;
         std::string text;
+        std::vector<Node> nodes;
         for (std::uint64_t index = 0; record(input, index, text); ++index) {
             if (index == 0) {
                 old = !is_metadata(input, text);
             }
             if (index > 0 || old) {
-                std::string const where = fmt::format("record {}", index);
-                Node const node = old ? old_node(input, text) : new_node(input, text);
-                add(input, where, node, old, program);
+                Node node = old ? old_node(input, text) : new_node(input, text);
+                node.record = index;
+                nodes.push_back(std::move(node));
             }
+        }
+        for (std::size_t const place : NodeOrder(builder_, input.name(), nodes).find()) {
+            add(input, nodes[place], old, program);
         }
         if (program.operations.empty()) {
             input.refuse("no communication in it: no node COMM_COLL_NODE, COMM_SEND_NODE or COMM_RECV_NODE; give the "
@@ -266,8 +474,12 @@ private:
         Node node;
         Field field;
         for (ProtobufMessage message(input, text); message.next(field);) {
-            if (field.number == 2 && field.is_bytes) {
+            if (field.number == 1 && !field.is_bytes) {
+                node.id = field.value;
+            } else if (field.number == 2 && field.is_bytes) {
                 node.name = field.bytes;
+            } else if (field.number == 4) {
+                dependencies(input, field, node);
             } else if (field.number == 3 && !field.is_bytes) {
                 node.type = field.value + 1;  // eg_def.proto has no METADATA_NODE
             } else if (field.number == 14) {
@@ -275,7 +487,7 @@ private:
             } else if (field.number == 15 && !field.is_bytes) {
                 node.group = std::to_string(field.value);
             } else if (auto const name = old_field(field.number); !name.empty() && !field.is_bytes) {
-                node.numbers[std::string(name)] = field.value;
+                node.values[std::string(name)] = whole_value(field.value);
             }
         }
         return node;
@@ -286,11 +498,18 @@ private:
         Field field;
         for (ProtobufMessage message(input, text); message.next(field);) {
             switch (field.number) {
+            case 1:
+                node.id = field.value;
+                break;
             case 2:
                 node.name = field.bytes;
                 break;
             case 3:
                 node.type = field.value;
+                break;
+            case 4:
+            case 5:
+                dependencies(input, field, node);
                 break;
             case 6:
                 node.start_us = field.value;
@@ -310,25 +529,31 @@ private:
         return node;
     }
 
+    /// Repeated numbers stand alone or packed.
+    static void dependencies(Input const& input, Field const& field, Node& node) {
+        if (!field.is_bytes) {
+            node.dependencies.push_back(field.value);
+            return;
+        }
+        for (ProtobufMessage packed(input, field.bytes); !packed.at_end();) {
+            node.dependencies.push_back(packed.varint());
+        }
+    }
+
     /// Some writers give numbers as another alternative than the feeder of Chakra takes, so each is read.
     static void attribute(Input const& input, std::string_view text, Node& node) {
         std::string name;
         Field field;
         for (ProtobufMessage message(input, text); message.next(field);) {
             constexpr std::uint64_t bool_list = 28;
-            constexpr std::uint64_t string_value = 29;
             if (field.number == 1 && field.is_bytes) {
                 name = field.bytes;
             } else if (field.number == bool_list && field.is_bytes && name == "involved_dim") {
                 node.part_of_dimensions |= has_false(input, field.bytes);
-            } else if (field.number == string_value && field.is_bytes && name == "pg_name") {
-                node.group = field.bytes;
-            } else if (!field.is_bytes && field.number > 2) {
-                bool const zigzag = field.number == 15 || field.number == 17;
-                node.numbers[name] = zigzag ? (field.value >> 1U) ^ (~(field.value & 1U) + 1) : field.value;
-                if (name == "pg_name") {
-                    node.group = std::to_string(field.value);
-                }
+            } else if (auto const value = attribute_value(field); value && name == "pg_name") {
+                node.group = attribute_text(*value);
+            } else if (value) {
+                node.values[name] = *value;
             }
         }
     }
@@ -346,7 +571,7 @@ private:
         return field.is_bytes ? field.bytes.find('\0') != std::string_view::npos : field.value == 0;
     }
 
-    void add(Input const& input, std::string const& where, Node const& node, bool old, RankProgram& program) {
+    void add(Input const& input, Node const& node, bool old, RankProgram& program) {
         if (node.type < type_send || node.type > type_collective) {
             if (node.type == type_computation && node.duration_us > 0) {
                 program.add_computation(static_cast<double>(node.duration_us));
@@ -357,10 +582,6 @@ private:
                                                                : "memory access");
             return;
         }
-        auto const number = [&](std::string_view name) -> std::optional<std::uint64_t> {
-            auto const found = node.numbers.find(name);
-            return found == node.numbers.end() ? std::nullopt : std::optional(found->second);
-        };
         TraceOperation operation;
         operation.label = node.name;
         operation.group =
@@ -375,48 +596,49 @@ private:
             operation.duration_us = static_cast<double>(node.duration_us);
         }
         if (node.type == type_collective) {
-            operation.kind = collective(input, where, number("comm_type"), old);
+            operation.kind = collective(input, node, old);
         } else {
             bool const sends = node.type == type_send;
             operation.kind = sends ? OperationKind::send : OperationKind::recv;
-            auto const peer = number(sends ? "comm_dst" : "comm_src");
+            auto const peer = attribute_number(input, node, sends ? "comm_dst" : "comm_src");
             if (!peer) {
                 input.refuse(
-                    fmt::format("{} ('{}'): a {} without {}, as the converter from PyTorch writes them; give the "
-                                "execution traces of PyTorch themselves",
-                                where, node.name, sends ? "send" : "receive", sends ? "comm_dst" : "comm_src"));
+                    fmt::format("{}: a {} without {}, as the converter from PyTorch writes them; give the execution "
+                                "traces of PyTorch themselves",
+                                node.where(), sends ? "send" : "receive", sends ? "comm_dst" : "comm_src"));
             }
-            if (*peer >= most_ranks) {
-                input.refuse(fmt::format("{} ('{}'): its peer is no rank below {}", where, node.name, most_ranks));
+            if (*peer < 0 || *peer >= most_ranks) {
+                input.refuse(fmt::format("{}: its peer is no rank below {}", node.where(), most_ranks));
             }
             operation.peer = static_cast<int>(*peer);
-            operation.tag = static_cast<std::int64_t>(number("comm_tag").value_or(0));
+            operation.tag = attribute_number(input, node, "comm_tag").value_or(0);
         }
-        auto const size = number("comm_size");
+        auto const size = attribute_number(input, node, "comm_size");
         if (!size && operation.kind != OperationKind::barrier) {
-            input.refuse(fmt::format("{} ('{}'): no comm_size", where, node.name));
+            input.refuse(fmt::format("{}: no comm_size", node.where()));
         }
-        Bytes const bytes = size.value_or(0);
-        if (bytes >> 63U != 0) {
-            input.refuse(fmt::format("{} ('{}'): comm_size is negative or above 2^63 - 1", where, node.name));
+        if (size.value_or(0) < 0) {
+            input.refuse(fmt::format("{}: comm_size is {}, which is negative", node.where(), *size));
         }
+        auto const bytes = static_cast<Bytes>(size.value_or(0));
         (operation.kind == OperationKind::recv ? operation.received : operation.sent) = bytes;
-        if (auto const root = number("root_rank"); root && *root < most_ranks) {
+        if (auto const root = attribute_number(input, node, "root_rank"); root && *root >= 0 && *root < most_ranks) {
             operation.root = static_cast<int>(*root);
         }
         program.add(std::move(operation));
     }
 
-    static OperationKind collective(Input const& input, std::string const& where, std::optional<std::uint64_t> type,
-                                    bool old) {
+    static OperationKind collective(Input const& input, Node const& node, bool old) {
+        auto const type = attribute_number(input, node, "comm_type");
         if (!type) {
-            input.refuse(fmt::format("{}: a collective without comm_type", where));
+            input.refuse(fmt::format("{}: a collective without comm_type", node.where()));
         }
-        std::uint64_t const index = old ? *type - 1 : *type;
-        if (index >= (old ? old_collectives.size() : collective_types.size())) {
-            input.refuse(fmt::format("{}: comm_type {} is none of Chakra's", where, *type));
+        std::int64_t const index = old ? *type - 1 : *type;
+        if (index < 0 || index >= static_cast<std::int64_t>(old ? old_collectives.size() : collective_types.size())) {
+            input.refuse(fmt::format("{}: comm_type {} is none of Chakra's", node.where(), *type));
         }
-        return old ? old_collectives.at(index) : collective_types.at(index);
+        return old ? old_collectives.at(static_cast<std::size_t>(index))
+                   : collective_types.at(static_cast<std::size_t>(index));
     }
 
     /// comm_size is what the rank hands in; of a scatter what the root does.
