@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace dlmb::trace {
 namespace {
@@ -53,17 +54,21 @@ public:
         file_ = input.name();
         std::string_view line;
         while (input.line(line)) {
-            std::size_t const mark = line.find("NCCL INFO ");
-            if (mark == std::string_view::npos) {
-                continue;
+            std::size_t mark = line.find(mark_of_message);
+            std::string_view prefix = line.substr(0, mark);
+            if (mark != std::string_view::npos) {
+                remember_host(prefix);
             }
-            Writer const writer = writer_of(input, line.substr(0, mark));
-            std::string_view const message = line.substr(mark + std::string_view("NCCL INFO ").size());
-            std::size_t const colon = message.find(": opCount ");
-            if (colon != std::string_view::npos) {
-                add(input, writer, message.substr(0, colon), message);
-            } else {
-                start(writer, message);
+            while (mark != std::string_view::npos) {
+                std::string_view message = line.substr(mark + mark_of_message.size());
+                Writer const writer = writer_of(input, prefix);
+                mark = line.find(mark_of_message, mark + mark_of_message.size());
+                if (mark != std::string_view::npos) {
+                    message = message.substr(0, message.size() - (line.size() - mark));
+                    prefix = prefix_at_end(input, message);
+                    message.remove_suffix(prefix.size());
+                }
+                take(input, writer, message);
             }
         }
     }
@@ -77,6 +82,53 @@ public:
     }
 
 private:
+    static constexpr std::string_view mark_of_message = "NCCL INFO ";
+
+    void take(Input const& input, Writer const& writer, std::string_view message) {
+        std::size_t const colon = message.find(": opCount ");
+        if (colon != std::string_view::npos) {
+            add(input, writer, message.substr(0, colon), message);
+        } else {
+            start(writer, message);
+        }
+    }
+
+    /// The word "host:pid:tid" of a prefix; empty: there is none.
+    static std::string_view writer_word(std::string_view prefix) {
+        auto const parts = words(prefix, " \t");
+        auto const found = std::find_if(parts.rbegin(), parts.rend(), [](std::string_view part) {
+            return std::count(part.begin(), part.end(), ':') >= 2;
+        });
+        return found == parts.rend() ? std::string_view() : *found;
+    }
+    void remember_host(std::string_view prefix) {
+        auto const names = split(writer_word(prefix), ":");
+        if (names.size() >= 3) {
+            hosts_.emplace(names[names.size() - 3]);
+        }
+    }
+    /// Processes write into one file, and the end of a line may come late: "stream 0x1node0:7:9 [0] NCCL INFO ". Where
+    /// the second message begins, its host tells, if it began a line before.
+    std::string_view prefix_at_end(Input const& input, std::string_view text) const {
+        std::string_view const word = writer_word(text);
+        auto const names = split(word, ":");
+        std::string_view host;
+        for (std::string const& known : hosts_) {
+            if (names.size() >= 3 && std::string_view(names[names.size() - 3]).ends_with(known) &&
+                known.size() > host.size()) {
+                host = known;
+            }
+        }
+        if (host.empty()) {
+            input.refuse("two messages on one line, and no line before begins with the host of the second; let each "
+                         "process write a file of its own: NCCL_DEBUG_FILE=nccl.%h.%p.log");
+        }
+        std::size_t const end_of_host =
+            word.size() - names[names.size() - 1].size() - names[names.size() - 2].size() - 2;
+        auto const begin = static_cast<std::size_t>(word.data() - text.data()) + end_of_host - host.size();
+        return text.substr(begin);
+    }
+
     /// "host:pid:tid [dev] " without the thread, behind whatever a launcher wrote in front and before a time. Without
     /// it each file is a process.
     static Writer writer_of(Input const& input, std::string_view prefix) {
@@ -184,6 +236,7 @@ private:
     Builder& builder_;
     Communicators communicators_;
     std::map<std::string, std::map<std::string, Joined>> joined_;  // by process and address
+    std::set<std::string, std::less<>> hosts_;                     // that wrote lines
     std::string file_;
     bool any_ = false;
 };
