@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 
 namespace dlmb::trace {
@@ -78,8 +79,69 @@ void Builder::check_ranks() {
 
 void Builder::fill_groups() {
     for (TraceGroup& group : trace_.groups) {
-        if (group.size == trace_.ranks && group.members.empty()) {
+        if (group.size == trace_.ranks && group.members.empty() && !group.is_unknown) {
             group.stride = 1;  // everybody, in order
+        }
+    }
+}
+
+/// A plan needs the rank among the members of its groups, each of them once, and roots and peers that are there.
+void Builder::check_groups(RankProgram const& program) {
+    std::set<TraceGroupId> checked;
+    for (TraceOperation const& operation : program.operations) {
+        TraceGroup const& group = trace_.groups.at(operation.group);
+        if (checked.insert(operation.group).second && !group.members.empty()) {
+            std::set<Rank> const members(group.members.begin(), group.members.end());
+            if (members.size() != group.members.size()) {
+                incomplete(fmt::format("group '{}' has a rank twice: {}", group.name, listed(group.members)));
+            }
+            for (Rank const rank : program.ranks) {
+                if (!members.contains(rank)) {
+                    incomplete(fmt::format("rank {} has calls in group '{}', which has ranks {}", rank, group.name,
+                                           listed(group.members)));
+                }
+            }
+        }
+        if (operation.root && group.size > 0 && *operation.root >= group.size) {
+            incomplete(fmt::format("rank {}: {} in group '{}' has root {}, but the group has {} ranks",
+                                   program.ranks.front(), name_of(operation.kind), group.name, *operation.root,
+                                   group.size));
+        }
+        if (operation.peer && !operation.peer_is_offset && *operation.peer >= trace_.ranks) {
+            incomplete(fmt::format("rank {}: {} with rank {}, which is not among the {} ranks of the run",
+                                   program.ranks.front(), name_of(operation.kind), *operation.peer, trace_.ranks));
+        }
+    }
+}
+
+/// A call cannot end before it begins.
+void Builder::forget_wrong_times() {
+    for (RankProgram& program : trace_.programs) {
+        for (TraceOperation& operation : program.operations) {
+            bool const wrong = (operation.duration_us && !(*operation.duration_us >= 0)) ||
+                               (operation.start_us && !std::isfinite(*operation.start_us));
+            if (wrong) {
+                operation.start_us.reset();
+                operation.duration_us.reset();
+                note("calls with a negative duration; their times are left out", operation.repeat);
+            }
+        }
+    }
+    std::uint64_t backward = 0;
+    for (RankProgram const& program : trace_.programs) {
+        auto const& marks = program.iterations_us;
+        backward += static_cast<std::uint64_t>(std::count_if(
+            marks.begin(), marks.end(), [](auto const& times) { return !(times.first <= times.second); }));
+    }
+    if (backward == 0) {
+        return;
+    }
+    note("iterations that end before they begin; no mark of an iteration is used", backward);
+    trace_.iterations = 0;
+    for (RankProgram& program : trace_.programs) {
+        program.iterations_us.clear();
+        for (TraceOperation& operation : program.operations) {
+            operation.iteration.reset();
         }
     }
 }
@@ -98,10 +160,15 @@ Trace Builder::finish() {
         for (TraceOperation const& operation : program.operations) {
             TraceGroup const& group = trace_.groups.at(operation.group);
             bool const unknown =
-                group.size > 1 && group.size != trace_.ranks && group.stride == 0 && group.members.empty();
+                (group.size > 1 && group.size != trace_.ranks && group.stride == 0 && group.members.empty()) ||
+                group.is_unknown;
             if (unknown) {
                 incomplete(
-                    fmt::format("the trace does not say which ranks group '{}' of {} has", group.name, group.size));
+                    group.is_unknown
+                        ? fmt::format("rank {}: {} names no process group, so which ranks take part is not known",
+                                      program.ranks.front(), name_of(operation.kind))
+                        : fmt::format("the trace does not say which ranks group '{}' of {} has", group.name,
+                                      group.size));
             }
             if (group.size == 0) {
                 incomplete(fmt::format("the trace does not say how many ranks take part in {}: give --assume ranks=N",
@@ -111,6 +178,10 @@ Trace Builder::finish() {
     }
     fill_groups();
     check_ranks();
+    for (RankProgram const& program : trace_.programs) {
+        check_groups(program);
+    }
+    forget_wrong_times();
     for (std::string& reason : mismatches(trace_)) {
         incomplete(std::move(reason));
     }

@@ -39,6 +39,7 @@ public:
     void world_of(int ranks) { trace_.ranks = std::max(trace_.ranks, ranks); }
     void incomplete(std::string reason);
     void leave_out(std::string_view what, std::uint64_t times = 1) { trace_.left_out[std::string(what)] += times; }
+    void note(std::string_view what, std::uint64_t times = 1) { trace_.notes[std::string(what)] += times; }
 
     /// The trace after the last file: groups that are everybody get their members, missing ranks are named, and what
     /// one rank sends is compared with what another expects.
@@ -46,6 +47,8 @@ public:
 
 private:
     void check_ranks();
+    void check_groups(RankProgram const& program);
+    void forget_wrong_times();
     void fill_groups();
 
     Assumptions assumptions_;

@@ -30,7 +30,7 @@ constexpr Bytes expansion_allowed = Bytes{256} << 20;
 class FileSource : public ByteSource {
 public:
     explicit FileSource(fs::path const& path)
-        : name_(path.string()), file_(path, std::ios::binary), piece_(piece_bytes, '\0') {
+        : name_(path.string()), file_(path == "-" ? "/dev/stdin" : path, std::ios::binary), piece_(piece_bytes, '\0') {
         if (!file_) {
             throw UsageError(fmt::format("{}: cannot be read", name_));
         }
@@ -266,6 +266,16 @@ bool Input::line(std::string_view& text) {
 void Input::refuse(std::string_view why) const {
     throw UsageError(lines_ > 0 ? fmt::format("{}: line {}: {}", name_, lines_, why)
                                 : fmt::format("{}: {}", name_, why));
+}
+
+void Input::refuse_at(Place place, std::string_view why) const {
+    throw UsageError(fmt::format("{}: line {}, column {}: {}", name_, place.line, place.column, why));
+}
+
+void Place::pass(std::string_view text) {
+    auto const ends = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+    line += ends;
+    column = ends > 0 ? text.size() - text.rfind('\n') : column + text.size();
 }
 
 void each_input(std::vector<fs::path> const& paths, std::function<void(Input&)> const& visit) {

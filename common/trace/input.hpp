@@ -7,6 +7,7 @@
 
 #include "common/base/units.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -28,6 +29,14 @@ public:
     virtual std::string_view next() = 0;
 };
 
+/// Lines and columns count from 1, columns in bytes.
+struct Place {
+    std::uint64_t line = 0;
+    std::uint64_t column = 0;
+    /// Behind this text.
+    void pass(std::string_view text);
+};
+
 /// A file to read through once. Errors name it.
 class Input {
 public:
@@ -42,8 +51,12 @@ public:
     [[nodiscard]] bool line(std::string_view& text);
     /// How many lines were read.
     [[nodiscard]] std::uint64_t lines() const { return lines_; }
+    /// Where what is read begins, told by readers of what has no lines of its own; 0: nothing of the file is meant.
+    void at(Place place) { lines_ = place.line, column_ = place.column; }
+    [[nodiscard]] Place place() const { return {lines_, column_}; }
     /// Throws UsageError with the name of the file, and the number of the line where lines are read.
     [[noreturn]] void refuse(std::string_view why) const;
+    [[noreturn]] void refuse_at(Place place, std::string_view why) const;
 
 private:
     std::string name_;
@@ -51,6 +64,7 @@ private:
     std::string_view held_;
     std::string joined_;
     std::uint64_t lines_ = 0;
+    std::uint64_t column_ = 0;
     bool ended_ = false;
 };
 

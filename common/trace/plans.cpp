@@ -156,7 +156,8 @@ public:
     }
     /// Of an operation, from the begin of the iteration or of the first operation.
     [[nodiscard]] std::optional<std::pair<Nanoseconds, Nanoseconds>> recorded(TraceOperation const& operation) const {
-        bool const told = begin_us_ && operation.start_us && operation.duration_us && operation.repeat == 1;
+        bool const told = begin_us_ && operation.start_us && operation.duration_us && operation.repeat == 1 &&
+                          *operation.start_us >= *begin_us_;
         return told ? std::optional(std::pair(in_ns(*operation.start_us - *begin_us_), in_ns(*operation.duration_us)))
                     : std::nullopt;
     }

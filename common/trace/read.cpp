@@ -35,10 +35,23 @@ Format const& format_named(std::string_view name) {
     return *found;
 }
 
+/// Protocol 2 or newer: an opcode with the number of the protocol, then one that begins a value.
+bool is_pickle(std::string_view head) {
+    constexpr std::string_view protocols = "\2\3\4\5";
+    constexpr std::string_view values = "}(]\x95Xcq\x8c";
+    return head.size() > 2 && head[0] == '\x80' && protocols.find(head[1]) != std::string_view::npos &&
+           values.find(head[2]) != std::string_view::npos;
+}
+
 Format const& format_of(Input& input) {
     std::string_view const head = input.peek(head_bytes);
     if (head.empty()) {
         input.refuse("it is empty");
+    }
+    if (is_pickle(head)) {
+        input.refuse(
+            "it is a pickle, as PyTorch's flight recorder writes them; if you trust it, make JSON of it: python3 -c "
+            "'import json, pickle, sys; json.dump(pickle.load(sys.stdin.buffer), sys.stdout)' < FILE > FILE.json");
     }
     for (Format const& format : all_formats()) {
         if (format.suits(input.name(), head)) {
@@ -68,10 +81,19 @@ char first_character(std::string_view head) {
 }
 
 std::span<Format const> all_formats() {
-    static std::array const formats{
-        kineto_format(), execution_trace_format(), param_format(),    nccl_inspector_format(),
-        aicb_format(),   simai_format(),           nccl_log_format(), goal_format(),
-        pmpi_format(),   nccl_matrix_format(),     requests_format(), chakra_format()};
+    static std::array const formats{flight_recorder_format(),
+                                    kineto_format(),
+                                    execution_trace_format(),
+                                    param_format(),
+                                    nccl_inspector_format(),
+                                    aicb_format(),
+                                    simai_format(),
+                                    nccl_log_format(),
+                                    goal_format(),
+                                    pmpi_format(),
+                                    nccl_matrix_format(),
+                                    requests_format(),
+                                    chakra_format()};
     return formats;
 }
 

@@ -6,13 +6,17 @@
 #include "common/trace/iterations.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace dlmb::trace {
 namespace {
@@ -114,6 +118,80 @@ void add_histogram(std::string& text, Trace const& trace) {
     }
 }
 
+std::string number_or_dash(std::optional<std::int64_t> const& number) {
+    return number ? std::to_string(*number) : "-";
+}
+
+/// Of a group, which ranks are behind: they did not call what others wait in.
+void add_laggards(std::string& text, std::vector<Progress const*> const& ranks) {
+    std::int64_t furthest = -1;
+    for (Progress const* each : ranks) {
+        furthest = std::max(furthest, each->enqueued.value_or(-1));
+    }
+    std::vector<Rank> behind;
+    for (Progress const* each : ranks) {
+        if (each->enqueued && *each->enqueued < furthest) {
+            behind.push_back(each->rank);
+        }
+    }
+    if (!behind.empty()) {
+        text += fmt::format("group '{}': rank{} {} did not call collective {}, which others wait in\n",
+                            one_line(ranks.front()->group), behind.size() > 1 ? "s" : "", fmt::join(behind, ", "),
+                            furthest);
+    }
+    std::vector<Rank> missing;
+    for (Rank const member : ranks.front()->members) {
+        bool const there =
+            std::any_of(ranks.begin(), ranks.end(), [&](Progress const* each) { return each->rank == member; });
+        if (!there) {
+            missing.push_back(member);
+        }
+    }
+    if (!missing.empty()) {
+        text += fmt::format("group '{}': no dump of rank{} {}\n", one_line(ranks.front()->group),
+                            missing.size() > 1 ? "s" : "", fmt::join(missing, ", "));
+    }
+}
+
+/// What hung, if something did, and how far each rank came.
+std::string progress_text(Trace const& trace) {
+    if (trace.progress.empty()) {
+        return "";
+    }
+    constexpr std::size_t most_rows = 64;  // of ranks; those with open calls come first
+    std::vector<Progress const*> rows;
+    std::map<std::pair<std::string, std::vector<Rank>>, std::vector<Progress const*>> groups;
+    for (Progress const& each : trace.progress) {
+        rows.push_back(&each);
+        groups[{each.group, each.members}].push_back(&each);
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](Progress const* one, Progress const* other) { return one->open.size() > other->open.size(); });
+    std::string text = rows.front()->open.empty() ? "\nnothing hung: every call in the dumps completed\n" : "\nhung\n";
+    for (Progress const* each : rows) {
+        if (each->open.empty()) {
+            continue;
+        }
+        Progress::Call const& first = each->open.front();
+        text +=
+            fmt::format("rank {}: {} {} of group '{}' is {}, last completed {}{}\n", each->rank, one_line(first.name),
+                        first.number, one_line(each->group), one_line(first.state), number_or_dash(each->completed),
+                        each->open.size() > 1 ? fmt::format("; {} more calls are open", each->open.size() - 1) : "");
+    }
+    for (auto const& [key, ranks] : groups) {
+        add_laggards(text, ranks);
+    }
+    text += fmt::format("\n{:<6}{:<20}{:>14}{:>14}{:>16}{:>12}\n", "rank", "group", "last enqueued", "last started",
+                        "last completed", "open calls");
+    for (std::size_t row = 0; row < std::min(rows.size(), most_rows); ++row) {
+        Progress const& each = *rows[row];
+        text += fmt::format("{:<6}{:<20}{:>14}{:>14}{:>16}{:>12}\n", each.rank, one_line(each.group).substr(0, 19),
+                            number_or_dash(each.enqueued), number_or_dash(each.started), number_or_dash(each.completed),
+                            each.open.size());
+    }
+    return text + (rows.size() > most_rows ? fmt::format("and {} more, with --json\n", rows.size() - most_rows) : "");
+}
+
 }  // namespace
 
 std::vector<SummaryEntry> summary_of(Trace const& trace) {
@@ -176,7 +254,30 @@ std::string summary_json(Trace const& trace) {
         text += object.dump();
         separator = ",\n";
     }
-    return text + "]}\n";
+    text += "]";
+    OrderedJson more = OrderedJson::object();
+    for (auto const& [what, times] : trace.notes) {
+        more["notes"].push_back({{"text", what}, {"count", times}});
+    }
+    for (Progress const& each : trace.progress) {
+        auto const number = [](std::optional<std::int64_t> const& told) {
+            return told ? OrderedJson(*told) : OrderedJson();
+        };
+        OrderedJson open = OrderedJson::array();
+        for (Progress::Call const& call : each.open) {
+            open.push_back({{"number", call.number}, {"call", call.name}, {"state", call.state}});
+        }
+        more["progress"].push_back({{"rank", each.rank},
+                                    {"group", each.group},
+                                    {"last_enqueued", number(each.enqueued)},
+                                    {"last_started", number(each.started)},
+                                    {"last_completed", number(each.completed)},
+                                    {"open", std::move(open)}});
+    }
+    for (auto const& [name, value] : more.items()) {
+        text += fmt::format(",\n\"{}\":{}", name, value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
+    }
+    return text + "}\n";
 }
 
 std::string summary_text(Trace const& trace) {
@@ -232,6 +333,11 @@ std::string summary_text(Trace const& trace) {
             row.us > 0 && row.bus_bytes > 0 ? fmt::format("{:.2f}", row.bus_bytes / row.us / bytes_per_us_of_gb) : "-");
     }
     add_histogram(text, trace);
+    text += progress_text(trace);
+    text += trace.notes.empty() ? "" : "\nnotes\n";
+    for (auto const& [what, times] : trace.notes) {
+        text += fmt::format("  {} ({})\n", one_line(what), times);
+    }
     text += trace.left_out.empty() ? "" : "\nleft out\n";
     for (auto const& [what, times] : trace.left_out) {
         text += times > 0 ? fmt::format("  {} ({})\n", one_line(what), times) : fmt::format("  {}\n", one_line(what));

@@ -25,7 +25,8 @@ struct SummaryEntry {
 [[nodiscard]] std::vector<SummaryEntry> summary_of(Trace const& trace);
 
 /// {"format", "ranks", "complete", "why_not", "operations": [{"rank", "operation", "group_size", "dtype", "count",
-/// "bytes"}]}; an unknown group size is null.
+/// "bytes"}]}; an unknown group size is null. Where there are some, also "notes": [{"text", "count"}] and "progress":
+/// [{"rank", "group", "last_enqueued", "last_started", "last_completed", "open": [{"number", "call", "state"}]}].
 [[nodiscard]] std::string summary_json(Trace const& trace);
 
 /// Tables of the same over all ranks, with sizes of messages, shares of time and the imbalance of ranks.

@@ -43,7 +43,8 @@ struct TraceGroup {
     std::string name;
     int size = 0;  // 0: the trace does not say
     std::vector<Rank> members;
-    int stride = 0;  // 0: the members are given or unknown
+    int stride = 0;           // 0: the members are given or unknown
+    bool is_unknown = false;  // although it may have as many members as the run has ranks
     bool operator==(TraceGroup const&) const = default;
 
     /// The rank in the group; nothing where it is unknown, or the rank is no member.
@@ -85,6 +86,22 @@ struct TraceOperation {
     std::optional<int> iteration;  // of those that the trace marks
 };
 
+/// Where a rank was with the collectives of a group when a trace ended that was written because ranks hung.
+struct Progress {
+    Rank rank = 0;
+    std::string group;
+    std::vector<Rank> members;
+    std::optional<std::int64_t> enqueued;  // numbers of the last ones; none: not told
+    std::optional<std::int64_t> started;
+    std::optional<std::int64_t> completed;
+    struct Call {
+        std::int64_t number = 0;
+        std::string name;
+        std::string state;
+    };
+    std::vector<Call> open;  // which did not complete
+};
+
 /// What these ranks did, in order. Formats that write one view for many ranks have many here, the others one.
 struct RankProgram {
     std::vector<Rank> ranks;
@@ -104,6 +121,8 @@ struct Trace {
     std::vector<RankProgram> programs;
     std::vector<std::string> why_not;               // why the trace is not complete
     std::map<std::string, std::uint64_t> left_out;  // what was passed over, and how often
+    std::map<std::string, std::uint64_t> notes;     // what is not as recorded, and how often
+    std::vector<Progress> progress;                 // of formats that tell it
     int iterations = 0;                             // that the trace marks; 0: it marks none
     RequestTrace requests;                          // of a trace that has requests in place of operations
 

@@ -28,6 +28,7 @@ void topology(std::string_view input);
 void trace_aicb(std::string_view input);
 void trace_chakra(std::string_view input);
 void trace_execution(std::string_view input);
+void trace_flight(std::string_view input);
 void trace_goal(std::string_view input);
 void trace_inspector(std::string_view input);
 void trace_kineto(std::string_view input);
@@ -66,6 +67,7 @@ inline constexpr Target targets[]{
     {"trace_aicb", trace_aicb},
     {"trace_chakra", trace_chakra},
     {"trace_execution", trace_execution},
+    {"trace_flight", trace_flight},
     {"trace_goal", trace_goal},
     {"trace_inspector", trace_inspector},
     {"trace_kineto", trace_kineto},

@@ -89,6 +89,9 @@ void trace_chakra(std::string_view input) {
 void trace_execution(std::string_view input) {
     read_as("pytorch-et", input);
 }
+void trace_flight(std::string_view input) {
+    read_as("flight-recorder", input);
+}
 void trace_goal(std::string_view input) {
     read_as("goal", input);
 }

@@ -9,6 +9,7 @@ namespace dlmb::fuzz {
 void trace_aicb(std::string_view /*input*/) {}
 void trace_chakra(std::string_view /*input*/) {}
 void trace_execution(std::string_view /*input*/) {}
+void trace_flight(std::string_view /*input*/) {}
 void trace_goal(std::string_view /*input*/) {}
 void trace_inspector(std::string_view /*input*/) {}
 void trace_kineto(std::string_view /*input*/) {}

@@ -16,6 +16,7 @@ namespace dlmb::trace {
 [[nodiscard]] Format simai_format();
 [[nodiscard]] Format nccl_inspector_format();
 [[nodiscard]] Format nccl_log_format();
+[[nodiscard]] Format flight_recorder_format();
 [[nodiscard]] Format goal_format();
 [[nodiscard]] Format pmpi_format();
 [[nodiscard]] Format nccl_matrix_format();

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace dlmb::trace {
@@ -30,6 +31,37 @@ struct Span {
     std::string name;
 };
 
+/// A kernel of communication. Those of one stream run one after the other.
+struct Kernel {
+    std::string stream;
+    Times times;
+    Bytes id = 0;
+};
+
+/// The calls of kernels that began before another one of their stream ended. Rounded times may meet by a microsecond.
+std::set<Bytes> overlapping(std::vector<Kernel> kernels) {
+    constexpr double rounding_us = 1;
+    std::sort(kernels.begin(), kernels.end(), [](Kernel const& one, Kernel const& other) {
+        return std::tie(one.stream, one.times.start_us) < std::tie(other.stream, other.times.start_us);
+    });
+    std::set<Bytes> found;
+    Kernel const* longest = nullptr;  // of this stream, the one that ends last
+    for (Kernel const& kernel : kernels) {
+        if (longest == nullptr || longest->stream != kernel.stream) {
+            longest = &kernel;
+            continue;
+        }
+        double const end_us = longest->times.start_us + longest->times.duration_us;
+        if (kernel.times.start_us + rounding_us < end_us) {
+            found.insert({longest->id, kernel.id});
+        }
+        if (kernel.times.start_us + kernel.times.duration_us > end_us) {
+            longest = &kernel;
+        }
+    }
+    return found;
+}
+
 constexpr std::string_view step_prefix = "ProfilerStep#";
 constexpr std::string_view backward_prefix = "autograd::engine::evaluate_function";
 
@@ -46,6 +78,7 @@ struct Profile {
     int world = 0;
     std::vector<TimedCall> records;
     std::map<Bytes, Times> kernels;                  // by External id
+    std::vector<Kernel> on_streams;                  // each of them
     std::vector<std::pair<Bytes, std::size_t>> ids;  // External id of the call, index in `records`
     std::set<std::pair<Bytes, Bytes>> seen;
     std::map<std::string, std::shared_ptr<NumberList const>> ranks_of;  // by what the calls say
@@ -176,9 +209,13 @@ private:
     static void add_kernel(Input const& input, Profile& profile, std::string const& where, Json const& event) {
         Json const& arguments = event["args"];
         ++profile.kernels_alone;
-        if (arguments.contains("External id")) {
-            profile.kernels[whole_number(input, where + ".args.External id", arguments["External id"])] = {
-                time_of(input, where, event, "ts"), time_of(input, where, event, "dur")};
+        if (arguments.contains("External id") && event.contains("ts") && event.contains("dur")) {
+            Bytes const id = whole_number(input, where + ".args.External id", arguments["External id"]);
+            Times const times{time_of(input, where, event, "ts"), time_of(input, where, event, "dur")};
+            profile.kernels[id] = times;
+            if (event.contains("tid") && times.duration_us > 0) {
+                profile.on_streams.push_back({event.value("pid", Json()).dump() + "/" + thread_of(event), times, id});
+            }
         }
     }
 
@@ -253,6 +290,10 @@ private:
         return ranks;
     }
 
+    static bool names_group(TorchRecord const& record) {
+        return !record.group.empty() || !record.ranks->numbers.empty() || record.ranks->cut;
+    }
+
     static void peer(Input const& input, TorchRecord& record, Json const& arguments) {
         auto const kind = operation_named(record.name);
         if (kind != OperationKind::send && kind != OperationKind::recv) {
@@ -294,12 +335,22 @@ private:
             input.refuse("neither distributedInfo nor the name of the file tells the rank; name it like trace.3.json");
         }
         builder_.world_of(profile.world);
+        bool const any_group = std::any_of(profile.records.begin(), profile.records.end(),
+                                           [](TimedCall const& call) { return names_group(call.record); });
+        for (TimedCall& call : profile.records) {
+            call.record.has_no_group = any_group && !names_group(call.record);
+        }
+        std::set<Bytes> const overlaps = overlapping(profile.on_streams);
         for (auto const& [id, index] : profile.ids) {
             TorchRecord& record = profile.records[index].record;
             record.start_us = profile.records[index].time_us;
             if (auto const kernel = profile.kernels.find(id); id != 0 && kernel != profile.kernels.end()) {
                 record.start_us = kernel->second.start_us;
                 record.duration_us = kernel->second.duration_us;
+                if (overlaps.contains(id)) {
+                    record.duration_us.reset();
+                    builder_.note("calls that overlap with another one of their stream; their times are left out");
+                }
             }
         }
         // Threads have their events one behind the other in the file, not in the order of time.

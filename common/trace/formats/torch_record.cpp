@@ -11,13 +11,19 @@ namespace {
 
 /// Parts in bytes of parts in rows. PyTorch splits along the first dimension: a row has as many elements as make the
 /// whole fit. Where none fit, the tensor is larger than what is sent (pytorch pull request 149485).
-std::vector<Bytes> parts_of(Input const& input, TorchRecord const& record, std::vector<Bytes> const& rows,
-                            Bytes elements, Bytes element_bytes) {
+std::vector<Bytes> parts_of(Builder& builder, Input const& input, TorchRecord const& record,
+                            std::vector<Bytes> const& rows, Bytes elements, Bytes element_bytes) {
     Bytes total = 0;
     for (Bytes const part : rows) {
         total = std::min(total + part, Bytes{1} << 63U);
     }
-    Bytes const row = total > 0 && elements % total == 0 ? std::max<Bytes>(elements / total, 1) : 1;
+    bool const fits = total > 0 && elements % total == 0;
+    Bytes const row = fits ? std::max<Bytes>(elements / total, 1) : 1;
+    if (total > 0 && elements != total) {
+        builder.note(fits ? "sizes of rows of uneven exchanges, which the trace does not tell, are elements over rows"
+                          : "sizes of rows of uneven exchanges are guessed to be one element: the elements are no "
+                            "multiple of the rows");
+    }
     std::vector<Bytes> parts;
     for (Bytes const part : rows) {
         parts.push_back(product(input, record.where, product(input, record.where, part, row), element_bytes));
@@ -48,7 +54,7 @@ void split(Builder& builder, Input const& input, TorchRecord const& record, Numb
             fmt::format("{}: {}: {} split sizes for {} ranks", input.name(), record.where, rows.numbers.size(), ranks));
     }
     if (!rows.numbers.empty()) {
-        split.parts = parts_of(input, record, rows.numbers, elements, element_bytes);
+        split.parts = parts_of(builder, input, record, rows.numbers, elements, element_bytes);
         bytes = sum(input, record, split.parts);
         return;
     }
@@ -69,7 +75,7 @@ NumberList const& listed_ranks(TorchRecord const& record) {
 }
 
 TraceGroup group_of(Builder& builder, Input const& input, TorchRecord const& record) {
-    TraceGroup group{record.group, record.group_size, {}, 0};
+    TraceGroup group{record.group, record.group_size, {}, 0, record.has_no_group};
     auto const& [ranks, cut] = listed_ranks(record);
     if (cut) {
         builder.incomplete(fmt::format("{}: the list of ranks of group '{}' is cut off", input.name(), record.group));
@@ -81,6 +87,10 @@ TraceGroup group_of(Builder& builder, Input const& input, TorchRecord const& rec
             group.members.push_back(static_cast<Rank>(rank));
         }
         group.size = static_cast<int>(ranks.size());
+        if (record.group_size != 0 && record.group_size != group.size) {
+            builder.incomplete(fmt::format("{}: {}: group '{}' has {} ranks, but lists {}", input.name(), record.where,
+                                           record.group, record.group_size, group.size));
+        }
     }
     return group;
 }

@@ -32,6 +32,7 @@ struct TorchRecord {
     NumberList out_split;
     std::string group;  // its name, or what stands for it in this process
     int group_size = 0;
+    bool has_no_group = false;                // where others tell theirs
     std::shared_ptr<NumberList const> ranks;  // of the group, shared by its calls; none: they are not listed
     std::optional<int> argument;              // rank in the group: of the peer, of the root, else of the caller
     std::optional<int> peer;                  // world rank

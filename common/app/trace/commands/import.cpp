@@ -54,6 +54,9 @@ public:
     }
     [[nodiscard]] int run() const {
         trace::Trace trace = options_.read();
+        for (auto const& [what, times] : trace.notes) {
+            fmt::print(stderr, "note: {} ({})\n", what, times);
+        }
         bool const is_folder = output_.ends_with('/') || std::filesystem::is_directory(output_);
         auto const& assumed = options_.planning().iterations;
         auto const [iterations, found] = is_folder || assumed ? find_iterations(trace, assumed) : trace::Iterations();
