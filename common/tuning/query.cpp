@@ -106,6 +106,23 @@ Match match_of(std::string_view backend, FirstIn first_in) {
 
 }  // namespace
 
+UnknownWord unknown_word(TuningTable const& table, Query const& query) {
+    auto const is_known = [](std::string_view word, std::span<std::string_view const> known) {
+        return word.empty() || std::find(known.begin(), known.end(), word) != known.end();
+    };
+    for (auto const& each :
+         {UnknownWord{"memory", query.memory, memory_words}, UnknownWord{"dtype", query.dtype, element_words},
+          UnknownWord{"reduction", query.reduction, reduction_words}}) {
+        if (!is_known(each.word, each.known)) {
+            return each;
+        }
+    }
+    bool const known_backend = is_known(query.backend, backend_words) ||
+                               std::any_of(table.rules.begin(), table.rules.end(),
+                                           [&](Rule const& rule) { return rule.scope == query.backend; });
+    return known_backend ? UnknownWord{} : UnknownWord{"backend", query.backend, backend_words};
+}
+
 bool matches(When const& when, Query const& query) {
     return when.operation == query.operation && all_conditions(when, query, Holds{});
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,16 @@ struct Query {
     std::optional<bool> uniform;
     std::optional<double> imbalance;
 };
+
+/// A word of a query that no table can have: it would silently keep the default.
+struct UnknownWord {
+    std::string_view key;
+    std::string_view word;
+    std::span<std::string_view const> known;
+    [[nodiscard]] explicit operator bool() const { return !key.empty(); }
+};
+/// The first one. The table may have scopes beyond backend_words. Allocates nothing.
+[[nodiscard]] UnknownWord unknown_word(TuningTable const& table, Query const& query);
 
 [[nodiscard]] bool matches(When const& when, Query const& query);
 /// Some operation fulfils both.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <tuple>
 
 namespace dlmb::tuning {
@@ -103,6 +104,30 @@ std::string contradiction(ChoiceParams const& one, ChoiceParams const& other) {
         }
     }
     return {};
+}
+
+std::string problem_of_gain(Evidence const& evidence) {
+    constexpr double rounding = 1e-3;
+    constexpr double allowance = 0.05;
+    double const gain = evidence.gain;
+    double const low = evidence.foreign ? gain : evidence.gain_low;
+    double const high = evidence.foreign ? gain : evidence.gain_high;
+    // Written so that what is not a number fails as well.
+    if (!std::isfinite(gain) || !std::isfinite(low) || !std::isfinite(high) || !(low <= high)) {
+        return "evidence.ci: must be [low, high] around a finite gain";
+    }
+    if (!(low - rounding <= gain && gain <= high + rounding)) {
+        return fmt::format("evidence.gain: {} is outside of its interval, {} to {}", gain, low, high);
+    }
+    double const of_times = 1 - evidence.choice_ns / evidence.default_ns;
+    if (!(gain - of_times <= allowance + (high - low))) {
+        return fmt::format("evidence.gain: {} is more than the times say, {:.3g}", gain, of_times);
+    }
+    return {};
+}
+
+bool bears_out(Evidence const& evidence) {
+    return evidence.choice_ns < evidence.default_ns && evidence.gain > 0 && problem_of_gain(evidence).empty();
 }
 
 bool Choice::keeps_default() const {

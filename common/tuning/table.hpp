@@ -52,6 +52,8 @@ inline constexpr std::array<std::string_view, 9> element_words{"byte", "int8", "
                                                                "fp16", "bf16", "fp32",  "fp64"};
 inline constexpr std::array<std::string_view, 6> memory_words{"host", "pinned", "cuda", "managed", "nccl", "rocm"};
 inline constexpr std::array<std::string_view, 5> reduction_words{"sum", "prod", "min", "max", "user"};
+/// Backends whose methods a table may choose: those of this project but tuned. A table may have scopes beyond them.
+inline constexpr std::array<std::string_view, 5> backend_words{"mpi", "ucx", "nccl", "ucc", "in_process"};
 
 /// From `min` to `max`, both included: the only form of range in a table. There is no nearest size and no clamping.
 template <class Number>
@@ -167,6 +169,14 @@ struct Evidence {
     std::optional<Predicted> predicted = {};  // samples, launches are 0
     bool operator==(Evidence const&) const = default;
 };
+
+/// What is wrong with a gain, given the times: not finite, not in its interval, or more than the times say. A gain is
+/// of ratios in the same launch and is not exactly that of the medians: it may be above it by the width of the interval
+/// and a twentieth. Empty: nothing.
+[[nodiscard]] std::string problem_of_gain(Evidence const& evidence);
+/// Whether readers take it as evidence of a choice: faster than the default, by a gain that the times have. Launches
+/// that one of the two lacks can make the medians say something else than the ratios within launches.
+[[nodiscard]] bool bears_out(Evidence const& evidence);
 
 /// What looks better than the default that still stands: by which share of its time, with the 95 % interval.
 struct Candidate {

@@ -15,8 +15,9 @@ namespace {
 /// What is wrong with one rule, whatever the others say.
 class RuleCheck {
 public:
-    RuleCheck(Rule const& rule, std::string const& path, std::vector<Problem>& problems)
-        : rule_(rule), when_(rule.when), path_(path), problems_(problems) {}
+    /// `confirms`: whether the table's choices had to be confirmed.
+    RuleCheck(Rule const& rule, bool confirms, std::string const& path, std::vector<Problem>& problems)
+        : rule_(rule), when_(rule.when), confirms_(confirms), path_(path), problems_(problems) {}
 
     void run() {
         check_interval<Bytes>(when_.bytes, "when.bytes", 0);
@@ -108,12 +109,10 @@ private:
         if (rule_.candidate->choose.keeps_default() && rule_.scope != select_scope) {
             report("candidate.choose", "is the default, which is what stands");
         }
-        check_gain("candidate.ci", rule_.candidate->gain, rule_.candidate->gain_low, rule_.candidate->gain_high);
-    }
-
-    void check_gain(std::string_view place, double gain, double low, double high) {
-        if (!std::isfinite(gain) || !std::isfinite(low) || !std::isfinite(high) || low > high) {
-            report(place, "must be [low, high] around a finite gain");
+        Candidate const& candidate = *rule_.candidate;
+        if (!std::isfinite(candidate.gain) || !std::isfinite(candidate.gain_low) ||
+            !std::isfinite(candidate.gain_high) || candidate.gain_low > candidate.gain_high) {
+            report("candidate.ci", "must be [low, high] around a finite gain");
         }
     }
 
@@ -139,14 +138,35 @@ private:
         for (double const time : {evidence.choice_ns, evidence.runner_up_ns.value_or(1), evidence.default_ns}) {
             if (!std::isfinite(time) || time <= 0) {
                 report("evidence.median_ns", "holds a time that is not above 0");
-                break;
+                return;
             }
         }
-        check_gain("evidence.ci", evidence.gain, evidence.gain_low, evidence.gain_high);
+        check_choice_of(evidence);
+        if (std::string const problem = problem_of_gain(evidence); !problem.empty()) {
+            std::size_t const colon = problem.find(": ");
+            report(problem.substr(0, colon), problem.substr(colon + 2));
+        }
+    }
+
+    /// What is chosen was faster than the default, and fresh launches confirmed what was measured.
+    void check_choice_of(Evidence const& evidence) {
+        if (rule_.status != RuleStatus::chosen) {
+            return;
+        }
+        if (confirms_ && !evidence.foreign && !evidence.predicted && evidence.confirmed == 0) {
+            report("evidence.confirmed", "is 0, but the policy has each choice confirmed by fresh launches");
+        }
+        // A model may have the same algorithm for both.
+        bool const faster = evidence.choice_ns < evidence.default_ns && evidence.gain > 0;
+        bool const equal = evidence.choice_ns == evidence.default_ns && evidence.gain == 0;
+        if (!faster && !(evidence.predicted && equal)) {
+            report("evidence.median_ns", "the choice is not faster than the default; keep the default, or correct it");
+        }
     }
 
     Rule const& rule_;
     When const& when_;
+    bool confirms_;
     std::string const& path_;
     std::vector<Problem>& problems_;
 };
@@ -185,7 +205,7 @@ std::vector<Problem> validate(TuningTable const& table) {
     for (std::size_t i = 0; i < table.rules.size(); ++i) {
         Rule const& rule = table.rules[i];
         std::string const path = fmt::format("rules[{}]", i);
-        RuleCheck(rule, path, problems).run();
+        RuleCheck(rule, table.policy.confirm_launches > 0, path, problems).run();
         // An empty name would be that of any machine that failed to ask its driver.
         if (table.system.gpu.empty() && !rule.when.memory.empty() && rule.when.memory != "host") {
             problems.push_back(

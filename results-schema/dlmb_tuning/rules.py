@@ -29,6 +29,8 @@ WORDS = {
     "reduction": ("sum", "prod", "min", "max", "user"),
     "memory": ("host", "pinned", "cuda", "managed", "nccl", "rocm"),
 }
+BACKENDS = ("mpi", "ucx", "nccl", "ucc", "in_process")  # a table may have scopes beyond them
+ROUNDING, ALLOWANCE = 1e-3, 0.05  # of a gain
 LEAST = {"bytes": 0, "ranks": 1, "nodes": 1, "imbalance": 1}
 STATUSES = ("chosen", "tie", "no_gain", "undecided", "unconfirmed")
 OPEN = ("undecided", "unconfirmed")  # the default stays, and a candidate looks better
@@ -205,7 +207,8 @@ def rule_from(value: Any, path: str) -> Rule:
     return rule
 
 
-def problems_of(rule: Rule, has_gpu: bool) -> Iterator[str]:
+def problems_of(rule: Rule, has_gpu: bool, confirms: bool) -> Iterator[str]:
+    """confirms: whether the table's choices had to be confirmed."""
     for name, condition in rule.conditions.items():
         if isinstance(condition, tuple):
             if not condition[0] <= condition[1]:
@@ -223,6 +226,7 @@ def problems_of(rule: Rule, has_gpu: bool) -> Iterator[str]:
     yield from problems_of_candidate(rule)
     if rule.evidence is not None:
         yield from problems_of_evidence(rule)
+        yield from problems_of_what_is_chosen(rule, confirms)
 
 
 def contradictions(rule: Rule) -> Iterator[str]:
@@ -274,8 +278,34 @@ def problems_of_evidence(rule: Rule) -> Iterator[str]:
         yield "evidence.confirmed: is above 0, but no launch confirms foreign evidence"
     if not all(math.isfinite(time) and time > 0 for time in evidence.times_ns):
         yield "evidence.median_ns: holds a time that is not above 0"
-    if is_no_interval(evidence.gain):
+    elif is_no_interval(evidence.gain):
         yield "evidence.ci: must be [low, high] around a finite gain"
+    else:
+        yield from problems_of_gain(evidence)
+
+
+def problems_of_gain(evidence: Evidence) -> Iterator[str]:
+    """A gain is of ratios in the same launch and is not exactly that of the medians: it may be above it by the width of the interval and a
+    twentieth."""
+    low, high, gain = evidence.gain
+    of_times = 1 - evidence.times_ns[0] / evidence.times_ns[1]
+    if not low - ROUNDING <= gain <= high + ROUNDING:
+        yield f"evidence.gain: {gain} is outside of its interval, {low} to {high}"
+    elif not gain - of_times <= ALLOWANCE + (high - low):
+        yield f"evidence.gain: {gain} is more than the times say, {of_times:.3g}"
+
+
+def problems_of_what_is_chosen(rule: Rule, confirms: bool) -> Iterator[str]:
+    """It was faster than the default, and fresh launches confirmed what was measured."""
+    evidence = rule.evidence
+    if rule.status != "chosen":
+        return
+    if confirms and evidence.kind == "measured" and evidence.confirmed == 0:
+        yield "evidence.confirmed: is 0, but the policy has each choice confirmed by fresh launches"
+    choice, default, gain = *evidence.times_ns[:2], evidence.gain[2]
+    equal = choice == default and gain == 0  # a model may have the same algorithm for both
+    if not (choice < default and gain > 0) and not (evidence.kind == "predicted" and equal):
+        yield "evidence.median_ns: the choice is not faster than the default; keep the default, or correct it"
 
 
 def meet(one: Any, other: Any) -> bool:

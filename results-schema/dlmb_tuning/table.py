@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Optional, Union
 
 from .fields import IO, SYSTEM, Fields, TableError, as_text, parse, schema_error
-from .rules import OPERATIONS, Rule, conflicts, problems_of, rule_from
+from .rules import BACKENDS, OPERATIONS, WORDS, Rule, conflicts, problems_of, rule_from
 
 OUR_MINOR = 0
 MOST_BYTES = 256 << 20  # a device or a FIFO may have no end
@@ -39,13 +39,16 @@ class Table:
     def lookup(self, operation: str, *, bytes: Optional[int] = None, backend: Optional[str] = None, **known: Any) -> Optional[Choice]:
         """None: no rule, keep the default. What is not given, or None, is unknown and matches only rules that do not ask
         for it. Keys: ranks, nodes, memory, dtype, reduction, imbalance, in_place, uniform; their values as in
-        dlmb_tuning.h."""
-        if operation not in OPERATIONS:
-            raise ValueError(f"unknown operation '{operation}'; one of {', '.join(OPERATIONS)}")
-        unknown = sorted(set(known) - set(KEYS))
-        if unknown:
-            raise ValueError(f"unknown key '{unknown[0]}'; one of {', '.join(KEYS)}")
+        dlmb_tuning.h. ValueError: a name that no table can have, which would silently keep the default."""
+        require_word("operation", operation, OPERATIONS)
+        for key in known:
+            require_word("key", key, KEYS)
         values = {name: value for name, value in {"bytes": bytes, **known}.items() if value is not None}
+        for name, words in WORDS.items():
+            if name in values:
+                require_word(name, values[name], words)
+        if backend:
+            require_word("backend", backend, tuple(dict.fromkeys([*BACKENDS, *(rule.scope for rule in self.rules)])))
         select = None if backend else self._first("select", operation, values)
         if not backend and select is None:
             return None
@@ -54,6 +57,11 @@ class Table:
 
     def _first(self, scope: str, operation: str, values: dict[str, Any]) -> Optional[Rule]:
         return next((rule for rule in self.rules if rule.scope == scope and rule.matches(operation, values)), None)
+
+
+def require_word(what: str, word: Any, words: tuple[str, ...]) -> None:
+    if word not in words:
+        raise ValueError(f"unknown {what} {word!r}; one of {', '.join(words)}")
 
 
 def choice_of(rule: Rule, select: Optional[Rule]) -> Choice:
@@ -97,22 +105,22 @@ def table_from(value: Any) -> Table:
     if version is None or int(version.group(1)) >= 2**32:
         raise schema_error("schema", f"'{schema}' cannot be read by this program, which knows dlmb.tuning-table/1.x")
     tolerant = int(version.group(1)) > OUR_MINOR
-    key = check_about(table, tolerant)
+    key, confirms = check_about(table, tolerant)
     rules = table.elements("rules", rule_from)
     if not tolerant:
         table.close()
     has_gpu = table.object("system").has("gpu")
     for index, rule in enumerate(rules):
-        for problem in problems_of(rule, has_gpu):
+        for problem in problems_of(rule, has_gpu, confirms):
             raise schema_error(f"rules[{index}]", problem)
     for index, problem in conflicts(rules):
         raise schema_error(f"rules[{index}]", problem)
     return Table(key, rules)
 
 
-def check_about(table: Fields, tolerant: bool) -> str:
-    """What a table says of itself: all but the system key, which is returned, is for people, and only checked.
-    `tolerant`: fields that this reader does not know are passed over."""
+def check_about(table: Fields, tolerant: bool) -> tuple[str, bool]:
+    """What a table says of itself. The system key and whether choices had to be confirmed are returned; all else is for people, and only
+    checked. `tolerant`: fields that this reader does not know are passed over."""
 
     def end(fields: Fields) -> None:
         if not tolerant:
@@ -133,8 +141,7 @@ def check_about(table: Fields, tolerant: bool) -> str:
         end(mpi)
     stack.text_map("versions"), stack.text_map("environment")
     end(stack)
-    check_policy(table.object("policy"), end)
-    return key
+    return key, check_policy(table.object("policy"), end)
 
 
 def check_system(system: Fields, end: Any) -> str:
@@ -151,7 +158,8 @@ def check_system(system: Fields, end: Any) -> str:
     return key
 
 
-def check_policy(policy: Fields, end: Any) -> None:
+def check_policy(policy: Fields, end: Any) -> bool:
+    """Whether choices had to be confirmed."""
     policy.text("metric")
     min_gain = policy.object("min_gain")
     min_gain.number("small"), min_gain.number("large")
@@ -162,3 +170,4 @@ def check_policy(policy: Fields, end: Any) -> None:
         policy.whole(name)
     policy.text_map("baseline"), policy.text_or_empty("cache")
     end(policy)
+    return policy.whole("confirm_launches") > 0

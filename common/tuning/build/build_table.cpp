@@ -18,7 +18,8 @@ using Choices = std::vector<std::optional<Choice>>;
 
 bool counts(Decision const& decision, bool accept_unconfirmed) {
     return decision.outcome == Outcome::chosen || decision.outcome == Outcome::foreign ||
-           (accept_unconfirmed && decision.outcome == Outcome::unconfirmed);
+           (accept_unconfirmed && decision.outcome == Outcome::unconfirmed &&
+            (!decision.evidence || bears_out(*decision.evidence)));
 }
 
 bool far_apart(Point const& left, Point const& right) {

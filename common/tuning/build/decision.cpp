@@ -149,7 +149,7 @@ Decision after_confirmation(Comparison const& comparison, MethodTimes const& win
         evidence_of(comparison, *fresh, *fresh_default, ranked(comparison.confirm), fresh->medians_ns.size());
     evidence.launches = winner.medians_ns.size();
     evidence.samples += winner.samples;
-    return {Outcome::chosen, winner.choice, evidence};
+    return {bears_out(evidence) ? Outcome::chosen : Outcome::unconfirmed, winner.choice, evidence};
 }
 
 /// The default methods only, each outcome for its backend.
@@ -223,8 +223,9 @@ std::vector<Decision> decide(std::vector<Comparison> const& comparisons, Policy 
         }
         if (winner.foreign) {
             bool const faster = measure::median(winner.ratios) <= 1 - least_gain(standard, policy);
-            decisions.push_back({faster ? Outcome::foreign : Outcome::tie, winner.choice,
-                                 evidence_of(comparison, winner, standard, order, 0)});
+            Evidence const evidence = evidence_of(comparison, winner, standard, order, 0);
+            decisions.push_back(
+                {faster && bears_out(evidence) ? Outcome::foreign : Outcome::tie, winner.choice, evidence});
             continue;
         }
         double const estimate = measure::ratio_of(winner.ratios).estimate;

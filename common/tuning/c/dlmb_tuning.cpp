@@ -143,7 +143,7 @@ extern "C" int dlmb_tuning_lookup(dlmb_tuning const* table, dlmb_tuning_query co
     dlmb_tuning_query known = DLMB_TUNING_QUERY_INIT;
     std::memcpy(&known, query, std::min<std::size_t>(query->struct_size, sizeof known));
     auto const asked = query_from(known);
-    if (!asked) {
+    if (!asked || unknown_word(table->table, *asked)) {
         return DLMB_TUNING_BAD_ARGUMENT;
     }
     Match const match = table->index.find(*asked);
@@ -153,4 +153,25 @@ extern "C" int dlmb_tuning_lookup(dlmb_tuning const* table, dlmb_tuning_query co
 
 extern "C" void dlmb_tuning_close(dlmb_tuning* table) {
     delete table;
+}
+
+extern "C" char const* dlmb_tuning_strerror(int code) {
+    switch (code) {
+    case DLMB_TUNING_MATCH:
+        return "a rule matched, or the table was opened";
+    case DLMB_TUNING_NO_RULE:
+        return "no rule matched; keep the default";
+    case DLMB_TUNING_IO_ERROR:
+        return "the file cannot be read";
+    case DLMB_TUNING_SYNTAX_ERROR:
+        return "the file is not JSON; `dlmb_tune show TABLE` says where";
+    case DLMB_TUNING_SCHEMA_ERROR:
+        return "the file is no valid table; `dlmb_tune show TABLE` says why";
+    case DLMB_TUNING_SYSTEM_MISMATCH:
+        return "the table was measured on another system";
+    case DLMB_TUNING_BAD_ARGUMENT:
+        return "a null pointer, an unknown operation, scope, memory, dtype or reduction, or a number out of range";
+    default:
+        return "no code of libdlmb_tuning";
+    }
 }

@@ -26,7 +26,8 @@ enum {
     DLMB_TUNING_SYNTAX_ERROR = -2,    /* not JSON; `dlmb_tune show TABLE` says where */
     DLMB_TUNING_SCHEMA_ERROR = -3,    /* not a valid table; `dlmb_tune show TABLE` says why */
     DLMB_TUNING_SYSTEM_MISMATCH = -4, /* measured on another system */
-    DLMB_TUNING_BAD_ARGUMENT = -5     /* a null pointer, an unknown operation, a struct_size or value out of range */
+    DLMB_TUNING_BAD_ARGUMENT = -5 /* a null pointer; a name that no table can have (an operation, scope, memory, dtype
+                                     or reduction); a struct_size or number out of range */
 };
 
 /* What is known of an operation. Unknown is -1 or NULL, and matches only rules that do not ask for the value.
@@ -81,6 +82,9 @@ int dlmb_tuning_open(char const* path, char const* system_key, dlmb_tuning** out
 /* Pure and thread safe; allocates nothing. Returns 0 (matched), 1 (no rule: *choice says method "default") or -5; on an
  * error *choice is untouched. */
 int dlmb_tuning_lookup(dlmb_tuning const* table, dlmb_tuning_query const* query, dlmb_tuning_choice* choice);
+
+/* What a code of these functions means, in one line: a constant text, never NULL, for any number. */
+char const* dlmb_tuning_strerror(int code);
 
 /* Frees the table and every text it gave. NULL is allowed. */
 void dlmb_tuning_close(dlmb_tuning* table);

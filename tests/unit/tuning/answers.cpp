@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Answers questions as lookup() and as libdlmb_tuning do, for comparison with the Python reader. Each line of standard
-// input is {"open": PATH}, answered with the code of dlmb_tuning_open, or the keys of a query, answered with the choice
-// or null. Exits with 1 when the two answers differ.
+// input is {"open": PATH}, answered with the code of dlmb_tuning_open, or the keys of a query, answered with the
+// choice, null, or "unknown" where a name is. Exits with 1 when the two answers differ.
 #include "common/tuning/c/dlmb_tuning.h"
 #include "common/tuning/query.hpp"
 #include "common/tuning/table_file.hpp"
@@ -27,6 +27,8 @@ std::optional<Value> known(Json const& question, char const* name) {
 class Question {
 public:
     explicit Question(Json const& json) : json_(json) {}
+
+    [[nodiscard]] bool has_operation() const { return operation_named(text("operation")).has_value(); }
 
     [[nodiscard]] Query query() const {
         Query query;
@@ -105,17 +107,30 @@ public:
     int open(std::string const& path) {
         dlmb_tuning_close(c_table_);
         int const code = dlmb_tuning_open(path.c_str(), nullptr, &c_table_);
-        if (code == 0) {
+        int ours = 0;
+        try {
             table_ = read_table(path);
+        } catch (TableError const& error) {
+            ours = -1 - static_cast<int>(error.fault());
+        }
+        if (ours != code) {
+            throw std::runtime_error("C++ and C differ on " + path);
         }
         return code;
     }
 
     [[nodiscard]] Json answer(Question const& question) const {
-        Match const match = lookup(table_, question.query());
         dlmb_tuning_query const query = question.c_query();
         dlmb_tuning_choice choice = DLMB_TUNING_CHOICE_INIT;
         int const code = dlmb_tuning_lookup(c_table_, &query, &choice);
+        bool const unknown = !question.has_operation() || unknown_word(table_, question.query());
+        if (unknown != (code == DLMB_TUNING_BAD_ARGUMENT)) {
+            throw std::runtime_error("C++ and C differ");
+        }
+        if (unknown) {
+            return "unknown";
+        }
+        Match const match = lookup(table_, question.query());
         bool const same =
             match ? code == DLMB_TUNING_MATCH && match.deciding()->id == choice.rule_id : code == DLMB_TUNING_NO_RULE;
         if (!same) {

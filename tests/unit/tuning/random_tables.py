@@ -75,9 +75,9 @@ def evidence_of(when: dict[str, Any], rng: random.Random) -> dict[str, Any]:
     """None, measured, foreign or predicted; only a rule with an end can have been measured."""
     if when.get("bytes", {}).get("max") is None or rng.random() < 0.3:
         return {}
-    evidence = {"sizes": [when["bytes"]["max"]], "samples": 9, "launches": 1, "confirmed": 0, "median_ns": {"choice": 1.5, "default": 2}, "gain": 0.25}
-    predicted = {"launches": 0, "predicted": {"fitted_nodes": 64, "held_out_error": 0.2}, "ci": [0.2, 0.3]}
-    kind = rng.choice([{"foreign": {"suite": "pico", "statistic": "median"}}, {"ci": [0.2, 0.3]}, predicted])
+    evidence = {"sizes": [when["bytes"]["max"]], "samples": 9, "launches": 1, "confirmed": 1, "median_ns": {"choice": 1.5, "default": 2}, "gain": 0.25}
+    predicted = {"launches": 0, "confirmed": 0, "predicted": {"fitted_nodes": 64, "held_out_error": 0.2}, "ci": [0.2, 0.3]}
+    kind = rng.choice([{"confirmed": 0, "foreign": {"suite": "pico", "statistic": "median"}}, {"ci": [0.2, 0.3]}, predicted])
     return {"evidence": evidence | kind}
 
 

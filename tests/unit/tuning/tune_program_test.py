@@ -61,7 +61,12 @@ class Lookup(unittest.TestCase):
 
     def test_names_the_baseline_without_a_rule(self) -> None:
         text = output_of("lookup", TABLE, *"--operation broadcast --bytes 1K --memory cuda".split())
-        self.assertEqual(text, "backend  nccl\nmethod   default\nrule     none matches\n")
+        self.assertEqual(text, "backend  nccl\nmethod   default\nrule     none matches\nnearest  no rule here is of broadcast in scope select\n")
+
+    def test_names_the_nearest_rule_and_what_it_asks_for_where_none_matches(self) -> None:
+        question = "--operation allreduce --backend mpi --ranks 5 --nodes 1 --memory host --element float --bytes 64K".split()
+        self.assertIn("nearest  r002 asks for ranks 4, not 5; reduction sum, which is not given\n", output_of("lookup", TABLE, *question))
+        self.assertIn("nearest  r002 asks for bytes 65536 to 524288, not 1\n", output_of("lookup", TABLE, *RING, "1"))
 
 
 class Gain(unittest.TestCase):
@@ -94,6 +99,7 @@ class BadUsage(unittest.TestCase):
         self.assertIn("--operation", self.refusal("lookup", TABLE, "--bytes", "1"))
         self.assertIn("nearest: allreduce", self.refusal("lookup", TABLE, "--operation", "alreduce", "--bytes", "1"))
         self.assertIn("64K", self.refusal("lookup", TABLE, *RING, "1MB"))
+        self.assertIn("nearest: mpi", self.refusal("lookup", TABLE, "--operation", "exchange", "--bytes", "1", "--backend", "mpii"))
         self.assertIn("nearest: host", self.refusal("lookup", TABLE, "--operation", "exchange", "--bytes", "1", "--memory", "hots"))
         self.assertIn("Value inf not in range", self.refusal("lookup", TABLE, *RING, "64K", "--imbalance", "inf"))
         self.assertIn("Value nan not in range", self.refusal("build", "none.jsonl", "-o", "none.json", "--min-gain", "nan"))

@@ -21,6 +21,7 @@ import dlmb_tuning
 import random_tables
 
 ANSWERS, TABLE = Path(sys.argv[1]), Path(sys.argv[2])
+CASES = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
 TABLES, QUESTIONS, MUTANTS = 20, 500, 600
 TOKENS = ["null", "{", "}", "[", "]", '"', ",", ":", "-", "0", "1e999", "18446744073709551616", "\\u0000", "\\ud800", "true", "[[[["]
 
@@ -96,6 +97,31 @@ class Agreement(unittest.TestCase):
         for path, code in zip(paths, codes):
             self.assertEqual(code_in_python(path), code, path.read_text(encoding="utf-8"))
         self.assertEqual(set(codes), {0, -2, -3}, "mutations reach every verdict")
+
+    def test_on_the_shared_cases_of_tables(self) -> None:
+        for case in CASES["tables"]:
+            table = json.loads(TABLE.read_text(encoding="utf-8"))
+            for path, value in case["edits"].items():
+                *outer, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+                inner = table
+                for key in outer:
+                    inner = inner[key]
+                inner[last] = value
+            self.path.write_text(json.dumps(table), encoding="utf-8")
+            with self.subTest(case["case"]):
+                self.assertEqual([code_in_python(self.path), *ask([{"open": str(self.path)}])], [case["code"]] * 2)
+
+    def test_on_the_shared_cases_of_questions(self) -> None:
+        table = dlmb_tuning.open_table(TABLE)
+        _, *answers = ask([{"open": str(TABLE)}, *(case["question"] for case in CASES["questions"])])
+        for case, answer in zip(CASES["questions"], answers):
+            with self.subTest(case["question"]):
+                self.assertEqual(answer == "unknown", case["unknown"])
+                if case["unknown"]:
+                    with self.assertRaisesRegex(ValueError, "unknown .*; one of "):
+                        table.lookup(**case["question"])
+                else:
+                    table.lookup(**case["question"])
 
     def test_on_files_that_are_not_there(self) -> None:
         self.assertEqual(ask([{"open": "no such table"}]), [code_in_python(Path("no such table"))])

@@ -88,6 +88,32 @@ static void a_query_without_a_scope_selects_a_backend_first(void) {
     EXPECT(strcmp(choice.status, "tie") == 0);
 }
 
+static void a_name_that_no_table_can_have_is_refused(void) {
+    dlmb_tuning_query query = ring_query();
+    query.memory = "gpu";
+    EXPECT(code_of(query) == DLMB_TUNING_BAD_ARGUMENT);
+    query = ring_query();
+    query.dtype = "float32";
+    EXPECT(code_of(query) == DLMB_TUNING_BAD_ARGUMENT);
+    query = ring_query();
+    query.reduction = "SUM";
+    EXPECT(code_of(query) == DLMB_TUNING_BAD_ARGUMENT);
+    query = ring_query();
+    query.scope = "mpii";
+    EXPECT(code_of(query) == DLMB_TUNING_BAD_ARGUMENT);
+    query.scope = "ucc"; /* a backend that this table does not have */
+    EXPECT(code_of(query) == DLMB_TUNING_NO_RULE);
+}
+
+static void every_code_has_a_text(void) {
+    int code = 0;
+    for (code = -6; code <= 2; ++code) {
+        EXPECT(dlmb_tuning_strerror(code) != NULL && strlen(dlmb_tuning_strerror(code)) > 5);
+    }
+    EXPECT(strcmp(dlmb_tuning_strerror(-5), dlmb_tuning_strerror(-4)) != 0);
+    EXPECT(strcmp(dlmb_tuning_strerror(-99), dlmb_tuning_strerror(99)) == 0);
+}
+
 static void no_rule_means_the_default(void) {
     dlmb_tuning_query query = ring_query();
     dlmb_tuning_choice choice = DLMB_TUNING_CHOICE_INIT;
@@ -202,6 +228,8 @@ int main(int count, char** arguments) {
     opening_has_a_code_for_each_fault(arguments[1]);
     a_match_tells_all_of_the_choice();
     a_query_without_a_scope_selects_a_backend_first();
+    a_name_that_no_table_can_have_is_refused();
+    every_code_has_a_text();
     no_rule_means_the_default();
     sizes_end_where_the_table_says();
     an_unknown_value_matches_only_any();

@@ -8,6 +8,7 @@ usage: package_test.py BUILD_FOLDER LIBRARY PROGRAM.c TABLE
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import unittest
 from pathlib import Path
 
 BUILD, LIBRARY, PROGRAM, TABLE = (Path(argument) for argument in sys.argv[1:5])
-EXPORTED = {"dlmb_tuning_open", "dlmb_tuning_lookup", "dlmb_tuning_close"}
+EXPORTED = {"dlmb_tuning_open", "dlmb_tuning_lookup", "dlmb_tuning_close", "dlmb_tuning_strerror"}
 CMAKE_PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(user C)
 set(CMAKE_C_STANDARD 99)
@@ -35,10 +36,18 @@ def output_of(*command: object, **settings: object) -> str:
 
 class Library(unittest.TestCase):
     @unittest.skipUnless(shutil.which("nm"), "no nm")
-    def test_exports_its_three_functions_and_nothing_else(self) -> None:
+    def test_exports_its_functions_and_nothing_else(self) -> None:
         lines = output_of("nm", "--dynamic", "--defined-only", LIBRARY).splitlines()
         symbols = {line.split()[-1].split("@")[0] for line in lines if line.split()[-2] != "A"}
         self.assertEqual(symbols, EXPORTED)
+
+
+    @unittest.skipUnless(shutil.which("readelf"), "no readelf")
+    def test_needs_the_c_library_only(self) -> None:
+        needed = re.findall(r"NEEDED.*\[(.*)\]", output_of("readelf", "--dynamic", "--wide", LIBRARY))
+        others = [name for name in needed if not re.fullmatch(r"libc\.so\.[0-9]+|ld-.*\.so\.[0-9]+", name)]
+        self.assertTrue(needed)
+        self.assertEqual(others, [])
 
 
 class Package(unittest.TestCase):

@@ -123,7 +123,8 @@ private:
         if (search.cache()) {
             table.policy.cache = name_of(*search.cache());
         }
-        table.policy.confirm_launches = confirm_.empty() ? 0 : policy_.confirm_launches;
+        bool const confirms = !confirm_.empty() && !accept_.has("unconfirmed");
+        table.policy.confirm_launches = confirms ? policy_.confirm_launches : 0;  // 0: readers do not ask for it
         if (!search.foreign_definition().empty()) {
             table.policy.metric = search.foreign_definition();
             table.policy.launches = 1;

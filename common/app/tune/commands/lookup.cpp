@@ -12,9 +12,13 @@
 #include "common/tuning/query.hpp"
 #include "common/tuning/table_file.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
 
 namespace dlmb::app::tune {
 namespace {
@@ -34,6 +38,75 @@ void require_word(std::string const& word, std::string_view option, Words const&
         std::vector<std::string> const known(words.begin(), words.end());
         throw UsageError(fmt::format("--{}: {}", option, unknown_name(option, word, known)));
     }
+}
+
+/// Conditions of a rule that a question does not fulfil, as texts: "ranks 4 to 8, not 2".
+class Unmet {
+public:
+    Unmet(tuning::When const& when, tuning::Query const& query) {
+        interval("bytes", when.bytes, query.bytes);
+        interval("ranks", when.ranks, query.ranks);
+        interval("nodes", when.nodes, query.nodes);
+        word("memory", when.memory, query.memory);
+        word("element", when.dtype, query.dtype);
+        word("reduction", when.reduction, query.reduction);
+        flag("in-place", when.in_place, query.in_place);
+        flag("uniform", when.uniform, query.uniform);
+        interval("imbalance", when.imbalance, query.imbalance);
+    }
+    std::vector<std::string> texts;
+    double far = 0;  // of the first interval that is missed, how many times too large or small
+
+private:
+    void add(std::string const& wants, std::string const& given) {
+        texts.push_back(wants + (given.empty() ? ", which is not given" : ", not " + given));
+    }
+    template <class Number>
+    void interval(char const* name, std::optional<tuning::Interval<Number>> const& wanted,
+                  std::optional<Number> const& given) {
+        if (!wanted || (given && wanted->contains(*given))) {
+            return;
+        }
+        std::string const range = wanted->min == wanted->max ? fmt::format("{}", wanted->min)
+                                  : wanted->max == std::numeric_limits<Number>::max()
+                                      ? fmt::format("from {}", wanted->min)
+                                      : fmt::format("{} to {}", wanted->min, wanted->max);
+        add(fmt::format("{} {}", name, range), given ? fmt::format("{}", *given) : "");
+        auto const ratio = [](auto large, auto small) {
+            return (static_cast<double>(large) + 1) / (static_cast<double>(small) + 1);
+        };
+        if (given && far == 0) {
+            far = *given < wanted->min ? ratio(wanted->min, *given) : ratio(*given, wanted->max);
+        }
+    }
+    void word(char const* name, std::string const& wanted, std::string_view given) {
+        if (!wanted.empty() && wanted != given) {
+            add(fmt::format("{} {}", name, wanted), std::string(given));
+        }
+    }
+    void flag(char const* name, std::optional<bool> const& wanted, std::optional<bool> const& given) {
+        if (wanted && wanted != given) {
+            add(fmt::format("{} {}", name, *wanted), given ? fmt::format("{}", *given) : "");
+        }
+    }
+};
+
+/// The rule for this operation, in the scope that was asked, that misses the fewest conditions; empty: there is none.
+std::string nearest_rule(tuning::TuningTable const& table, tuning::Query const& query) {
+    tuning::Rule const* nearest = nullptr;
+    std::optional<Unmet> least;
+    for (tuning::Rule const& rule : table.rules) {
+        std::string_view const scope = query.backend.empty() ? tuning::select_scope : query.backend;
+        if (rule.when.operation != query.operation || rule.scope != scope) {
+            continue;
+        }
+        Unmet unmet(rule.when, query);
+        if (!least || std::pair(unmet.texts.size(), unmet.far) < std::pair(least->texts.size(), least->far)) {
+            nearest = &rule;
+            least = std::move(unmet);
+        }
+    }
+    return nearest == nullptr ? "" : fmt::format("{} asks for {}", nearest->id, fmt::join(least->texts, "; "));
 }
 
 constexpr double most_imbalance = 1e9;
@@ -69,6 +142,7 @@ public:
     [[nodiscard]] int run() {
         read_words();
         tuning::TuningTable const table = tuning::read_table(path_);
+        require_backend(table);
         tuning::Match const match = lookup(table, query_);
         if (match) {
             print(match);
@@ -96,6 +170,16 @@ private:
         query_.dtype = element ? name_of(*element) : std::string_view{};
     }
 
+    void require_backend(tuning::TuningTable const& table) const {
+        std::vector<std::string> known(tuning::backend_words.begin(), tuning::backend_words.end());
+        for (tuning::Rule const& rule : table.rules) {
+            known.push_back(rule.scope);
+        }
+        std::sort(known.begin(), known.end());
+        known.erase(std::unique(known.begin(), known.end()), known.end());
+        require_word(backend_, "backend", known);
+    }
+
     static void print(tuning::Match const& match) {
         tuning::Rule const& rule = *match.deciding();
         fmt::print("backend  {}\n", rule.choose.backend);
@@ -115,6 +199,10 @@ private:
             fmt::print("backend  {}\n", baseline->second);
         }
         fmt::print("method   default\nrule     none matches\n");
+        std::string const nearest = nearest_rule(table, query_);
+        fmt::print("nearest  {}\n", nearest.empty() ? fmt::format("no rule here is of {} in scope {}", operation_,
+                                                                  backend_.empty() ? tuning::select_scope : backend_)
+                                                    : nearest);
     }
 
     std::string path_, operation_, bytes_, backend_, memory_, element_, reduction_;
