@@ -141,11 +141,17 @@ class Command(unittest.TestCase):
         self.assertIn("the same command goes on", rest)
         self.assert_tuned(self.tune())
 
+    def assert_sets_nothing(self, why: str) -> None:
+        """Scripts source env.sh whatever came out."""
+        sourced = subprocess.run(["sh", "-euc", f"before=$(env); . {self.output}/env.sh; test \"$before\" = \"$(env)\""], capture_output=True, text=True, check=False)
+        self.assertEqual(sourced.returncode, 0, sourced.stderr)
+        self.assertIn(why, (self.output / "env.sh").read_text(encoding="utf-8"))
+
     def test_where_nothing_is_faster_nothing_is_exported(self) -> None:
         done = self.tune(DOUBLE_BEHAVIOUR="equal")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("nothing was shown to be faster", done.stdout)
-        self.assertFalse((self.output / "env.sh").exists())
+        self.assert_sets_nothing("nothing was shown to be faster")
         self.assertFalse((self.output / "openmpi").exists())
 
     def test_files_that_are_wrong_are_not_put_into_effect(self) -> None:
@@ -153,14 +159,14 @@ class Command(unittest.TestCase):
         done = self.tune(DOUBLE_VERIFY="1")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("WRONG", done.stdout)
-        self.assertFalse((self.output / "env.sh").exists())
+        self.assert_sets_nothing("not seen to act")
 
     def test_a_rule_without_which_a_plain_program_is_faster_is_withdrawn(self) -> None:
         self.begin_measured()
         done = self.tune(DOUBLE_PLAIN="1200")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("withdrawn, because a plain program is not faster with it: algorithm:allreduce=ring at ", done.stdout)
-        self.assertFalse((self.output / "env.sh").exists())
+        self.assert_sets_nothing("nothing was shown to be faster")
         self.assertNotIn('"chosen"', (self.output / "table.json").read_text(encoding="utf-8"))
 
     def test_what_could_not_be_seen_is_not_called_verified(self) -> None:
@@ -177,7 +183,7 @@ class Command(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("the verification returned 70; the files are not in env.sh", done.stdout)
         self.assertNotIn("to use it", done.stdout)
-        self.assertFalse((self.output / "env.sh").exists())
+        self.assert_sets_nothing("not seen to act")
         self.assert_tuned(self.tune())
 
     def test_under_the_files_of_a_tuning_no_other_one_starts(self) -> None:

@@ -48,7 +48,7 @@ class Exported:
 
     @property
     def in_effect(self) -> bool:
-        """Whether env.sh names its files. False where a trial went wrong, or where the verification itself failed."""
+        """Whether env.sh names its files; without any it sets nothing. False where a trial went wrong, or where the verification itself failed."""
         return self.folder is not None and self.verified in (HELD, UNSEEN, NO_TIME)
 
 
@@ -120,10 +120,11 @@ class Finisher:
     def _write_environment(self, everything: list[Exported]) -> None:
         path = self._request.output / "env.sh"
         good = [one for one in everything if one.in_effect]
-        if not good:
-            path.unlink(missing_ok=True)
-            return
         lines = ["# Made by dlmb_autotune; to be sourced before the programs start."]
+        if not good:
+            failed = any(one.folder for one in everything)
+            why = "the files were not seen to act as the table says (report.md)" if failed else "nothing was shown to be faster"
+            lines += [f"# It sets nothing: {why}."]
         lines += [f". {_quoted(str(one.folder / 'env.sh'))}" for one in good]
         write_output(path, "\n".join(lines) + "\n")
 
