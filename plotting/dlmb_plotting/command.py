@@ -7,11 +7,12 @@ from __future__ import annotations
 import argparse
 import io
 import math
+import re
 import sys
 from pathlib import Path
 
 from dlmb_results import program
-from dlmb_results.arguments import Parser
+from dlmb_results.arguments import Parser, unknown_name
 from dlmb_results.lines import ResultError
 from dlmb_results.output import is_standard_output, write_output
 
@@ -66,8 +67,11 @@ def parser() -> Parser:
 def parse(arguments: list[str] | None) -> tuple[str, argparse.Namespace]:
     arguments = sys.argv[1:] if arguments is None else arguments
     plot = ALL
-    if arguments and arguments[0] in (*MAKERS, REPORT, ALL):
+    plots = (*MAKERS, REPORT, ALL)
+    if arguments and arguments[0] in plots:
         plot, arguments = arguments[0], arguments[1:]
+    elif arguments and re.fullmatch("[a-z_]+", arguments[0]) and not Path(arguments[0]).exists():  # a word is no file's name
+        raise ResultError(unknown_name("plot or file", arguments[0], plots))
     return plot, parser().parse_intermixed_args(arguments)
 
 

@@ -1,24 +1,54 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""argparse as all programs use it."""
+"""argparse as all programs use it: one line for a wrong command line, with the nearest names, and --version."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+from collections.abc import Iterable
 from typing import Any, NoReturn
+
+from dlmb_results import VERSION
 
 
 class Parser(argparse.ArgumentParser):
     """fault: what is raised for a wrong command line, instead of two lines and exit code 2."""
 
     def __init__(self, fault: type[Exception], **settings: Any) -> None:
-        super().__init__(**settings)
+        super().__init__(**{"allow_abbrev": False, **settings})  # a later option could make an abbreviation mean another one
         self._fault = fault
+        self.add_argument("--version", action="version", version=f"%(prog)s {VERSION}", help="print the version and exit")
 
     def error(self, message: str) -> NoReturn:
+        unknown = re.fullmatch(r"unrecognized arguments: (-[^\s=]+).*", message, re.DOTALL)
+        if unknown:
+            message = unknown_name("option", unknown.group(1), (name for name in self._option_string_actions if name.startswith("--")))
         raise self._fault(f"{message}; --help shows the usage")
 
     def print_help(self, file: Any = None) -> None:
         """argparse does not mind if nobody gets the text."""
         (file or sys.stdout).write(self.format_help())
+
+
+def unknown_name(kind: str, unknown: str, known: Iterable[str]) -> str:
+    """common/base/error.cpp says it in the same way."""
+    nearest = nearest_names(unknown, known)
+    return f"unknown {kind} '{unknown}'; " + (f"nearest: {', '.join(nearest)}" if nearest else "there is none")
+
+
+def nearest_names(unknown: str, known: Iterable[str]) -> list[str]:
+    """At most three: what the word abbreviates first, then by the number of changed letters."""
+    begins = len(unknown.lstrip("-")) >= 2
+    return sorted(known, key=lambda name: (not (begins and name.startswith(unknown)), distance(unknown, name)))[:3]
+
+
+def distance(a: str, b: str) -> int:
+    """Levenshtein's."""
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a, 1):
+        diagonal, row[0] = row[0], i
+        for j, other in enumerate(b, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (letter != other))
+    return row[-1]

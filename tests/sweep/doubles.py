@@ -22,6 +22,11 @@ exec "$@"
 _PROGRAM = f"#!{sys.executable} -IS" + """
 import json, os, sys, time
 arguments = sys.argv[1:]
+if "--version" in arguments:
+    unknown = [word for word in arguments if word.startswith("--") and word[2:] in ("presett", "unknown")]
+    if unknown:
+        sys.exit("dlmb_collective: error: unknown option '%%s'; nearest: --preset" %% unknown[0])
+    sys.exit(0)
 results = arguments[arguments.index("--results") + 1]
 os.makedirs(os.path.dirname(results), exist_ok=True)
 behaviour = os.environ.get("DOUBLE_BEHAVIOUR", "")

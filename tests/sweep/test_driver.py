@@ -74,6 +74,20 @@ class Driver(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn(str(self.folder / "bin" / "dlmb_collective"), done.stdout)
 
+    def test_programs_and_options_that_there_are_not_are_refused_before_anything_starts(self):
+        cases = {
+            'program = "colective"': "example.toml: unknown program 'colective'; nearest: collective in ",
+            'program = "collective"\npresett = "x"': "example.toml: program collective: unknown option '--presett'; nearest: --preset",
+        }
+        for text, says in cases.items():
+            self.sweep.write_text(SWEEP.format(timeout=30).replace('program = "collective"', text), encoding="utf-8")
+            for more in ([], ["--dry-run"]):
+                with self.subTest(text, more=more):
+                    done = self.run_sweep("", *more)
+                    self.assertEqual((done.returncode, done.stdout), (64, ""), done.stderr)
+                    self.assertIn(says, done.stderr)
+                    self.assertFalse(self.output.exists())
+
     def test_a_reader_that_goes_away_is_no_error(self):
         self.assertEqual(self.run_without_reader("--dry-run"), (0, ""))
         self.assertNotEqual(self.run_without_reader()[0], 0, "launches that were not made are not done")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dlmb_launch.sweep.faults import UsageError
 
@@ -64,11 +65,12 @@ def parse_sizes(text: str) -> list[int]:
 
 
 def _bytes(text: str, part: str) -> int:
-    found = re.fullmatch(r"(\d{1,10})([KMG]?)", text)
-    value = int(found[1]) * _UNITS[found[2]] if found else 0
-    if not 0 < value <= LARGEST_BYTES:
-        raise UsageError(f"--sizes: '{part}' is not SIZE or LEAST:MOST in bytes, as 8:1M, up to 1G")
-    return value
+    """As common/base/units.cpp reads it: 64K, 64k, 64KiB and 0.0625M are one size."""
+    found = re.fullmatch(r"(\d{1,10}(?:\.\d{1,12})?)(?:([KMGkmg])(?:iB)?|B)?", text)
+    value = Fraction(found[1]) * _UNITS[(found[2] or "").upper()] if found else Fraction(0)
+    if value.denominator != 1 or not 0 < value <= LARGEST_BYTES:
+        raise UsageError(f"--sizes: '{part}' is not SIZE or LEAST:MOST in whole bytes, as 8:1M, up to 1G")
+    return int(value)
 
 
 def shown_bytes(size: int) -> str:

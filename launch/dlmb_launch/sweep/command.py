@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from dlmb_launch.sweep import again, faults, launchers, sweep_file
+from dlmb_launch.sweep import again, checks, faults, launchers, sweep_file
 from dlmb_launch.sweep.driver import Driver
 from dlmb_launch.sweep.state import Folder
 from dlmb_results import program
@@ -66,6 +66,7 @@ def _run(arguments: list[str] | None) -> int:
     folder = Folder(options.output or default_folder)
     machine = launchers.read_machine(options.machine)
     driver = Driver(sweep, machine, folder, Path(options.build or machine.build or _default_build()))
+    checks.require_programs(sweep, machine, driver.builds(), options.sweep)
     if options.dry_run:
         return _show(driver)
     return driver.run()

@@ -134,6 +134,9 @@ class Driver:
         for line in text.splitlines()[-_LOG_LINES:]:
             print(f"    | {line}")
 
+    def builds(self) -> dict[str, Path]:
+        return {side.name: self._build(side) for side in self.sweep.sides}
+
     def _build(self, side: Side) -> Path:
         return Path(side.build or self.default_build).expanduser()
 
