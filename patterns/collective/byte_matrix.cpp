@@ -48,11 +48,18 @@ std::vector<std::uint64_t> apportion(std::uint64_t total, std::span<double const
 ByteMatrix::ByteMatrix(Params const& params, WorldShape const& world)
     : world_(world), weights_(params.skew, Bins{one_bin_per_rank(world.ranks), power_law_units, 1,
                                                 static_cast<std::size_t>(world.ranks)}),
-      element_bytes_(size_of(params.element)),
+      spread_(params.spread), element_bytes_(size_of(params.element)),
       row_elements_(params.message_bytes / element_bytes_ *
                     (info_of(params.kind).per_rank ? static_cast<std::uint64_t>(world.ranks) : 1)) {}
 
 std::vector<Bytes> ByteMatrix::row(Rank source, std::uint64_t seed) const {
+    if (spread_) {
+        std::vector<Bytes> bytes;
+        for (Rank peer = 0; peer < world_.ranks; ++peer) {
+            bytes.push_back(by_distance(source, peer));
+        }
+        return bytes;
+    }
     std::vector<double> weights = weights_.of(static_cast<std::size_t>(source), seed, 0);
     for (Rank peer = 0; peer < world_.ranks; ++peer) {
         if (world_.node_of(peer) == world_.node_of(source)) {
@@ -70,10 +77,28 @@ std::vector<Bytes> ByteMatrix::column(Rank me, std::uint64_t seed) const {
     std::vector<Bytes> bytes;
     bytes.reserve(static_cast<std::size_t>(world_.ranks));
     for (Rank source = 0; source < world_.ranks; ++source) {
+        if (spread_) {
+            bytes.push_back(by_distance(source, me));
+            continue;
+        }
         bytes.push_back(source > 0 && same_row(source, source - 1) ? bytes.back()
                                                                    : row(source, seed)[static_cast<std::size_t>(me)]);
     }
     return bytes;
+}
+
+Bytes ByteMatrix::by_distance(Rank source, Rank destination) const {
+    constexpr Bytes alignment = 16;  // a multiple of every element
+    auto const ranks = static_cast<Bytes>(world_.ranks);
+    Bytes const total = row_elements_ * element_bytes_;
+    if (ranks == 1) {
+        return total / alignment * alignment;
+    }
+    auto const all = static_cast<double>(total);
+    auto const distance = static_cast<double>((destination - source + world_.ranks) % world_.ranks);
+    double const even = all / static_cast<double>(ranks);
+    double const by_distance = distance * all / static_cast<double>(ranks * (ranks - 1) / 2);
+    return static_cast<Bytes>((1 - *spread_) * even + *spread_ * by_distance) / alignment * alignment;
 }
 
 bool ByteMatrix::same_row(Rank a, Rank b) const {

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Who sends how much to whom in a skewed all-to-all: every rank sends ranks x message size in all, and a skew says how
-// it is shared out. And the parts of a collective with named parts: the row of rank 0. Pure: any rank can ask for any
-// row or column, so nothing has to be exchanged before plans are built.
+// it is shared out; by distance it is rounded down to 16 B for each peer, as nccl-tests does. And the parts of a
+// collective with named parts: the row of rank 0. Pure: any rank can ask for any row or column, so nothing has to be
+// exchanged before plans are built.
 #pragma once
 
 #include "common/sizes/weights.hpp"
 #include "patterns/collective/collective.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,9 +33,12 @@ public:
 
 private:
     [[nodiscard]] bool same_row(Rank a, Rank b) const;
+    /// As the program alltoallv_perf of nccl-tests computes it, its rounding to 16 B included.
+    [[nodiscard]] Bytes by_distance(Rank source, Rank destination) const;
 
     WorldShape world_;
     Weights weights_;
+    std::optional<double> spread_;
     Bytes element_bytes_;
     std::uint64_t row_elements_;
 };

@@ -56,7 +56,7 @@ constexpr ParameterInfo infos[] = {
      "on: the host looks after the operation while it computes; off: before and after only, as OSU does", "off"},
     {"skew",
      "alltoallv, allgatherv, gatherv, scatterv, reduce_scatter, how uneven the ranks' shares are: balanced, "
-     "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH",
+     "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH; alltoallv also distance:SPREAD",
      "balanced"},
     transform_parameter,
 };
@@ -78,6 +78,22 @@ bool read_in_place(Parameters const& parameters, Kind kind) {
                                      info_of(kind).name));
     }
     return on;
+}
+
+/// SPREAD of --skew distance:SPREAD: 1: in proportion to the distance of the ranks, nothing to itself; 0: equal parts.
+std::optional<double> read_spread(Parameters const& parameters, Kind kind) {
+    std::string const& text = parameters.find("skew")->second;
+    constexpr std::string_view prefix = "distance:";
+    if (!text.starts_with(prefix)) {
+        return std::nullopt;
+    }
+    auto const spread = parse_whole<double>(std::string_view(text).substr(prefix.size()));
+    if (kind != Kind::alltoallv || !spread || !(*spread >= 0 && *spread <= 1)) {
+        throw UsageError(fmt::format("--skew '{}': expected distance:SPREAD with SPREAD from 0 to 1, of --operation "
+                                     "alltoallv",
+                                     text));
+    }
+    return spread;
 }
 
 Skew read_shares(Parameters const& parameters, Kind kind, WorldShape const& world) {
@@ -377,7 +393,8 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.channels = read_channels(parameters, params);
     params.windows = read_windows(parameters, params, world.ranks);
     params.compute = read_compute(parameters);
-    params.skew = read_shares(parameters, params.kind, world);
+    params.spread = read_spread(parameters, params.kind);
+    params.skew = params.spread ? Skew{} : read_shares(parameters, params.kind, world);
     return params;
 }
 

@@ -117,6 +117,7 @@ struct Params {
     Windows windows;
     ComputeBeside compute;
     Skew skew;
+    std::optional<double> spread;  // --skew distance:SPREAD, of alltoallv, in place of a skew
 };
 
 /// Throws UsageError naming the parameters and their values.

@@ -18,12 +18,14 @@ constexpr SuiteOption osu_options[] = {
     {"-c", "--validation", "[log:DIR]", Meaning::validation, "validation", "",
      "`--validation on`, the default; `log:` is refused"},
     {"-u", "--validation-warmup", "N", Meaning::ignored, "", "", "bytes are checked before and after the timed calls"},
-    {"-f", "--full", "", Meaning::ignored, "", "", "`--layout osu` always has all columns"},
+    {"-f", "--full", "", Meaning::ignored, "", "",
+     "latencies always have these columns; the parts of a non-blocking call (init, test, wait) are not measured"},
     {"-z", "--tail-lat", "[P,P,...]", Meaning::option, "percentiles", "50,90,99", "`--percentiles 50,90,99`"},
     {"-T", "--type", "TYPE", Meaning::element, "element", "",
      "`--element int8`, `int32` or `fp32`; `all` is a list of them"},
     {"-l", "--in-place", "", Meaning::fixed, "in-place", "on", "`--in-place on`"},
-    {"-k", "--root-rank", "fixed:R", Meaning::root, "root", "", "`--root R`; for `rotate` give a list, `--root 0,1,2`"},
+    {"-k", "--root-rank", "fixed:R", Meaning::root, "root", "",
+     "`--root R`; not `rotate`: a list, `--root 0,1,2`, gives each root a row of its own"},
     {"-d", "--accelerator", "TYPE", Meaning::memory, "memory", "",
      "`--memory cuda` or `managed`; `D D` and `H H` are understood"},
     {"-M", "--mem-limit", "SIZE", Meaning::option, "buffer-limit", "",
@@ -119,7 +121,7 @@ constexpr SuiteProgram programs[] = {
     {"bcast", "broadcast", "broadcast"},
     {"barrier", "", "barrier"},
     {"alltoall", "alltoall", "alltoall", "", true},
-    {"alltoallv", "alltoallv", "alltoallv", "", true},
+    {"alltoallv", "alltoallv", "alltoallv", "", true, SuiteProgram{}.osu_largest, false, "distance:1"},
     {"", "sendrecv", "sendrecv"},
     {"latency", "", "sendrecv", "ping_pong", false, pair_largest},
     {"multi_lat", "", "sendrecv", "ping_pong", false, pair_largest},
@@ -129,7 +131,45 @@ constexpr SuiteProgram programs[] = {
     {"mbw_mr", "", "message_rate", "", false, pair_largest},
 };
 
+// OSU's 79 MPI programs are these, those above, and of the collectives among those above osu_iNAME and
+// osu_NAME_persistent.
+constexpr RefusedProgram refused_rows[] = {
+    {"osu_put_latency", "write `--operation sendrecv --route ping_pong --method put:sync=flush:window=allocate`"},
+    {"osu_get_latency", "write `--operation sendrecv --route ping_pong --method get:sync=flush:window=allocate`"},
+    {"osu_acc_latency", "write `--operation reduce_scatter_block --method accumulate:sync=flush:window=allocate`"},
+    {"osu_put_bw", "windows of one-sided calls are not measured here"},
+    {"osu_get_bw", "windows of one-sided calls are not measured here"},
+    {"osu_put_bibw",
+     "write `--operation sendrecv --route ring --method put:sync=flush:window=allocate`, a window of one message"},
+    {"osu_get_acc_latency", "atomic one-sided calls are not measured here"},
+    {"osu_cas_latency", "atomic one-sided calls are not measured here"},
+    {"osu_fop_latency", "atomic one-sided calls are not measured here"},
+    {"osu_neighbor_alltoall", "write `--operation alltoall --method neighbor`"},
+    {"osu_neighbor_alltoallv", "write `--operation alltoallv --method neighbor`"},
+    {"osu_neighbor_alltoallw", "of neighbourhood collectives alltoall and alltoallv are measured here"},
+    {"osu_neighbor_allgather", "of neighbourhood collectives alltoall and alltoallv are measured here"},
+    {"osu_neighbor_allgatherv", "of neighbourhood collectives alltoall and alltoallv are measured here"},
+    {"osu_ineighbor_alltoall", "neighbourhood collectives are measured blocking here"},
+    {"osu_ineighbor_alltoallv", "neighbourhood collectives are measured blocking here"},
+    {"osu_ineighbor_alltoallw", "neighbourhood collectives are measured blocking here"},
+    {"osu_ineighbor_allgather", "neighbourhood collectives are measured blocking here"},
+    {"osu_ineighbor_allgatherv", "neighbourhood collectives are measured blocking here"},
+    {"osu_ialltoallw", "MPI_Alltoallw is measured blocking here: `--method alltoallw`"},
+    {"osu_alltoallw_persistent", "MPI_Alltoallw is measured blocking here: `--method alltoallw`"},
+    {"osu_partitioned_latency", "messages are sent whole here, as by osu_latency"},
+    {"osu_latency_mp", "one process drives one rank; osu_multi_lat measures several pairs"},
+    {"osu_bw_fan_in", "messages of several nodes to one are not measured here; osu_mbw_mr has pairs"},
+    {"osu_bw_fan_out", "messages of one node to several are not measured here; osu_mbw_mr has pairs"},
+    {"osu_init", "starting MPI is not measured here"},
+    {"osu_hello", "starting MPI is not measured here"},
+    {"hypercube_perf", "write `--operation allgather`, which ends with the same bytes in the same place"},
+};
+
 }  // namespace
+
+std::span<RefusedProgram const> refused_programs() {
+    return refused_rows;
+}
 
 std::span<SuiteOption const> options_of(Suite suite) {
     return suite == Suite::osu ? std::span<SuiteOption const>(osu_options) : std::span<SuiteOption const>(nccl_options);

@@ -56,20 +56,6 @@ std::string_view renamed(std::span<Name const> names, std::string_view value) {
     return found == names.end() ? std::string_view{} : found->second;
 }
 
-/// OSU's programs that are no operation of their own here.
-constexpr Name other_osu_programs[] = {
-    {"put_latency", "write --operation sendrecv --route ping_pong --method put:sync=flush:window=allocate"},
-    {"get_latency", "write --operation sendrecv --route ping_pong --method get:sync=flush:window=allocate"},
-    {"acc_latency", "write --operation reduce_scatter_block --method accumulate:sync=flush:window=allocate"},
-    {"put_bibw", "write --operation sendrecv --route ring --method put:sync=flush:window=allocate, a window of one"},
-    {"neighbor_alltoall", "write --operation alltoall --method neighbor"},
-    {"neighbor_alltoallv", "write --operation alltoallv --method neighbor"},
-    {"partitioned_latency", "messages are sent whole here, as by osu_latency"},
-    {"latency_mp", "one process drives one rank; osu_multi_lat measures several pairs"},
-    {"init", "starting MPI is not measured here"},
-    {"hello", "starting MPI is not measured here"},
-};
-
 /// A program of OSU that is a method of another program's operation here.
 struct Variant {
     SuiteProgram const* program;
@@ -93,19 +79,45 @@ std::optional<Variant> find_variant(PatternType const& type, std::string_view te
     return program == nullptr ? std::nullopt : std::optional(Variant{program, method});
 }
 
+/// Of both suites, those that run and those that are refused with a reason.
+std::vector<std::string> program_names() {
+    std::vector<std::string> names;
+    for (SuiteProgram const& row : suite_programs()) {
+        if (!row.osu.empty()) {
+            names.push_back(fmt::format("osu_{}", row.osu));
+        }
+        if (!row.nccl.empty()) {
+            names.push_back(fmt::format("{}_perf", row.nccl));
+        }
+    }
+    for (RefusedProgram const& row : refused_programs()) {
+        names.emplace_back(row.name);
+    }
+    return names;
+}
+
 /// Why a program of a suite is no operation here, and what is.
 std::string refused_program(PatternType const& type, std::string_view text) {
-    std::string_view const here = renamed(other_osu_programs, text.starts_with("osu_") ? text.substr(4) : text);
-    if (!here.empty() && has_parameter(type, "operation")) {
-        return fmt::format("{} (docs/from-osu-and-nccl-tests.md)", here);
+    std::span<RefusedProgram const> const refused = refused_programs();
+    auto const row = std::find_if(refused.begin(), refused.end(), [&](RefusedProgram const& each) {
+        return each.name == text || each.name == fmt::format("osu_{}", text);
+    });
+    if (row != refused.end() && has_parameter(type, "operation")) {
+        return fmt::format("{} (docs/from-osu-and-nccl-tests.md)", plain(row->here));
     }
-    std::optional<Variant> const variant = find_variant(type, text);
-    if (!variant) {
-        return "not among the operations here (docs/from-osu-and-nccl-tests.md)";
+    constexpr std::string_view with_nccl = "osu_xccl_";
+    if (text.starts_with(with_nccl)) {
+        return fmt::format("write osu_{} --backend nccl --memory cuda", text.substr(with_nccl.size()));
     }
-    std::string_view const route = variant->program->route;
-    return fmt::format("write --operation {}{} --method {}", variant->program->operation,
-                       route.empty() ? "" : fmt::format(" --route {}", route), variant->method);
+    if (std::optional<Variant> const variant = find_variant(type, text)) {
+        std::string_view const route = variant->program->route;
+        return fmt::format("write --operation {}{} --method {}", variant->program->operation,
+                           route.empty() ? "" : fmt::format(" --route {}", route), variant->method);
+    }
+    if (!has_parameter(type, "operation")) {
+        return "dlmb_collective has the programs of the suites";
+    }
+    return unknown_name("program", text, program_names()) + " (docs/from-osu-and-nccl-tests.md)";
 }
 
 bool names_program(std::string_view text) {
@@ -604,6 +616,14 @@ void take_suite_defaults(PatternType const& type, SuiteCommand const& command, P
                 fmt::format("--operation {}: write --operation sendrecv --route ping_pong --channels N --method "
                             "threads --mpi-thread multiple, or, after --cli osu, osu_latency_mt -t N:N",
                             name));
+        }
+        if (!program->nccl_skew.empty() && (command.suite == Suite::nccl || name.ends_with("_perf")) &&
+            parameters.find("skew") == parameters.end()) {
+            if (given->second.size() > 1) {
+                throw UsageError(fmt::format("--operation {}: sets --skew {}, so it is measured in a launch of its own",
+                                             name, program->nccl_skew));
+            }
+            parameters["skew"] = {std::string(program->nccl_skew)};
         }
         largest = std::max(largest, program->osu_largest);
         name = program->operation;

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What users of OSU Micro-Benchmarks and nccl-tests type, and what it is here: `--cli osu` and `--cli nccl` as the
-// first option. Two tables hold every option and every program of both suites; docs/from-osu-and-nccl-tests.md shows
-// them.
+// first option. Tables hold every option and every program of both suites; docs/from-osu-and-nccl-tests.md shows them.
 #pragma once
 
 #include "common/base/units.hpp"
@@ -65,14 +64,22 @@ struct SuiteProgram {
     std::string_view osu;   // empty: has none
     std::string_view nccl;  // empty: has none
     std::string_view operation;
-    std::string_view route = {};    // value of --route, where it decides
-    bool per_rank = false;          // OSU and DLMB count the part of a rank, nccl-tests those of all
-    Bytes osu_largest = 1U << 20U;  // the last size without -m
-    bool threads = false;           // it is for several threads of a rank, how many -t says
+    std::string_view route = {};      // value of --route, where it decides
+    bool per_rank = false;            // OSU and DLMB count the part of a rank, nccl-tests those of all
+    Bytes osu_largest = 1U << 20U;    // the last size without -m
+    bool threads = false;             // it is for several threads of a rank, how many -t says
+    std::string_view nccl_skew = {};  // value of --skew that is the traffic of the program of nccl-tests
 };
 
 [[nodiscard]] std::span<SuiteOption const> options_of(Suite suite);
 [[nodiscard]] std::span<SuiteProgram const> suite_programs();
+
+/// A program of a suite that is no operation here.
+struct RefusedProgram {
+    std::string_view name;  // whole: "osu_init"
+    std::string_view here;  // what to do instead, or what is not measured here
+};
+[[nodiscard]] std::span<RefusedProgram const> refused_programs();
 
 /// A command line in our words, and what only makes sense once all of it is known.
 struct SuiteCommand {

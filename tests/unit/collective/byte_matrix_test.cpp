@@ -49,8 +49,19 @@ TEST(ByteMatrix, EveryRankSendsRanksTimesTheMessageSizeInWholeElements) {
     }
 }
 
+// Of alltoallv.cu of nccl-tests: 4 ranks, 4 x 1024 B in all, shares 0, 1/6, 2/6 and 3/6 of them, down to 16 B: 682.67,
+// 1365.33 and 2048. Half of it even: (1024 + 0) / 2 ...
+TEST(ByteMatrix, ByDistanceIsTheTrafficOfNcclTests) {
+    EXPECT_EQ(matrix("distance:1", {4, 4}).row(0, 1), (Parts{0, 672, 1360, 2048}));
+    EXPECT_EQ(matrix("distance:1", {4, 4}).row(2, 9), (Parts{1360, 2048, 0, 672}));
+    EXPECT_EQ(matrix("distance:0", {4, 4}).row(1, 1), (Parts{1024, 1024, 1024, 1024}));
+    EXPECT_EQ(matrix("distance:0.5", {4, 4}).row(0, 1), (Parts{512, 848, 1184, 1536}));
+    EXPECT_EQ(matrix("distance:1", {1, 1}, "1000").row(0, 1), (Parts{992})) << "alone, a rank keeps all";
+    EXPECT_EQ(matrix("distance:1", {2, 2}, "16").row(1, 1), (Parts{32, 0}));
+}
+
 TEST(ByteMatrix, ColumnsAreTheTransposeOfRows) {
-    for (char const* skew : {"zipf:1", "zipf:1+intra_host:4"}) {
+    for (char const* skew : {"zipf:1", "zipf:1+intra_host:4", "distance:1", "distance:0.3"}) {
         ByteMatrix const bytes = matrix(skew, {6, 2});
         for (Rank me = 0; me < 6; ++me) {
             std::vector<Bytes> const column = bytes.column(me, 3);
