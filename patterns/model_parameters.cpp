@@ -46,6 +46,10 @@ std::uint64_t padded_vocabulary(std::uint64_t vocabulary, std::uint64_t tp) {
 }
 
 ModelDerived derive(PatternType const& type, ModelShape model, Parallelism parallel, Parameters const& given) {
+    if (type.of_model == nullptr) {
+        throw UsageError(
+            fmt::format("{}: no parameter follows from a model; give the options of this pattern", type.name));
+    }
     for (ParallelPart const& part : parallel_parts) {
         if (auto const own = given.find(part.name); own != given.end()) {
             std::uint64_t const ranks = parse_whole<std::uint64_t>(own->second).value_or(0);

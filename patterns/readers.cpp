@@ -55,7 +55,11 @@ std::size_t read_choice(Parameters const& parameters, std::string_view name,
     ParameterValue const& text = value_of(parameters, name);
     auto const found = std::find(choices.begin(), choices.end(), text);
     if (found == choices.end()) {
-        throw UsageError(fmt::format("--{} '{}': expected {}", name, text, fmt::join(choices, ", ")));
+        constexpr std::size_t many = 5;
+        std::vector<std::string> const names(choices.begin(), choices.end());
+        std::string const unknown = unknown_name(name, text, names);
+        throw UsageError(fmt::format("--{} '{}': expected {}{}", name, text, fmt::join(choices, ", "),
+                                     names.size() < many ? "" : unknown.substr(unknown.find("; nearest"))));
     }
     return static_cast<std::size_t>(found - choices.begin());
 }

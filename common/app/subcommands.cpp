@@ -11,15 +11,59 @@
 
 #include <cstdio>
 #include <iostream>
+#include <vector>
 
 namespace dlmb::app {
+namespace {
+
+/// The subcommand that was named, as deep as they go; the program itself without one.
+CLI::App const& innermost(CLI::App const& program) {
+    CLI::App const* app = &program;
+    while (!app->get_subcommands().empty()) {
+        app = app->get_subcommands().front();
+    }
+    return *app;
+}
+
+std::vector<std::string> subcommands_of(CLI::App const& app) {
+    std::vector<std::string> names;
+    for (CLI::App const* each : app.get_subcommands([](CLI::App const*) { return true; })) {
+        names.push_back(each->get_name());
+    }
+    return names;
+}
+
+}  // namespace
+
+std::string usage_text(CLI::App const& program, CLI::ParseError const& error) {
+    CLI::App const& app = innermost(program);
+    std::vector<std::string> const unexpected = program.remaining(true);
+    if (unexpected.empty()) {
+        return error.what();
+    }
+    std::string const word = unexpected.front().substr(0, unexpected.front().find('='));
+    std::vector<std::string> const subcommands = subcommands_of(app);
+    if (!word.starts_with('-')) {
+        return subcommands.empty() ? fmt::format("unexpected argument '{}'", word)
+                                   : unknown_name("subcommand", word, subcommands);
+    }
+    std::vector<std::string> known;
+    for (CLI::Option const* option : app.get_options()) {
+        for (std::string const& name : option->get_lnames()) {
+            known.push_back("--" + name);
+        }
+    }
+    return unknown_name("option", word, known);
+}
 
 int run_subcommands(CLI::App& program, int argc, char** argv, int const& exit_code) {
     auto const complain = [&](std::string_view what, int code) {
         fmt::print(stderr, "{}: error: {}\n", program.get_name(), one_line(what));
         return code;
     };
-    program.set_version_flag("--version", std::string{build_info().version});
+    BuildInfo const& build = build_info();
+    program.set_version_flag("--version", fmt::format("{} {} ({}, {}, {})", program.get_name(), build.version,
+                                                      build.git_revision, build.compiler, build.build_type));
     program.require_subcommand(1);
     try {
         program.parse(argc, argv);
@@ -29,7 +73,7 @@ int run_subcommands(CLI::App& program, int argc, char** argv, int const& exit_co
         int const code = program.exit(request);
         return std::cout.flush() ? code : complain("standard output cannot be written", exit_output);
     } catch (CLI::ParseError const& error) {
-        return complain(fmt::format("{}; see {} --help", error.what(), program.get_name()), exit_usage);
+        return complain(fmt::format("{}; see {} --help", usage_text(program, error), program.get_name()), exit_usage);
     } catch (UsageError const& error) {
         return complain(error.what(), exit_usage);
     } catch (OutputError const& error) {

@@ -11,6 +11,10 @@
 
 namespace dlmb::app {
 
+/// What is wrong with the command line of `program`, with the nearest names for an option or subcommand that there is
+/// not.
+[[nodiscard]] std::string usage_text(CLI::App const& program, CLI::ParseError const& error);
+
 /// A Command has add_options(), and run(), which is called at the end of parsing and returns the exit code; it throws
 /// UsageError (64), OutputError (74) or Error (1). `exit_code` is that of the subcommand that ran.
 template <class Command>

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace dlmb {
@@ -79,9 +80,14 @@ Error::Error(std::string const& what, Where where)
 
 std::string unknown_name(std::string_view kind, std::string_view unknown, std::span<std::string const> known) {
     std::vector<std::string> names(known.begin(), known.end());
-    std::stable_sort(names.begin(), names.end(), [&](std::string const& a, std::string const& b) {
-        return distance(unknown, a) < distance(unknown, b);
-    });
+    // What the word abbreviates comes first; two letters at least, and dashes are none.
+    auto const rank = [&](std::string const& name) {
+        std::size_t const dashes = std::min(unknown.find_first_not_of('-'), unknown.size());
+        bool const begins = unknown.size() >= dashes + 2 && name.starts_with(unknown);
+        return std::pair(!begins, distance(unknown, name));
+    };
+    std::stable_sort(names.begin(), names.end(),
+                     [&](std::string const& a, std::string const& b) { return rank(a) < rank(b); });
     names.resize(std::min<std::size_t>(names.size(), 3));
     return names.empty() ? fmt::format("unknown {} '{}'; there is none", kind, unknown)
                          : fmt::format("unknown {} '{}'; nearest: {}", kind, unknown, fmt::join(names, ", "));

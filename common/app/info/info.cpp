@@ -7,6 +7,7 @@
 #include "common/app/info/noise_floor.hpp"
 #include "common/app/launcher/launcher.hpp"
 #include "common/app/printouts.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
@@ -304,12 +305,15 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
     InfoOptions given;
     CLI::App app{"What this build and this machine can do, and why something is missing", "dlmb_info"};
     add_options(app, given);
+    app.set_version_flag("--version", "", "print version and git revision and exit");
     try {
         app.parse(argc, argv);
     } catch (CLI::CallForHelp const&) {
         return print(app.help());
+    } catch (CLI::CallForVersion const&) {
+        return print(version_text(app.get_name()));
     } catch (CLI::ParseError const& error) {
-        return complain(error.what(), exit_usage);
+        return complain(usage_text(app, error) + "; see dlmb_info --help", exit_usage);
     }
     try {
         if (given.lint) {

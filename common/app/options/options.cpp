@@ -6,6 +6,7 @@
 
 #include "common/app/options/number_checks.hpp"
 #include "common/app/printouts.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/backend_kit/names.hpp"
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
@@ -120,6 +121,9 @@ private:
 };
 
 void add_parameter(OptionGroup& group, ParameterInfo const& parameter, Options& options) {
+    if (parameter.name == "cli") {  // read before CLI11 reads the rest
+        throw CLI::OptionAlreadyAdded(std::string(parameter.name));
+    }
     bool const is_switch = parameter.value == "off" || parameter.value == "on";
     auto const store = [&options, is_switch, name = std::string(parameter.name)](std::vector<std::string> values) {
         for (std::string& value : values) {
@@ -283,6 +287,21 @@ void add_output(CLI::App& app, PatternType const& type, Options& options, Texts&
     group.flag("--version", texts.version, "print version and git revision and exit");
 }
 
+/// Throws UsageError where a parameter of the pattern has the name of another option, or none that an option can have.
+void add_options(CLI::App& app, PatternType const& type, Options& options, Texts& texts) {
+    try {
+        add_traffic(app, type, options, texts);
+        add_transport(app, type, options, texts);
+        add_measuring(app, options, texts);
+        add_output(app, type, options, texts);
+    } catch (CLI::ConstructionError const& error) {
+        throw UsageError(
+            fmt::format("pattern {}: a parameter cannot become an option ({}); rename it in the PatternType "
+                        "(patterns/{})",
+                        type.name, error.what(), type.name));
+    }
+}
+
 /// Throws UsageError unless `name` is known.
 void check_name(std::string_view option, std::string_view kind, std::string const& name,
                 std::vector<std::string> const& known) {
@@ -382,9 +401,10 @@ void take_definition(CLI::App const& app, Options& options) {
 }
 
 /// What --model FILE and --parallel say. A pattern that has models of its own takes a file as one of them.
-void take_model(Texts texts, Options& options) {
+void take_model(PatternType const& type, Texts texts, Options& options) {
     auto const own = options.parameters.find("model");
-    if (own != options.parameters.end() && own->second.size() == 1 && own->second.front().ends_with(".json")) {
+    if (type.of_model != nullptr && own != options.parameters.end() && own->second.size() == 1 &&
+        own->second.front().ends_with(".json")) {
         texts.model = own->second.front();
         options.parameters.erase(own);
     }
@@ -404,15 +424,11 @@ void take_model(Texts texts, Options& options) {
 
 std::string with_nearest_option(CLI::App const& app, CLI::ParseError const& error) {
     std::vector<std::string> const unknown = app.remaining();
-    if (dynamic_cast<CLI::ExtrasError const*>(&error) == nullptr || unknown.empty()) {
+    if (unknown.empty()) {
         return error.what();
     }
-    std::vector<std::string> known;
-    for (CLI::Option const* option : app.get_options()) {
-        known.push_back(option->get_name());
-    }
     std::string const hint = suite_hint(unknown.front());
-    return hint.empty() ? unknown_name("option", unknown.front(), known) + "; --help lists all"
+    return hint.empty() ? usage_text(app, error) + "; --help lists all"
                         : fmt::format("unknown option '{}'{}", unknown.front(), hint);
 }
 
@@ -424,10 +440,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     Texts texts;
     CLI::App app{std::string(type.summary), fmt::format("dlmb_{}", type.name)};
     app.option_defaults()->always_capture_default(false);
-    add_traffic(app, type, options, texts);
-    add_transport(app, type, options, texts);
-    add_measuring(app, options, texts);
-    add_output(app, type, options, texts);
+    add_options(app, type, options, texts);
     app.footer(footer);
     SuiteCommand const command = in_our_words(type, {arguments.begin() + 1, arguments.end()});
     std::vector<std::string> reversed = command.words;
@@ -439,9 +452,6 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     } catch (CLI::ParseError const& error) {
         throw UsageError(with_nearest_option(app, error));
     }
-    if (texts.version) {
-        return Printout{version_text(app.get_name())};
-    }
     if (texts.list_presets) {
         return Printout{preset_table(type)};
     }
@@ -449,9 +459,15 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     options.host_times = command.host_times;
     take_suite_defaults(type, command, options.parameters);
     take_definition(app, options);
-    take_model(texts, options);
+    take_model(type, texts, options);
     take_beside(texts, options);
     take(texts, options);
+    for (std::string const& preset : options.presets) {
+        (void)resolve(type, preset, {});  // refuses one that there is not
+    }
+    if (texts.version) {  // behind all checks: who adds it to a command line has it checked, and nothing runs
+        return Printout{version_text(app.get_name())};
+    }
     return options;
 }
 

@@ -6,6 +6,7 @@
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 #include "tests/unit/patterns/pattern_under_test.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,6 +47,44 @@ TEST(Options, AModelFileIsReadAndTakesThePlaceOfAPreset) {
     EXPECT_THROW((void)parse({"--model", file, "--preset", "deepseek-v3"}), UsageError);
     EXPECT_THROW((void)parse({"--parallel", "ep=4"}), UsageError);
     EXPECT_THROW((void)parse({"--model", file + ".none"}), UsageError);
+}
+
+// A new pattern's author sees this at the first call, --help included.
+TEST(Options, RefusesAPatternWhoseParameterHasTheNameOfAnotherOption) {
+    for (char const* name :
+         {"columns", "ranks", "help", "version", "preset", "seed", "cli", "draws", "two words", "-n", ""}) {
+        ParameterInfo const parameters[] = {{name, "help", "1"}};
+        PatternType type = collective::type();
+        type.name = "new_one";
+        type.parameters = parameters;
+        std::string const refused = usage_error_of([&] { (void)parse_options(type, {"dlmb_new_one", "--help"}); });
+        EXPECT_EQ(refused.find("pattern new_one: a parameter cannot become an option"), 0U) << name << ": " << refused;
+        EXPECT_EQ(refused.find('\n'), std::string::npos) << name;
+    }
+    ParameterInfo const twice[] = {{"width", "help", "1"}, {"width", "help", "2"}};
+    PatternType type = collective::type();
+    type.parameters = twice;
+    EXPECT_NE(usage_error_of([&] { (void)parse_options(type, {"dlmb_x"}); }).find("width"), std::string::npos);
+}
+
+TEST(Options, AnAbbreviationOrATypoIsToldTheNearestOption) {
+    EXPECT_EQ(parse_refusal({"--iterat", "5"}).find("unknown option '--iterat'; nearest: --iterations"), 0U);
+    EXPECT_EQ(parse_refusal({"--backnd=mpi"}).find("unknown option '--backnd'; nearest: --backend"), 0U);
+    EXPECT_EQ(parse_refusal({"mixtral-8x7b"}).find("unexpected argument 'mixtral-8x7b'"), 0U);
+}
+
+// dlmb_sweep asks each program so before it starts anything.
+TEST(Options, VersionBehindACommandLineChecksIt) {
+    auto const said = [](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), "dlmb_moe_alltoall");
+        arguments.emplace_back("--version");
+        return usage_error_of([&] { (void)parse_options(moe_alltoall::type(), arguments); });
+    };
+    EXPECT_EQ(said({"--preset", "mixtral-8x7b", "--tokens", "64", "--campaign", "x"}), "accepted");
+    EXPECT_EQ(said({"--presett", "mixtral-8x7b"}).find("unknown option '--presett'; nearest: --preset"), 0U);
+    EXPECT_EQ(said({"--preset", "mixtral"}).find("unknown preset 'mixtral'; nearest: mixtral-8x7b"), 0U);
+    EXPECT_NE(said({"--memory", "gpu"}), "accepted");
+    EXPECT_NE(said({"--resume"}), "accepted");
 }
 
 TEST(Options, DefaultsMeasureTheDefaultMethodOnHostMemoryWithValidation) {

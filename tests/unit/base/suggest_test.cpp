@@ -36,6 +36,14 @@ TEST(Suggest, CountsInsertedRemovedAndReplacedCharacters) {
     EXPECT_EQ(nearest("", {"abc", "ab", "a"}), "a, ab, abc");
 }
 
+TEST(Suggest, PutsWhatTheWordAbbreviatesFirst) {
+    Names const options{"--time", "--iters", "--iterations", "--timing", "--items"};
+    EXPECT_EQ(nearest("--iterat", options).substr(0, 12), "--iterations");
+    EXPECT_EQ(nearest("--it", options), "--iters, --items, --iterations") << "the shorter ones before";
+    EXPECT_EQ(nearest("--", {"---aaa", "-x"}), "-x, ---aaa") << "dashes abbreviate nothing";
+    EXPECT_EQ(nearest("mess", {"message-size", "mesh"}).substr(0, 12), "message-size");
+}
+
 TEST(Suggest, TheMessageNamesKindNameAndNeighbours) {
     EXPECT_EQ(unknown_name("backend", "ucc", Names{"mpi", "ucx"}), "unknown backend 'ucc'; nearest: ucx, mpi");
 }

@@ -26,6 +26,21 @@ TEST(ParseBytes, ReadsPlainNumbersAndPowersOf1024) {
     EXPECT_EQ(parse_bytes("24G", "x"), 25769803776U);
 }
 
+// nccl-tests takes small letters and fractions, and files of others have KiB.
+TEST(ParseBytes, ReadsWhatOtherProgramsWriteAsSizes) {
+    EXPECT_EQ(parse_bytes("1k", "x"), 1024U);
+    EXPECT_EQ(parse_bytes("1m", "x"), 1048576U);
+    EXPECT_EQ(parse_bytes("2g", "x"), 2147483648U);
+    EXPECT_EQ(parse_bytes("0.5M", "x"), 524288U);
+    EXPECT_EQ(parse_bytes("1.5k", "x"), 1536U);
+    EXPECT_EQ(parse_bytes("1.0", "x"), 1U);
+    EXPECT_EQ(parse_bytes("64KiB", "x"), 65536U);
+    EXPECT_EQ(parse_bytes("64kiB", "x"), 65536U);
+    EXPECT_EQ(parse_bytes("0.25MiB", "x"), 262144U);
+    EXPECT_EQ(parse_bytes("64B", "x"), 64U);
+    EXPECT_EQ(parse_bytes("17179869183.5G", "x"), 17179869183U * (Bytes{1} << 30) + (Bytes{1} << 29));
+}
+
 TEST(ParseBytes, ReadsUpToTheLargestNumberAndNoFurther) {
     EXPECT_EQ(parse_bytes("18446744073709551615", "x"), 18446744073709551615U);
     EXPECT_EQ(parse_bytes("17179869183G", "x"), 17179869183U * (Bytes{1} << 30));
@@ -35,7 +50,8 @@ TEST(ParseBytes, ReadsUpToTheLargestNumberAndNoFurther) {
 }
 
 TEST(ParseBytes, RefusesOtherSuffixesWithAHint) {
-    for (char const* text : {"1MB", "1MiB", "64k", "1T", "4X", "1 K", "1.5M", "0x10", "1K1"}) {
+    for (char const* text :
+         {"1MB", "1kB", "1Ki", "1KIB", "1T", "4X", "1 K", "0x10", "1K1", "1KK", "1BB", "1iB", "1b"}) {
         std::string const message = refusal_of(text);
         EXPECT_EQ(message.rfind("--message-size '" + std::string(text) + "'", 0), 0U) << message;
         EXPECT_NE(message.find("for example 64K"), std::string::npos) << message;
@@ -43,8 +59,9 @@ TEST(ParseBytes, RefusesOtherSuffixesWithAHint) {
 }
 
 TEST(ParseBytes, RefusesWhatIsNoNumber) {
-    for (char const* text : {"", "K", "-1", "+1", " 1", "many"}) {
-        EXPECT_NE(refusal_of(text).find("expected a number of bytes"), std::string::npos) << refusal_of(text);
+    for (char const* text : {"", "K", "-1", "+1", " 1", "many", ".", ".5K", "1.", "1.K", "0.5", "0.3K", "1.5B",
+                             "1.2.3K", "0.0000000000001G"}) {
+        EXPECT_NE(refusal_of(text).find("expected a whole number of bytes"), std::string::npos) << refusal_of(text);
     }
 }
 

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What must hold for every pattern of the build, those that do not exist yet included.
+#include "common/app/options/options.hpp"
 #include "common/base/error.hpp"
 #include "common/plan/validate.hpp"
 #include "patterns/registry.hpp"
 #include "tests/unit/patterns/build_one.hpp"
 #include "tests/unit/patterns/expected_refusals.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -264,6 +266,17 @@ TEST(EveryPattern, PlansOfAllDrawsNameTheSameBuffers) {
             EXPECT_EQ(buffers(build_one(*pattern, 1, {1, draw})), buffers(build_one(*pattern, 1, {1, 0})))
                 << type->name;
         }
+    }
+}
+
+/// parse_options() refuses a name that another option has.
+TEST(EveryPattern, HasParametersThatCanBeOptions) {
+    for (PatternType const* type : pattern_types()) {
+        EXPECT_EQ(usage_error_of([&] {
+                      (void)app::parse_options(*type, {"program", "--help"});
+                  }),
+                  "accepted")
+            << type->name;
     }
 }
 
