@@ -221,10 +221,11 @@ void CellRun::warm_up() {
 
 void CellRun::set_up_sampling(double iteration_ns) {
     std::uint64_t const draws = cell_.point->plans().size();
+    bool const gated = options_.gate && on_device(cell_.point->memory());  // which holds back one iteration of a sample
     SampleShape const shape =
-        from_rank(launch_.bootstrap, sample_shape(options_, draws, iteration_ns, device_driven()));
+        from_rank(launch_.bootstrap, sample_shape(options_, draws, iteration_ns, device_driven() && !gated));
     sampler_.set_iterations_per_sample(shape.iterations);
-    if (options_.gate && on_device(cell_.point->memory())) {
+    if (gated) {
         sampler_.set_gate(&gate_.emplace());
     }
     unrecorded_ = shape.unrecorded;

@@ -74,7 +74,6 @@ QueuedPlan::QueuedPlan(Plan const& plan, Buffers const& buffers, std::vector<Ite
         for (std::size_t i = 0; i < entries.size(); ++i) {
             marks_[i].record(*entries[i].queue);  // may be asked for before a replay first comes to it
         }
-        launched_ns_ = now_ns();
         graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(while_waiting_, nullptr); });
         marked_graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(while_waiting_, &marks_); });
     }
@@ -106,7 +105,7 @@ bool QueuedPlan::launch_behind(DeviceGate& gate) {
 void QueuedPlan::enqueue() {
     followed_ = 0;
     end_queued_ = false;
-    launched_ns_ = now_ns();
+    waiting_since_ns_ = 0;
     marked_ = keeps_marks();
     if (!marked_) {
         enqueue_work();
@@ -189,7 +188,9 @@ void QueuedPlan::check_progress() {
 /// Asks nothing of the device, which during a capture must not be asked.
 void QueuedPlan::progress_or_give_up() {
     shared_.bootstrap.progress();
-    if (shared_.timeout_ns > 0 && now_ns() - launched_ns_ > shared_.timeout_ns) {
+    if (waiting_since_ns_ == 0) {
+        waiting_since_ns_ = now_ns();
+    } else if (shared_.timeout_ns > 0 && now_ns() - waiting_since_ns_ > shared_.timeout_ns) {
         give_up();
     }
 }
@@ -235,7 +236,7 @@ std::string QueuedPlan::unfinished_step() const {
 
 void QueuedPlan::give_up() {
     std::string const step = unfinished_step();
-    double const seconds = static_cast<double>(now_ns() - launched_ns_) * 1e-9;
+    double const seconds = static_cast<double>(now_ns() - waiting_since_ns_) * 1e-9;
     shared_.communicators.abort();
     throw TimeoutError(
         fmt::format("nccl: {} is not complete after {:.1f} s; all communicators were aborted", step, seconds));

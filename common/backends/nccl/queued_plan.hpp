@@ -98,7 +98,7 @@ private:
     Marks marks_;
     TimedEvent last_mark_;
     bool end_queued_ = false;
-    Nanoseconds launched_ns_ = 0;
+    Nanoseconds waiting_since_ns_ = 0;  // 0: nobody had to wait long enough to look; launches read no clock
     Nanoseconds ended_ns_ = 0;
     std::size_t followed_ = 0;                               // entries known to be complete
     std::vector<std::pair<Nanoseconds, std::size_t>> ends_;  // by time: of which entry
