@@ -80,7 +80,8 @@ BufferPool::BufferPool(MemorySpace& memory, std::span<Bytes const> sizes, std::u
     : slots_(slots, {memory.kind(), {}}) {
     for (std::size_t id = 0; id < sizes.size(); ++id) {
         Bytes const size = sizes[id];
-        Bytes const lead = id < leads.size() && memory.kind() == MemoryKind::host ? leads[id] % slot_alignment : 0;
+        bool const may_shift = id < leads.size() && memory.kind() != MemoryKind::nccl;  // where windows begin on pages
+        Bytes const lead = may_shift ? leads[id] % slot_alignment : 0;
         Bytes const first = size == 0 || lead == 0 ? 0 : slot_alignment - lead;
         // One slot takes what it needs: rounding up would only move the end of what a faulty transport may overrun.
         Bytes const bytes = first + (slots == 1 ? size : slots * slot_stride(size));

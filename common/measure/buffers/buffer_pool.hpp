@@ -91,8 +91,8 @@ inline constexpr Bytes slot_alignment = 4096;
 class BufferPool {
 public:
     /// Throws Error when there is not enough memory. `sizes`: bytes of each buffer. `leads`: of these the untouched
-    /// ones before its first region; none given: 0. On the host that region begins on a page instead of the buffer, as
-    /// a program's own would: a message that the kernel copies costs more for each page that it touches.
+    /// ones before its first region; none given: 0. But in memory `nccl` that region begins on a page instead of the
+    /// buffer, as a program's own would: what touches a page or a cache line more takes longer.
     BufferPool(MemorySpace& memory, std::span<Bytes const> sizes, std::uint64_t slots,
                std::span<Bytes const> leads = {});
 
