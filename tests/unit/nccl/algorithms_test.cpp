@@ -4,6 +4,7 @@
 // Algorithms of NCCL that the tuner plugin forces, on the test double, which loads the plugin as NCCL does.
 #include "common/backend_kit/nccl_tuner_control.hpp"
 #include "tests/fakes/gpu/tuner.hpp"
+#include "tests/unit/nccl/call_list.hpp"
 #include "tests/unit/nccl/double_rig.hpp"
 
 #include <gmock/gmock.h>
@@ -98,6 +99,24 @@ TEST(NcclAlgorithms, OtherCollectivesOfAPlanStayNcclsOwnDecision) {
     run(*rank.compile(plan, "algorithm:allgather=pat:protocol=simple"));
     EXPECT_EQ(newest().algorithm, ring) << "of the allreduce, which came last";
     EXPECT_EQ(newest().protocol, simple);
+}
+
+// The list of call_list_test.cpp, which is that of a plain loop.
+TEST(NcclAlgorithms, ATimedIterationMakesTheCallsOfOneThatNcclDecides) {
+    RankOnDouble rank;
+    if (is_alone(rank)) {
+        GTEST_SKIP() << "NCCL asks no tuner about one rank";
+    }
+    Plan const plan = all_reduce_plan(rank);
+    auto const calls = [&](char const* method) {
+        auto const compiled = rank.compile(plan, method);
+        compiled->keep_marks(false);
+        return calls_of([&] {
+            compiled->launch();
+            compiled->finish();
+        });
+    };
+    EXPECT_EQ(calls("algorithm:allreduce=tree:protocol=ll"), calls("native"));
 }
 
 TEST(NcclAlgorithms, EveryPairThatAllOffersRunsOrIsNotApplicable) {

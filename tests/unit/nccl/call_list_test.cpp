@@ -6,57 +6,21 @@
 // loop stands beside each plan, and both are run by what runs them on a GPU: the measuring sampler and BareLoop.
 #include "common/measure/sampling/sampler.hpp"
 #include "tests/gpu/bench/bare_calls.hpp"
+#include "tests/unit/nccl/call_list.hpp"
 #include "tests/unit/nccl/double_rig.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <dlfcn.h>
 #include <functional>
 #include <ostream>
-#include <sstream>
 
 namespace dlmb::nccl {
 namespace {
 
 using benchmark::BareExchange;
 using benchmark::BareLoop;
-using CallList = std::vector<std::string>;
-
-template <class Function>
-Function* of_the_double(char const* name) {
-    auto* const found = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
-    if (found == nullptr) {
-        throw Error(std::string(name) + " is not there: preload the test double");
-    }
-    return found;
-}
-
-/// Polls of one event are one wait, with whatever is asked between them while it is not reached.
-CallList waits_joined(std::string const& log) {
-    CallList calls;
-    bool waiting = false;
-    std::istringstream lines(log);
-    for (std::string line; std::getline(lines, line);) {
-        if (line == "cudaEventQuery not ready") {
-            waiting = true;
-        } else if (line == "cudaEventQuery") {
-            waiting = false;
-            calls.emplace_back("wait for an event");
-        } else if (!waiting) {
-            calls.push_back(line);
-        }
-    }
-    return calls;
-}
-
-CallList calls_of(std::function<void()> const& body) {
-    of_the_double<void()>("dlmb_fake_gpu_log_calls")();
-    body();
-    return waits_joined(of_the_double<char const*()>("dlmb_fake_gpu_logged_calls")());
-}
-
 using Bytes2D = std::function<Bytes(Rank from, Rank to)>;
 
 StepId add_exchange(PlanBuilder& builder, RankOnDouble const& rank, char const* label, Bytes2D const& bytes,
