@@ -105,7 +105,9 @@ private:
         if (!groups.is_object()) {
             input.refuse("pg_status must be an object");
         }
-        for (auto const& [key, told] : groups.items()) {
+        for (auto const& group : groups.items()) {
+            std::string const& key = group.key();
+            Json const& told = group.value();
             auto const number = [&](char const* name) {
                 return last_number(input, fmt::format("pg_status.{}.{}", key, name),
                                    told.is_object() ? told.value(name, Json()) : Json());
