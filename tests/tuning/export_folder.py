@@ -82,6 +82,24 @@ class ExportFolder(unittest.TestCase):
             self.assertIn(f"nothing to export to {consumer}", done.stderr)
             self.assertFalse((self.folder / "nothing").exists())
 
+    def test_mpich_of_a_version_that_nobody_says_is_refused_and_loses_nothing_where_the_table_says_it(self) -> None:
+        """From 4.1 on MPICH does not obey its tree in every collective."""
+        leaf = "algorithm=MPIR_Allreduce_intra_recursive_doubling"
+        tree = {"collective=allreduce": {"comm_type=intra": {leaf: {}}}, "collective=ibcast": {}}
+        library = self.folder / "libmpich.so"
+        library.write_bytes(b"\0" + json.dumps(tree, separators=(",", ":")).encode() + b"\0" + leaf.encode() + b"\0")
+        chosen = rule("r0", "mpi", "allreduce", (1024, 2048), algorithm="recursive_doubling", family="mpich")
+        path = write_table(self.folder / "table.json", [chosen], mpi="")
+        export = ("export", "--to", "mpich", "--library", library, "--strict", "-o", self.folder / "mpich", path)
+        done = tune(*export)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (64, 1), done.stderr)
+        self.assertIn("--library-version", done.stderr)
+        table = json.loads(path.read_text(encoding="utf-8"))
+        table["stack"]["mpi"] = {"name": "MPICH", "version": "4.0.2"}
+        path.write_text(json.dumps(table), encoding="utf-8")
+        self.assertEqual(tune(*export).returncode, 0)
+        self.assertIn("comm_size<=4", (self.folder / "mpich" / "dlmb_collectives.json").read_text(encoding="utf-8"))
+
     def test_wrong_use_is_one_clear_line(self) -> None:
         for arguments, code, part in ((["--to", "openmpj"], 64, "openmpi"), (["--to", "mpich", "--library", "/dev/null"], 64, "selection tree"),
                                       (["--to", "openmpi", "-o", "/dev/null/x"], 74, "/dev/null/x")):

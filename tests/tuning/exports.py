@@ -42,5 +42,6 @@ def write_table(path, rules, mpi="Open MPI"):
     return path
 
 
-def tune(*arguments, timeout=570):
-    return subprocess.run([TUNE, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, check=False)
+def tune(*arguments, timeout=570, **variables):
+    environment = {**os.environ, **variables}
+    return subprocess.run([TUNE, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, env=environment, check=False)

@@ -14,8 +14,8 @@ FAMILY = "open_mpi.tuned"
 RING = rule("r0", "mpi", "allreduce", (65536, 524288), algorithm="ring", family=FAMILY)
 
 
-def verify(table, *arguments):
-    return tune("verify", "--to", "openmpi", table, "--rounds", "0", *arguments)
+def verify(table, *arguments, **variables):
+    return tune("verify", "--to", "openmpi", table, "--rounds", "0", *arguments, **variables)
 
 
 class Tables(unittest.TestCase):
@@ -48,6 +48,19 @@ class OpenMpi(Tables):
         done = verify(table, "--ranks", "4")
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
         self.assertIn("unseen allreduce of 524304 bytes, 4 ranks: rabenseifner: ", done.stdout)
+
+    def test_a_setting_of_the_user_that_beats_the_files_is_named(self) -> None:
+        home = self.folder / "home"
+        (home / ".openmpi").mkdir(parents=True)
+        for file, variables, named in (
+            ("", {"OMPI_MCA_coll_tuned_allreduce_algorithm": "2"}, "OMPI_MCA_coll_tuned_allreduce_algorithm=2: "),
+            ("# mine\ncoll_tuned_allreduce_algorithm = 2\n", {}, "coll_tuned_allreduce_algorithm = 2 in "),
+        ):
+            with self.subTest(named):
+                (home / ".openmpi" / "mca-params.conf").write_text(file, encoding="utf-8")
+                done = verify(self.table, "--ranks", "4", HOME=str(home), **variables)
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertIn(f"note  {named}", done.stdout)
 
     def test_launches_that_fail_prove_nothing(self) -> None:
         done = verify(self.table, "--ranks", "4", "--mpiexec", "false")

@@ -45,6 +45,11 @@ int report(Verification const& result) {
         fmt::print("time  {}\n", timing);
     }
     auto const [held, wrong, unseen] = counts;
+    if (wrong + unseen > 0) {
+        for (std::string const& note : result.notes) {
+            fmt::print("note  {}\n", note);
+        }
+    }
     fmt::print("{} checks, {} wrong{}\n", result.checks.size(), wrong,
                unseen == 0 ? "" : fmt::format(", {} unseen: whether the export acts there is not known", unseen));
     return wrong != 0 ? exit_cell_failed : unseen != 0 || held == 0 ? exit_nothing_ran : exit_ok;

@@ -38,8 +38,22 @@ Export export_open_mpi(TuningTable const& table, ExportRequest const& request) {
 
 Export export_mpich(TuningTable const& table, ExportRequest const& request) {
     MpiLibraryFound const running = request.library.empty() ? find_mpi_library() : MpiLibraryFound{{}, request.library};
+    if (request.library.empty() && running.name != "MPICH") {
+        throw UsageError(fmt::format(
+            "this build runs with {}; give the libmpich.so that programs run with by --library", running.name));
+    }
     tuning::MpichInfo info = tuning::read_mpich(running.path);
-    info.version = request.library_version.empty() ? running.version : request.library_version;
+    bool const says = table.stack.mpi && table.stack.mpi->name == "MPICH";
+    if (!request.library_version.empty()) {
+        info.version = request.library_version;
+    } else if (!running.version.empty() || says) {
+        info.version = running.version.empty() ? table.stack.mpi->version : running.version;
+    }
+    if (info.version.empty()) {  // some collectives cannot be told from 4.1 on
+        throw UsageError(fmt::format("neither the table nor {} says which version of MPICH it is; give it with "
+                                     "--library-version, as 4.0.2",
+                                     info.origin));
+    }
     return to_mpich(table, request.slice, info);
 }
 

@@ -65,8 +65,9 @@ struct Check {
 
 struct Verification {
     std::vector<Check> checks;
-    std::vector<std::string> timings;  // with and without the export, one line each
-    std::string skipped;               // why nothing could be tried; empty: it was
+    std::vector<std::string> timings;     // with and without the export, one line each
+    std::string skipped;                  // why nothing could be tried; empty: it was
+    std::vector<std::string> notes = {};  // settings of the user that the library obeys before the files
 };
 
 struct VerifyRequest {

@@ -6,13 +6,18 @@
 #include "common/app/tune/consumers/siblings.hpp"
 #include "common/app/tune/consumers/trial.hpp"
 #include "common/base/error.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fstream>
+#include <regex>
+
+extern char** environ;
 
 namespace dlmb::app::tune {
 namespace {
@@ -122,6 +127,48 @@ private:
     std::map<std::pair<Probe, Environment>, Fingerprint> seen_;
 };
 
+struct Setting {
+    std::string name;   // of the variable, whether or not it stands in a file
+    std::string shown;  // "NAME=VALUE", and the file
+};
+
+/// Of the environment of this process and, for Open MPI, of the user's file of parameters.
+std::vector<Setting> user_settings() {
+    std::vector<Setting> found;
+    std::filesystem::path home;
+    for (char const* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        std::string_view const variable = *entry;
+        std::string_view const name = variable.substr(0, variable.find('='));
+        home = name == "HOME" && name.size() < variable.size() ? variable.substr(name.size() + 1) : home;
+        found.push_back({std::string(name), std::string(variable)});
+    }
+    std::filesystem::path const path = home / ".openmpi/mca-params.conf";
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        std::string_view const text = std::string_view(line).substr(0, line.find('#'));
+        std::string_view const name = without_blanks_around(text.substr(0, text.find('=')));
+        if (!name.empty()) {
+            found.push_back({fmt::format("OMPI_MCA_{}", name),
+                             fmt::format("{} in {}", without_blanks_around(text), path.string())});
+        }
+    }
+    return found;
+}
+
+/// Settings by which a library does not look at the rules of a file: the algorithm of a call is forced, coll/tuned or
+/// its rules are switched off, or another component comes first. What the export sets itself does not count.
+std::vector<std::string> overriding_settings(bool open_mpi, Environment const& exported) {
+    static std::regex const of_open_mpi("OMPI_MCA_(coll|coll_tuned_.*|coll_[a-z]+_priority)");
+    static std::regex const of_mpich("MPIR_CVAR_(.*_INTRA_ALGORITHM|.*DEVICE_COLLECTIVES?|COLL_SELECTION_.*)");
+    std::vector<std::string> notes;
+    for (Setting const& each : user_settings()) {
+        if (exported.count(each.name) == 0 && std::regex_match(each.name, open_mpi ? of_open_mpi : of_mpich)) {
+            notes.push_back(fmt::format("{}: the library may obey this before the files; take it away", each.shown));
+        }
+    }
+    return notes;
+}
+
 }  // namespace
 
 Verification verify_mpi(VerifyRequest const& request) {
@@ -130,8 +177,11 @@ Verification verify_mpi(VerifyRequest const& request) {
     if (library.name != wanted) {
         return {{}, {}, fmt::format("this build runs with {}, not with {}", library.name, wanted)};
     }
+    bool const open_mpi = library.name == "Open MPI";
     MpiTrial trial(std::move(library), request.mpiexec);
-    return verify_rules(request, trial);
+    Verification result = verify_rules(request, trial);
+    result.notes = overriding_settings(open_mpi, request.environment);
+    return result;
 }
 
 }  // namespace dlmb::app::tune
