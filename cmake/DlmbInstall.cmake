@@ -1,5 +1,5 @@
-# cmake --install gives bin, lib, include and share; nothing in them names the build or source folder, so the tree can be
-# moved. Programs find shared libraries outside the system's folders (CUDA, an MPI of its own) where they were linked.
+# cmake --install gives bin, lib, include and share; with --component programs, libraries, documents, tuning (libdlmb_tuning) or torch a
+# part of them. Nothing in them names the build or source folder, so the tree can be moved. Programs find shared libraries outside the system's folders (CUDA, an MPI of its own) where they were linked.
 
 # dlmb_collect_targets(<variable> <type> <folder>): our targets of that type in a folder and all folders below it.
 function(dlmb_collect_targets variable type folder)
@@ -24,11 +24,11 @@ foreach(folder common patterns)
     foreach(library IN LISTS libraries)
         install(
             TARGETS ${library}
-            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-            FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlmb)
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries
+            FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlmb COMPONENT libraries)
     endforeach()
 endforeach()
-install(TARGETS dlmb_backends dlmb_all_patterns ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS dlmb_backends dlmb_all_patterns ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
 
 # dlmb_add_program installs the programs themselves.
 dlmb_collect_targets(programs EXECUTABLE ${PROJECT_SOURCE_DIR}/benchmarks)
@@ -36,11 +36,22 @@ if(programs)
     set_target_properties(${programs} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 endif()
 
-install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+# The documents lie in the same folders as here, with every file that they link to (tests/recipes/installed.py).
+set(documents README.md LICENSE CHANGELOG.md CONTRIBUTING.md common/predict/README.md launch/ci/github-actions.yml launch/ci/gitlab-ci.yml
+              results-schema/README.md results-schema/dlmb_results/known_variables.txt)
+file(
+    GLOB linked CONFIGURE_DEPENDS
+    RELATIVE ${PROJECT_SOURCE_DIR}
+    patterns/*/README.md common/backends/*/README.md launch/examples/* launch/jax/* launch/torch/README.md)
+foreach(file IN LISTS documents linked)
+    cmake_path(GET file PARENT_PATH folder)
+    install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} COMPONENT documents)
+endforeach()
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT documents)
 install(
     DIRECTORY results-schema plotting
     DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb
+    COMPONENT programs
     PATTERN __pycache__ EXCLUDE
     PATTERN tests EXCLUDE)
-install(FILES launch/small-machine.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb)
+install(FILES launch/small-machine.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb COMPONENT programs)
