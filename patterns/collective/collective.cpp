@@ -227,8 +227,7 @@ std::vector<OperationUse> operations_of(Params const& params) {
         return {{OperationKind::send}, {OperationKind::recv}};
     }
     if (info.operation == OperationKind::exchange) {
-        bool const packed = params.message_bytes > 0;
-        return {{info.operation, params.kind == Kind::alltoall && packed}};
+        return {{info.operation, params.kind == Kind::alltoall}};
     }
     return {{info.operation, !info.shares}};
 }
