@@ -48,6 +48,10 @@ Bytes cache_of(RankHardware const& hardware, MemoryKind memory) {
 Bytes share_of_memory(Bootstrap const& bootstrap, RankHardware const& hardware, MemoryKind memory) {
     auto const neighbours = static_cast<Bytes>(bootstrap.local_size());
     Bytes share = available_host_memory() / neighbours;
+    // Half of what may be mapped: libraries map as much again for large messages, and end the process where they can't.
+    if (Bytes const mappable = mappable_memory() / 2; mappable > 0) {
+        share = std::min(share == 0 ? unlimited : share, mappable);
+    }
     if (on_device(memory) && hardware.device.device) {
         share = hardware.device.device->memory / (hardware.shared_gpu ? neighbours : 1);
     }

@@ -214,7 +214,8 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     if (device.device) {
         throttling.emplace(device.device->pci_bus_id);
     }
-    measure::LaunchShared const shared{bootstrap, start, watchdog, options.runner};
+    QuotaReader const cpu_quota;
+    measure::LaunchShared const shared{bootstrap, start, watchdog, options.runner, &cpu_quota};
     CellSource const source{type, options, world, backends, std::move(finished)};
     RankHardware const hardware{device, throttling ? &*throttling : nullptr, options.shared_gpu,
                                 description.environment.largest_cache,

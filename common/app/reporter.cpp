@@ -92,7 +92,8 @@ std::string LaunchSummary::text() const {
         text += fmt::format("# too short for the clock to be compared: {} cells\n", below_floor_);
     }
     if (throttled_ > 0) {
-        text += fmt::format("# measured while the clocks of a GPU were held down: {} cells\n", throttled_);
+        text += fmt::format("# throttled (clocks of a GPU held down, or a quota of processor time used up): {} cells\n",
+                            throttled_);
     }
     if (memory_elsewhere_ > 0) {
         text += fmt::format("# buffers on another NUMA node than their rank: {} cells\n", memory_elsewhere_);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/base/units.hpp"
+#include "common/memory/control_groups.hpp"
 
 #include <array>
 #include <optional>
@@ -147,7 +148,9 @@ struct CellResult {
     std::optional<double> aa_ratio;      // median of rounds 1, 3, 5 ... over that of 2, 4, 6 ...; absent with one round
     std::optional<SampleSeries> series;  // absent for too few samples
     std::optional<bool> below_floor;     // too short for this launch's clock to be compared; absent: not known
-    std::optional<bool> throttled;       // clocks of a GPU were held down behind some samples; absent: not known
+    // Clocks of a GPU were held down behind some samples, or a quota of processor time was used up; absent: not known.
+    std::optional<bool> throttled;
+    std::optional<QuotaUse> cpu_quota;   // over the samples, largest over ranks; absent: there is no quota
     std::vector<std::string> flags;      // drift, step, bimodal: what makes the median a poor description; host_bound
     std::vector<double> rank_median_ns;  // per rank: median of its own durations
     std::optional<RankMeans> rank_means;  // where the definition averages over ranks

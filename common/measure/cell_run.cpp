@@ -144,7 +144,7 @@ CellRun::CellRun(LaunchShared const& launch, Cell const& cell)
     : launch_(launch), cell_(cell), options_(with_counts(launch.options, cell.point->osu())),
       sampler_(launch.bootstrap, launch.start.clock(), launch.watchdog, cell.positions, cell.point->plans(),
                cell.point->phases()),
-      gpu_clocks_(cell.point->gpu()) {
+      gpu_clocks_(cell.point->gpu()), cpu_quota_(launch.cpu_quota) {
     sampler_.set_flush(cell.point->flush());
 }
 
@@ -362,8 +362,10 @@ bool CellRun::take(ChunkPart const& part, std::vector<Nanoseconds>& headline) {
     if (options_.mode != Mode::osu) {
         sampler_.run_unrecorded(samples_, part.unrecorded);
     }
+    cpu_quota_.begin();
     Chunk const& chunk = sampler_.run(samples_, part.samples, lead_);
     lead_ = unrecorded_;
+    cpu_quota_.end();
     gpu_clocks_.ask();
     headline.insert(headline.end(), chunk.headline.begin(), chunk.headline.end());
     keep(chunk);
@@ -439,6 +441,10 @@ void CellRun::conclude(Stop stop) {
     result_.sync.clock_error_ns = reduce_over_ranks(launch_.bootstrap, result_.sync.clock_error_ns, Fold::max);
     result_.sync.drift_ppm = max_over_ranks(launch_.bootstrap, std::abs(launch_.start.clock().drift_ppm()));
     result_.throttled = gpu_clocks_.over_ranks(launch_.bootstrap);
+    result_.cpu_quota = cpu_quota_.over_ranks(launch_.bootstrap);
+    if (result_.cpu_quota) {
+        result_.throttled = result_.throttled.value_or(false) || result_.cpu_quota->throttled > 0;
+    }
     if (sampler_.queues() && samples_ > 0) {
         result_.queueing = ranks_.queueing(launch_.bootstrap, sampler_.iterations_per_sample());
     }

@@ -105,6 +105,7 @@ private:
     std::uint64_t marked_ = 0;  // iterations with marks
     RankLog ranks_;
     ThrottleLog gpu_clocks_;
+    QuotaLog cpu_quota_;
     std::vector<Nanoseconds> headline_;
     std::vector<Rank> slowest_;
     std::vector<Nanoseconds> device_;

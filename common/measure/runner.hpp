@@ -9,6 +9,7 @@
 #include "common/measure/cell_result.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/measure/start/common_start.hpp"
+#include "common/memory/control_groups.hpp"
 
 #include <array>
 #include <functional>
@@ -59,6 +60,7 @@ struct LaunchShared {
     CommonStart& start;
     Watchdog& watchdog;
     RunnerOptions const& options;
+    QuotaReader const* cpu_quota = nullptr;  // of this rank's process; nullptr: nobody asks
 };
 
 /// The counts of a cell: what a mode of another suite leaves open is what its program takes by default.

@@ -3,6 +3,7 @@
 #include "common/memory/host_space.hpp"
 
 #include "common/base/error.hpp"
+#include "common/memory/control_groups.hpp"
 
 #include <fmt/core.h>
 
@@ -13,6 +14,8 @@
 #include <optional>
 #include <string>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
@@ -97,67 +100,56 @@ void release_host(std::byte* data, Bytes bytes) {
     munmap(data, mapped_bytes(bytes));
 }
 
-// Of proc_meminfo(5), and memory.max, memory.current, memory.stat of "Control Group v2" in the kernel's documentation.
-// A group's limits hold for all groups below it.
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
+constexpr Bytes kib = 1024;
 
-/// The number behind `key` in a file of lines "key number".
-std::optional<Bytes> number_behind(fs::path const& path, std::string const& key) {
+/// The number behind `key` of proc_meminfo(5) and proc_pid_status(5).
+std::optional<Bytes> kib_behind(fs::path const& path, std::string const& key) {
     std::ifstream file(path);
     std::string word;
     for (Bytes number = 0; file >> word; file.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
         if (word == key && file >> number) {
-            return number;
+            return number * kib;
         }
     }
     return std::nullopt;
 }
 
-std::optional<Bytes> only_number(fs::path const& path) {
-    std::ifstream file(path);
-    Bytes number = 0;
-    return file >> number ? std::optional(number) : std::nullopt;  // "max": no limit
-}
-
-Bytes left_in_group(fs::path const& group) {
-    std::optional<Bytes> const most = only_number(group / "memory.max");
-    std::optional<Bytes> const used = only_number(group / "memory.current");
-    if (!most || !used) {
+/// Of getrlimit(2), which counts what is mapped and not what is used.
+Bytes left_of_limit(auto resource, std::optional<Bytes> mapped) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
         return unlimited;
     }
-    Bytes const droppable = number_behind(group / "memory.stat", "inactive_file").value_or(0);
-    Bytes const held = *used - std::min(*used, droppable);
-    return *most - std::min(*most, held);
-}
-
-/// The group of this process, "/" where the file does not say: inside a container it often is the root.
-fs::path own_group(fs::path const& root) {
-    std::ifstream file(root / "proc/self/cgroup");
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("0::/")) {
-            return line.substr(std::string("0::/").size());
-        }
-    }
-    return {};
+    return limit.rlim_cur - std::min<Bytes>(limit.rlim_cur, mapped.value_or(0));
 }
 
 }  // namespace
 
 Bytes available_host_memory(fs::path const& root) {
-    fs::path const groups = root / "sys/fs/cgroup";
-    Bytes least = left_in_group(groups);
-    fs::path group = groups;
-    for (fs::path const& name : own_group(root)) {
-        group /= name;
-        least = std::min(least, left_in_group(group));
+    Bytes least = left_in_control_groups(root).value_or(unlimited);
+    if (auto const bytes = kib_behind(root / "proc/meminfo", "MemAvailable:")) {
+        least = std::min(least, *bytes);
     }
-    if (auto const kib = number_behind(root / "proc/meminfo", "MemAvailable:")) {
-        least = std::min(least, *kib * 1024);
+    return least == unlimited ? 0 : least;
+}
+
+std::optional<SharedMemorySpace> shared_memory_space(fs::path const& root) {
+    struct statvfs folder {};
+    if (statvfs((root / "dev/shm").c_str(), &folder) != 0) {
+        return std::nullopt;
     }
+    return SharedMemorySpace{Bytes{folder.f_blocks} * folder.f_frsize, Bytes{folder.f_bavail} * folder.f_frsize};
+}
+
+Bytes mappable_memory(fs::path const& root) {
+    fs::path const status = root / "proc/self/status";
+    Bytes const least = std::min(left_of_limit(RLIMIT_AS, kib_behind(status, "VmSize:")),
+                                 left_of_limit(RLIMIT_DATA, kib_behind(status, "VmData:")));
     return least == unlimited ? 0 : least;
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <span>
 
 namespace dlmb {
@@ -29,10 +30,21 @@ struct PagePlacement {
 /// the kernel does not say.
 [[nodiscard]] Bytes huge_page_bytes();
 
-/// Bytes that this node, and the control groups (version 2) that this process is in, can still give: the kernel's own
-/// estimate (MemAvailable) and what a limit leaves, page cache that can be dropped counted as free. 0: unknown.
-/// `root` stands for "/".
+/// Bytes that this node, and the control groups that this process is in, can still give: the kernel's own estimate
+/// (MemAvailable) and what a limit leaves, page cache that can be dropped counted as free. 0: unknown. `root` stands
+/// for "/".
 [[nodiscard]] Bytes available_host_memory(std::filesystem::path const& root = "/");
+
+/// Of the folder from which the processes of a node take memory to share, /dev/shm.
+struct SharedMemorySpace {
+    Bytes all = 0;
+    Bytes free = 0;
+};
+/// nullopt: there is no such folder.
+[[nodiscard]] std::optional<SharedMemorySpace> shared_memory_space(std::filesystem::path const& root = "/");
+
+/// Bytes that this process may still map (ulimit -v and -d). 0: there is no limit.
+[[nodiscard]] Bytes mappable_memory(std::filesystem::path const& root = "/");
 
 inline constexpr Bytes host_alignment = Bytes{2} << 20;
 

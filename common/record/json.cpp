@@ -114,6 +114,12 @@ void fields(auto& io, json::Of<measure::Sync> auto& sync) {
     io("drift_ppm", sync.drift_ppm);
 }
 
+void fields(auto& io, json::Of<QuotaUse> auto& quota) {
+    io("periods", quota.periods);
+    io("throttled", quota.throttled);
+    io("throttled_ns", quota.throttled_ns);
+}
+
 void fields(auto& io, json::Of<measure::CriticalPhase> auto& phase) {
     io("label", phase.label);
     io("share", phase.share);
@@ -294,6 +300,7 @@ void fields(auto& io, json::Of<Record> auto& cell) {
     io("stop_reason", result.stop_reason);
     io.if_known("queueing", result.queueing);
     io.if_known("throttled", result.throttled);
+    io.if_known("cpu_quota", result.cpu_quota);
     io.if_known("dropped", result.dropped);
     io("definition", result.definition);
     io("iterations_per_sample", result.iterations_per_sample);

@@ -3,6 +3,8 @@
 #include "common/record/machine.hpp"
 
 #include "common/base/error.hpp"
+#include "common/memory/control_groups.hpp"
+#include "common/memory/host_space.hpp"
 
 #include <fmt/format.h>
 
@@ -15,6 +17,7 @@
 #include <sched.h>
 #include <set>
 #include <string_view>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 namespace dlmb::record {
@@ -96,6 +99,32 @@ std::string network_cards(fs::path const& root) {
     return fmt::format("{}", fmt::join(cards, "; "));
 }
 
+/// What a container or a job may use less of than the machine has.
+std::map<std::string, std::string> limit_facts(fs::path const& root) {
+    std::map<std::string, std::string> facts;
+    if (auto const quota = cpu_quota(root)) {
+        facts.emplace("cpu_quota", fmt::format("{:g} processors", *quota));
+    }
+    if (auto const left = left_in_control_groups(root)) {
+        facts.emplace("control_group_memory_left", human_bytes(*left));
+    }
+    for (fs::path const& group : control_groups("cpuset", root)) {  // the innermost counts
+        for (char const* const file : {"cpuset.cpus.effective", "cpuset.effective_cpus"}) {
+            if (std::string line = first_line(group / file); !line.empty()) {
+                facts["cpuset"] = std::move(line);
+            }
+        }
+    }
+    if (auto const shared = shared_memory_space(root)) {
+        facts.emplace("dev_shm", fmt::format("{}, {} free", human_bytes(shared->all), human_bytes(shared->free)));
+    }
+    rlimit locked{};
+    if (getrlimit(RLIMIT_MEMLOCK, &locked) == 0) {
+        facts.emplace("memlock", locked.rlim_cur == RLIM_INFINITY ? "unlimited" : human_bytes(locked.rlim_cur));
+    }
+    return facts;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> machine_facts(fs::path const& root) {
@@ -106,8 +135,6 @@ std::map<std::string, std::string> machine_facts(fs::path const& root) {
         {"transparent_huge_pages", "sys/kernel/mm/transparent_hugepage/enabled"},
         {"numa_balancing", "proc/sys/kernel/numa_balancing"},
         {"address_space_randomisation", "proc/sys/kernel/randomize_va_space"},
-        {"cgroup_cpu_max", "sys/fs/cgroup/cpu.max"},
-        {"cgroup_memory_max", "sys/fs/cgroup/memory.max"},
     };
     std::map<std::string, std::string> facts;
     for (auto const& [fact, file] : sources) {
@@ -120,6 +147,9 @@ std::map<std::string, std::string> machine_facts(fs::path const& root) {
     }
     if (auto memory = field(root / "proc/meminfo", "MemTotal")) {
         facts.emplace("memory", std::move(*memory));
+    }
+    for (auto& [fact, value] : limit_facts(root)) {
+        facts.emplace(fact, std::move(value));
     }
     utsname names{};
     if (uname(&names) == 0) {

@@ -101,7 +101,7 @@ DOUBTS = {
     "drift": "drift: the median follows the length of the run",
     "step": "a step: the machine changed while it was measured",
     "bimodal": "two levels: the median may be on either",
-    "throttled": "a GPU's clocks were held down",
+    "throttled": "a GPU's clocks were held down, or a quota of processor time was used up",
     "shared GPU": "ranks took turns on a GPU: no measurement",
     "unchecked": "the received bytes were not checked",
 }

@@ -143,6 +143,14 @@ private:
     }
 
     static std::string throttled_line(record::Record const& cell) {
+        auto const& quota = cell.result.cpu_quota;
+        if (quota && quota->throttled > 0) {
+            constexpr double per_ms = 1e6;
+            return fmt::format(
+                "# throttled: the quota of processor time was used up in {} of {} periods, for {:.1f} ms "
+                "over all processors; give the container more of it, or start fewer ranks\n",
+                quota->throttled, quota->periods, static_cast<double>(quota->throttled_ns) / per_ms);
+        }
         return cell.result.throttled.value_or(false)
                    ? "# the clocks of a GPU were held down meanwhile, for its power or temperature\n"
                    : "";

@@ -249,4 +249,22 @@ std::optional<bool> ThrottleLog::over_ranks(Bootstrap& bootstrap) const {
     return all == not_known ? std::nullopt : std::optional(all == held_down);
 }
 
+void QuotaLog::end() {
+    QuotaUse const now = read();
+    seen_.periods += now.periods - before_.periods;
+    seen_.throttled += now.throttled - before_.throttled;
+    seen_.throttled_ns += now.throttled_ns - before_.throttled_ns;
+}
+
+std::optional<QuotaUse> QuotaLog::over_ranks(Bootstrap& bootstrap) const {
+    std::array<std::int64_t, 3> most{static_cast<std::int64_t>(seen_.periods),
+                                     static_cast<std::int64_t>(seen_.throttled), seen_.throttled_ns};
+    bootstrap.all_reduce(most, Fold::max);
+    auto const [periods, throttled, throttled_ns] = most;
+    if (periods == 0 && throttled == 0) {
+        return std::nullopt;
+    }
+    return QuotaUse{static_cast<std::uint64_t>(periods), static_cast<std::uint64_t>(throttled), throttled_ns};
+}
+
 }  // namespace dlmb::measure

@@ -8,6 +8,7 @@
 #include "common/bootstrap/bootstrap.hpp"
 #include "common/measure/cell_result.hpp"
 #include "common/measure/sampling/sampler.hpp"
+#include "common/memory/control_groups.hpp"
 #include "common/memory/throttling.hpp"
 #include "common/plan/plan.hpp"
 
@@ -78,6 +79,27 @@ public:
 private:
     Throttling const* gpu_;
     std::optional<bool> seen_;
+};
+
+class QuotaLog {
+public:
+    /// `reader` is that of this rank's process; nullptr: nobody asks.
+    explicit QuotaLog(QuotaReader const* reader) : reader_(reader) {}
+
+    /// Outside the timed region, right before and right behind samples.
+    void begin() { before_ = read(); }
+    void end();
+    /// Collective. Between begin() and end(), the largest over ranks; nullopt: no rank has a quota.
+    [[nodiscard]] std::optional<QuotaUse> over_ranks(Bootstrap& bootstrap) const;
+
+private:
+    [[nodiscard]] QuotaUse read() const {
+        return reader_ == nullptr ? QuotaUse{} : reader_->read().value_or(QuotaUse{});
+    }
+
+    QuotaReader const* reader_;
+    QuotaUse before_;
+    QuotaUse seen_;
 };
 
 }  // namespace dlmb::measure

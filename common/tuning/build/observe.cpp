@@ -264,7 +264,7 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
         return "was not validated";
     }
     if (cell.result.throttled.value_or(false)) {
-        return "was measured while the clocks of a GPU were held down";
+        return "was throttled: clocks of a GPU were held down, or a quota of processor time was used up";
     }
     if (cell.result.below_floor.value_or(false)) {
         return "is shorter than this launch's clock can tell";

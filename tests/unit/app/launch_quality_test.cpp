@@ -95,7 +95,7 @@ TEST(LaunchSummary, FlagsAreCounted) {
     EXPECT_THAT(summary.text(), HasSubstr("flagged drift: 2 cells"));
     EXPECT_THAT(summary.text(), HasSubstr("flagged step: 1 cells"));
     EXPECT_THAT(summary.text(), HasSubstr("too short for the clock to be compared: 1 cells"));
-    EXPECT_THAT(summary.text(), HasSubstr("clocks of a GPU were held down: 1 cells"));
+    EXPECT_THAT(summary.text(), HasSubstr("quota of processor time used up): 1 cells"));
 }
 
 TEST(LaunchSummary, WhatWasCheckedIsSaid) {

@@ -8,6 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
 namespace dlmb::measure {
 namespace {
 
@@ -60,6 +64,61 @@ TEST(ThrottleLog, ACellSaysWhatWasSeenBehindItsSamples) {
     EXPECT_EQ(throttled("04"), true);
     EXPECT_EQ(throttled("01"), false);
     EXPECT_EQ(throttled(std::nullopt), std::nullopt);
+}
+
+/// A control group whose cpu.stat a test writes.
+class FakeQuota {
+public:
+    FakeQuota() {
+        std::filesystem::create_directories(root_ / "proc/self");
+        std::filesystem::create_directories(root_ / "sys/fs/cgroup");
+        std::ofstream(root_ / "proc/self/cgroup") << "0::/\n";
+        say(0, 0, 0);
+    }
+    FakeQuota(FakeQuota const&) = delete;
+    FakeQuota& operator=(FakeQuota const&) = delete;
+    ~FakeQuota() { std::filesystem::remove_all(root_); }
+    void say(int periods, int throttled, int throttled_us) const {
+        std::ofstream(root_ / "sys/fs/cgroup/cpu.stat") << "nr_periods " << periods << "\nnr_throttled " << throttled
+                                                        << "\nthrottled_usec " << throttled_us << '\n';
+    }
+    [[nodiscard]] QuotaReader reader() const { return QuotaReader(root_); }
+
+private:
+    std::filesystem::path root_ =
+        std::filesystem::path(::testing::TempDir()) / ("dlmb_fake_quota_" + std::to_string(::getpid()));
+};
+
+TEST(QuotaLog, CountsWhatHappensBetweenBeginAndEndOnly) {
+    FakeQuota const quota;
+    QuotaReader const reader = quota.reader();
+    in_process::run_ranks(1, [&](Bootstrap& bootstrap) {
+        QuotaLog log(&reader);
+        EXPECT_EQ(log.over_ranks(bootstrap), std::nullopt);
+        quota.say(10, 4, 100);
+        log.begin();
+        quota.say(13, 6, 350);
+        log.end();
+        quota.say(20, 9, 900);
+        log.begin();
+        quota.say(21, 10, 950);
+        log.end();
+        EXPECT_EQ(log.over_ranks(bootstrap), (QuotaUse{4, 3, 300'000}));
+    });
+}
+
+TEST(QuotaLog, TellsTheLargestOverRanks) {
+    FakeQuota const quota;
+    QuotaReader const reader = quota.reader();
+    in_process::run_ranks(2, [&](Bootstrap& bootstrap) {
+        QuotaLog log(bootstrap.rank() == 1 ? &reader : nullptr);
+        log.begin();
+        bootstrap.barrier();
+        quota.say(5, 1, 10);
+        bootstrap.barrier();
+        log.end();
+        EXPECT_EQ(log.over_ranks(bootstrap), (QuotaUse{5, 1, 10'000}));
+    });
 }
 
 }  // namespace

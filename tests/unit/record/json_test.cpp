@@ -91,6 +91,7 @@ TEST(Json, ACellSaysThatClocksWereHeldDownWhereThatIsKnown) {
     for (bool const throttled : {false, true}) {
         cell.result.throttled = throttled;
         EXPECT_EQ(record_from(parsed(to_json_line("id", cell))).result.throttled, throttled);
+        EXPECT_EQ(record_from(parsed(to_json_line("id", cell))).result.cpu_quota, std::nullopt);
     }
 }
 

@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The limits that the control groups of this process set, of version 1 and 2: its own group and those above it, as far
+// as they can be seen from where it runs. `root` lets a test give a tree of its own.
+#pragma once
+
+#include "common/base/units.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb {
+
+/// Folders of the groups whose files of `controller` ("cpu", "memory", "cpuset") limit this process, the outermost
+/// first: those of version 2, then those of version 1.
+[[nodiscard]] std::vector<std::filesystem::path> control_groups(std::string_view controller,
+                                                                std::filesystem::path const& root = "/");
+
+/// What is left of the tightest memory limit, page cache that can be dropped included; nullopt: there is no limit.
+[[nodiscard]] std::optional<Bytes> left_in_control_groups(std::filesystem::path const& root = "/");
+
+/// Processors that the tightest quota allows, 1.5 for 150 ms in periods of 100 ms; nullopt: there is no quota.
+[[nodiscard]] std::optional<double> cpu_quota(std::filesystem::path const& root = "/");
+
+/// How often a quota of processor time held processes of the group back.
+struct QuotaUse {
+    std::uint64_t periods = 0;    // in which something ran
+    std::uint64_t throttled = 0;  // of these, in which the quota was used up
+    Nanoseconds throttled_ns = 0;
+    bool operator==(QuotaUse const&) const = default;
+};
+
+/// Reads cpu.stat of all groups of this process. Files are opened at each read, which takes some microseconds: never
+/// where something is timed.
+class QuotaReader {
+public:
+    explicit QuotaReader(std::filesystem::path const& root = "/");
+    /// Since the groups were made, added up over the groups; nullopt: no group says.
+    [[nodiscard]] std::optional<QuotaUse> read() const;
+
+private:
+    std::vector<std::filesystem::path> files_;
+};
+
+}  // namespace dlmb

@@ -1,0 +1,109 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Made-up trees of /proc and /sys: of machines and of containers, of both versions of control groups.
+#include "common/memory/control_groups.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <unistd.h>
+
+namespace dlmb {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ControlGroups : public ::testing::Test {
+protected:
+    ControlGroups() { fs::remove_all(root_); }
+    void TearDown() override { fs::remove_all(root_); }
+
+    void write(std::string const& file, std::string const& text) const {
+        fs::create_directories((root_ / file).parent_path());
+        std::ofstream(root_ / file) << text;
+    }
+    [[nodiscard]] std::vector<std::string> groups(std::string_view controller) const {
+        std::vector<std::string> names;
+        for (fs::path const& group : control_groups(controller, root_)) {
+            names.push_back(fs::relative(group, root_).string());
+        }
+        return names;
+    }
+
+    fs::path root_ = fs::path(::testing::TempDir()) / ("dlmb_control_groups_" + std::to_string(::getpid()));
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(ControlGroups, OfVersion2AreTheOwnOneAndThoseAbove) {
+    write("proc/self/cgroup", "0::/jobs/7\n");
+    write("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n");
+    write("sys/fs/cgroup/jobs/7/cpu.max", "150000 100000\n");
+    EXPECT_EQ(groups("cpu"), (Names{"sys/fs/cgroup", "sys/fs/cgroup/jobs", "sys/fs/cgroup/jobs/7"}));
+    EXPECT_EQ(cpu_quota(root_), 1.5);
+    write("sys/fs/cgroup/jobs/cpu.max", "50000 100000\n");
+    EXPECT_EQ(cpu_quota(root_), 0.5);
+    write("sys/fs/cgroup/jobs/cpu.max", "max 100000\n");
+    write("sys/fs/cgroup/jobs/7/cpu.max", "max 100000\n");
+    EXPECT_EQ(cpu_quota(root_), std::nullopt);
+}
+
+TEST_F(ControlGroups, OfVersion1AreBelowTheMountOfTheController) {
+    write("proc/self/cgroup", "5:memory:/other\n4:cpu,cpuacct:/jobs/7\n1:name=systemd:/\n");
+    write("proc/self/mountinfo", "31 23 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n");
+    write("sys/fs/cgroup/cpu,cpuacct/jobs/7/cpu.cfs_quota_us", "25000\n");
+    write("sys/fs/cgroup/cpu,cpuacct/jobs/7/cpu.cfs_period_us", "100000\n");
+    EXPECT_EQ(groups("cpu"), (Names{"sys/fs/cgroup/cpu,cpuacct", "sys/fs/cgroup/cpu,cpuacct/jobs",
+                                    "sys/fs/cgroup/cpu,cpuacct/jobs/7"}));
+    EXPECT_EQ(cpu_quota(root_), 0.25);
+    write("sys/fs/cgroup/cpu,cpuacct/jobs/7/cpu.cfs_quota_us", "-1\n");
+    EXPECT_EQ(cpu_quota(root_), std::nullopt);
+}
+
+TEST_F(ControlGroups, OfAContainerAreWhereItsOwnGroupIsMounted) {
+    write("proc/self/cgroup", "4:cpu:/docker/0a1b/sub\n");  // as the machine names it
+    write("proc/self/mountinfo", "31 23 0:27 /docker/0a1b /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n");
+    write("sys/fs/cgroup/cpu/sub/cpu.stat", "nr_periods 0\n");
+    EXPECT_EQ(groups("cpu"), (Names{"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu/sub"}));
+    write("proc/self/cgroup", "4:cpu:/\n");  // as it is seen in a namespace of its own
+    EXPECT_EQ(groups("cpu"), Names{"sys/fs/cgroup/cpu"});
+}
+
+TEST_F(ControlGroups, MemoryLimitsOfBothVersionsCount) {
+    constexpr Bytes mib = Bytes{1} << 20U;
+    write("proc/self/cgroup", "4:memory:/jobs\n0::/\n");
+    write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");  // none
+    write("sys/fs/cgroup/memory/memory.usage_in_bytes", "123\n");
+    EXPECT_EQ(left_in_control_groups(root_), std::nullopt);
+    write("sys/fs/cgroup/memory/jobs/memory.limit_in_bytes", std::to_string(1024 * mib) + "\n");
+    write("sys/fs/cgroup/memory/jobs/memory.usage_in_bytes", std::to_string(1000 * mib) + "\n");
+    write("sys/fs/cgroup/memory/jobs/memory.stat", "cache 7\ntotal_inactive_file " + std::to_string(76 * mib) + "\n");
+    EXPECT_EQ(left_in_control_groups(root_), 100 * mib);
+    write("sys/fs/cgroup/memory.max", std::to_string(64 * mib) + "\n");
+    write("sys/fs/cgroup/memory.current", std::to_string(60 * mib) + "\n");
+    EXPECT_EQ(left_in_control_groups(root_), 4 * mib);
+}
+
+TEST_F(ControlGroups, QuotaReaderAddsUpWhatBothVersionsSay) {
+    write("proc/self/cgroup", "4:cpu:/jobs\n0::/slice\n");
+    EXPECT_EQ(QuotaReader(root_).read(), std::nullopt);
+    write("sys/fs/cgroup/cpu/jobs/cpu.stat", "nr_periods 10\nnr_throttled 3\nthrottled_time 5000000\n");
+    write("sys/fs/cgroup/slice/cpu.stat",
+          "usage_usec 77\nuser_usec 70\nnr_periods 5\nnr_throttled 2\nthrottled_usec 1500\nnr_bursts 0\n");
+    QuotaReader const reader(root_);
+    EXPECT_EQ(reader.read(), (QuotaUse{15, 5, 6'500'000}));
+    write("sys/fs/cgroup/slice/cpu.stat", "nr_periods 6\nnr_throttled 3\nthrottled_usec 2500\n");
+    EXPECT_EQ(reader.read(), (QuotaUse{16, 6, 7'500'000}));
+}
+
+TEST_F(ControlGroups, ATreeThatIsNotThereLimitsNothing) {
+    EXPECT_EQ(groups("cpu"), Names{});
+    EXPECT_EQ(cpu_quota(root_), std::nullopt);
+    EXPECT_EQ(left_in_control_groups(root_), std::nullopt);
+    EXPECT_EQ(QuotaReader(root_).read(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace dlmb
