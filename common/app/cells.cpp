@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace dlmb::app {
 namespace {
@@ -86,6 +87,19 @@ std::vector<MethodChoice> methods_of(Backend const& backend, MemoryKind memory, 
         }
     }
     return chosen;
+}
+
+/// The methods that were asked for by name, that this backend knows, and that make no difference to this traffic.
+std::vector<MethodChoice> idle_methods(Backend const& backend, std::span<OperationUse const> uses,
+                                       std::vector<MethodChoice> const& asked_for) {
+    auto const known = backend.methods();
+    std::vector<MethodChoice> idle;
+    std::copy_if(asked_for.begin(), asked_for.end(), std::back_inserter(idle), [&](MethodChoice const& method) {
+        bool const has =
+            std::any_of(known.begin(), known.end(), [&](MethodInfo const& info) { return info.name == method.name; });
+        return has && !changes_something(backend, method.name, uses);
+    });
+    return idle;
 }
 
 measure::Cell make_cell(CellSource const& source, SweepPoint const& point, std::uint32_t draws,
@@ -317,7 +331,14 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
         std::vector<MethodChoice> const methods =
             methods_of(backend, point.memory, uses, asked, source.options.all_methods && !own_method,
                        overlaps(source.type, source.options));
-        if (methods.empty()) {
+        std::vector<MethodChoice> const idle = idle_methods(backend, uses, asked);
+        for (MethodChoice const& method : idle) {
+            cells.skipped.push_back({make_cell(source, point, draws, opened.name, method),
+                                     fmt::format("{}: {} does nothing differently for {}; --method all takes those "
+                                                 "that do",
+                                                 opened.name, method.name, name_of(uses.front().kind))});
+        }
+        if (methods.empty() && idle.empty()) {
             bool const has_any = default_method(backend.methods(), uses.front()) != nullptr;
             cells.skipped.push_back(
                 {make_cell(source, point, draws, opened.name, {}),

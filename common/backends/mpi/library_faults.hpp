@@ -7,8 +7,6 @@
 
 #include "common/bootstrap/mpi/mpi_check.hpp"
 
-#include <mpi.h>
-
 #include <array>
 #include <string_view>
 

@@ -137,9 +137,20 @@ private:
             queues_ = std::make_unique<DeviceQueues>();
         }
         std::vector<Window> windows;
-        std::vector<PreparedCall> calls =
-            compile_plan({plan, method, communicators, limits_, &buffers, device ? queues_.get() : nullptr,
-                          agreed.concurrent, agreed.large, idle_, &images.host, nullptr, nullptr, &windows});
+        std::vector<PreparedCall> calls;
+        std::string failed;
+        try {
+            calls = compile_plan({plan, method, communicators, limits_, &buffers, device ? queues_.get() : nullptr,
+                                  agreed.concurrent, agreed.large, idle_, &images.host, nullptr, nullptr, &windows});
+        } catch (CallFailed const& failure) {  // such as a window that finds no shared memory
+            failed = fmt::format("{}: {}", method.row->info.name, failure.summary());
+        }
+        if (std::string const reason = first_refusal(bootstrap_, failed); !reason.empty()) {
+            for (Window& window : windows) {
+                window.leave();  // another rank may have none to free with
+            }
+            return Unsupported{"mpi: " + reason};
+        }
         if (method.row->kind == MethodKind::algorithm) {
             std::string const reason = applicability_test(plan, calls, method.algorithms, algorithms_, bootstrap_);
             if (!reason.empty()) {

@@ -26,6 +26,8 @@ public:
 
     /// All ranks of the communicator, until the window ends.
     void lock_all();
+    /// It stays until the process ends: to free it waits for ranks that may have none.
+    void leave() { window_ = MPI_WIN_NULL; }
     [[nodiscard]] MPI_Win get() const { return window_; }
     [[nodiscard]] std::byte* base() const { return base_; }
     /// What a peer has completed here needs no other call on the window to be seen.

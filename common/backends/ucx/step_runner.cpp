@@ -33,13 +33,19 @@ StepRunner::StepRunner(BackendContext const& context, std::span<MethodChoice con
             others.push_back(rank);
         }
     }
-    workers_.standard().connect(others);
+    auto const require = [](std::string const& refusal) {
+        if (!refusal.empty()) {
+            throw Error("ucx: " + refusal);
+        }
+    };
+    require(workers_.why_not());
+    require(workers_.standard().connect(others));
     for (MethodChoice const& method : methods) {
         auto const found = workers_.with(methods_.choose(method).context_settings());
         if (!found) {
             throw Error(found.error().reason);
         }
-        found.value()->connect(others);
+        require(found.value()->connect(others));
     }
 }
 

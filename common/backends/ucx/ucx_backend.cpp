@@ -74,6 +74,7 @@ std::unique_ptr<DeviceQueues> make_queues(Plan const& plan, std::vector<LoweredS
 class UcxBackend final : public Backend {
 public:
     explicit UcxBackend(BackendContext const& context) : workers_(context) {}
+    [[nodiscard]] std::string const& why_unusable() const { return workers_.why_not(); }
 
     [[nodiscard]] std::string_view name() const override { return "ucx"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_.infos(); }
@@ -119,7 +120,9 @@ public:
         if (std::string const problem = first_refusal(bootstrap, matched.problem.value_or("")); !problem.empty()) {
             throw Error(problem);
         }
-        worker.connect(peers_of(steps));
+        if (std::string refusal = worker.connect(peers_of(steps)); !refusal.empty()) {
+            return Unsupported{"ucx: " + refusal};
+        }
         resources.messages = std::make_unique<Messages>(worker, ucx_type_of(buffers.kind));
         resources.device = works_on_device(buffers.kind) ? make_queues(plan, steps) : nullptr;
         resources.remote = methods.one_sided() ? std::make_unique<RemoteMemory>(plan, buffers, steps, made.value(),
@@ -151,7 +154,11 @@ MadeBackend make_backend(BackendContext const& context) {
         return Unsupported{
             fmt::format("a message tag names {} ranks, the launch has {}", tag_field_limit, context.bootstrap.size())};
     }
-    return std::unique_ptr<Backend>(std::make_unique<UcxBackend>(context));
+    auto made = std::make_unique<UcxBackend>(context);
+    if (!made->why_unusable().empty()) {
+        return Unsupported{made->why_unusable()};
+    }
+    return std::unique_ptr<Backend>(std::move(made));
 }
 
 }  // namespace dlmb::ucx

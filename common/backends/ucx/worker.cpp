@@ -4,6 +4,7 @@
 
 #include "common/backends/ucx/transports.hpp"
 #include "common/bootstrap/over_ranks.hpp"
+#include "common/memory/host_space.hpp"
 
 #include <fmt/core.h>
 
@@ -64,6 +65,28 @@ std::string transports_of(std::span<ucp_ep_h const> endpoints) {
     return info.empty() ? "none yet" : transports_in(info);
 }
 
+/// Without the place in the source.
+std::string message_of(Error const& error) {
+    std::string const text = error.what();
+    return text.substr(0, text.rfind("\n  at "));
+}
+
+/// What helps where UCX has no transport that works; it says more on standard error.
+std::string remedy(Provenance const& settings) {
+    std::string text;
+    if (auto const tls = settings.find("ucx_tls"); tls != settings.end() && tls->second != "all") {
+        text += fmt::format("; UCX_TLS is {}: name transports that reach the other ranks, or leave it out (ucx_info -d "
+                            "lists those of this node)",
+                            tls->second);
+    }
+    if (auto const shared = shared_memory_space(); shared && shared->free < Bytes{1} << 30U) {
+        text += fmt::format("; /dev/shm has {} free of {}: give the container more (--shm-size=1g), or set "
+                            "UCX_TLS=^posix",
+                            human_bytes(shared->free), human_bytes(shared->all));
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string run_time_version() {
@@ -78,26 +101,45 @@ Worker::Worker(BackendContext const& context, ConfigHandle config, bool remote_m
     : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)),
       settings_(settings_of_interest(*config)), context_(make_context(bootstrap_, *config, remote_memory)),
       worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
-      addresses_(gather_addresses(worker_.get(), bootstrap_)),
       endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit) {}
 
+void Worker::exchange_addresses() {
+    addresses_ = gather_addresses(worker_.get(), bootstrap_);
+}
+
 void Worker::close() {
+    if (!refused_.empty()) {
+        return;  // some endpoints lead nowhere, and would be waited for
+    }
     flush();
     bootstrap_.barrier();  // nobody closes while a peer may still need this side
     close_endpoints();
     bootstrap_.barrier();  // nobody leaves while a peer is still closing
 }
 
-void Worker::connect(std::span<Rank const> peers) {
+std::string Worker::connect(std::span<Rank const> peers) {
+    if (!refused_.empty()) {
+        return refused_;
+    }
     std::vector<Rank> fresh;
+    std::string problem;
     for (Rank const peer : peers) {
-        if (endpoint(peer) == nullptr) {
-            make_endpoint(peer);
-            fresh.push_back(peer);
+        if (endpoint(peer) == nullptr && problem.empty()) {
+            try {
+                make_endpoint(peer);
+                fresh.push_back(peer);
+            } catch (Error const& error) {
+                problem = fmt::format("rank {} cannot reach rank {}: {}", bootstrap_.rank(), peer, message_of(error));
+            }
         }
     }
-    exchange_first_messages(fresh);
-    flush();
+    // Before anyone waits for a message of a rank that cannot send it.
+    refused_ = first_refusal(bootstrap_, problem.empty() ? "" : problem + remedy(settings_));
+    if (refused_.empty()) {
+        exchange_first_messages(fresh);
+        flush();
+    }
+    return refused_;
 }
 
 void Worker::make_endpoint(Rank peer) {
@@ -179,8 +221,9 @@ Provenance Worker::provenance() const {
 
 Workers::Workers(BackendContext context)
     : context_(std::move(context)), exceptions_at_start_(std::uncaught_exceptions()) {
-    if (std::string const problem = make({}, false); !problem.empty()) {
-        throw Error(problem);
+    why_not_ = make({}, false);
+    if (!why_not_.empty()) {
+        return;
     }
     active_ = &standard();
     progress_ = context_.bootstrap.add_progress([this] { progress(); });
@@ -214,9 +257,20 @@ Expected<Worker*, Unsupported> Workers::with(ContextSettings const& settings, bo
 
 std::string Workers::make(ContextSettings const& settings, bool remote_memory) {
     ConfigHandle config = read_config();
-    std::string reason = first_refusal(context_.bootstrap, set(*config, settings));
+    Provenance const in_effect = settings_of_interest(*config);
+    std::string problem = set(*config, settings);
+    std::unique_ptr<Worker> worker;
+    try {
+        if (problem.empty()) {
+            worker = std::make_unique<Worker>(context_, std::move(config), remote_memory);
+        }
+    } catch (Error const& error) {
+        problem = fmt::format("rank {}: {}{}", context_.bootstrap.rank(), message_of(error), remedy(in_effect));
+    }
+    std::string reason = first_refusal(context_.bootstrap, problem);
     if (reason.empty()) {
-        all_.push_back({settings, remote_memory, std::make_unique<Worker>(context_, std::move(config), remote_memory)});
+        worker->exchange_addresses();
+        all_.push_back({settings, remote_memory, std::move(worker)});
     }
     return reason;
 }

@@ -22,7 +22,7 @@ namespace dlmb::ucx {
 
 class Worker {
 public:
-    /// Collective: ranks learn each other's worker addresses.
+    /// Of this rank alone. Throws Error where UCX cannot be used here.
     Worker(BackendContext const& context, ConfigHandle config, bool remote_memory);
     Worker(Worker const&) = delete;
     Worker& operator=(Worker const&) = delete;
@@ -30,9 +30,12 @@ public:
     /// Collective. Nothing may be in flight afterwards, and no endpoint is left.
     void close();
 
-    /// Makes endpoints to new peers and sends a first message both ways, so that no connection is made inside an
-    /// iteration. Both sides of a pair must call it.
-    void connect(std::span<Rank const> peers);
+    /// Collective. Before the first connect().
+    void exchange_addresses();
+    /// Collective. Makes endpoints to new peers and sends a first message both ways, so that no connection is made
+    /// inside an iteration. Both sides of a pair must name each other. Returns why some rank cannot reach a peer, alike
+    /// on all ranks; empty: all can. After a refusal it makes no connection any more.
+    [[nodiscard]] std::string connect(std::span<Rank const> peers);
     [[nodiscard]] ucp_ep_h endpoint(Rank peer) const { return endpoints_[static_cast<std::size_t>(peer)]; }
     [[nodiscard]] ucp_worker_h handle() const { return worker_.get(); }
     [[nodiscard]] ucp_context_h context() const { return context_.get(); }
@@ -74,13 +77,16 @@ private:
     MemoryTypes memory_types_;
     std::vector<Blob> addresses_;
     std::vector<ucp_ep_h> endpoints_;  // by world rank; nullptr: none yet
+    std::string refused_;              // by connect()
     OperationIds operation_ids_;
 };
 
 class Workers {
 public:
-    /// Collective, as are all calls below that are not const.
+    /// Collective, as are all calls below that are not const. Look at why_not() before anything else.
     explicit Workers(BackendContext context);
+    /// Why UCX cannot be used on some rank, and what to do, alike on all ranks; empty: it can.
+    [[nodiscard]] std::string const& why_not() const { return why_not_; }
     Workers(Workers const&) = delete;
     Workers& operator=(Workers const&) = delete;
     /// Collective, unless an exception is on its way: then nothing is waited for.
@@ -117,6 +123,7 @@ private:
     [[nodiscard]] std::string make(ContextSettings const& settings, bool remote_memory);
 
     BackendContext context_;
+    std::string why_not_;
     int exceptions_at_start_;
     std::vector<WithSettings> all_;
     Worker* active_ = nullptr;

@@ -26,7 +26,7 @@ std::string text_of_mismatch(Bytes sent, Bytes expected) {
         Workers workers({bootstrap, YieldPolicy::always});
         Worker& worker = workers.standard();
         Rank const other = 1 - bootstrap.rank();
-        worker.connect({&other, 1});
+        EXPECT_EQ(worker.connect({&other, 1}), "");
         std::vector<std::byte> data(std::max(sent, expected));
         BatchPlan plan;
         plan.name = "step 3 \"combine\"";
@@ -72,7 +72,7 @@ TEST(MessageBatch, ReceivesOfMessagesThatHaveArrivedNeedNoProgressToBeComplete) 
         Workers workers({bootstrap, YieldPolicy::always});
         Worker& worker = workers.standard();
         Rank const other = 1 - bootstrap.rank();
-        worker.connect({&other, 1});
+        EXPECT_EQ(worker.connect({&other, 1}), "");
         std::vector<std::byte> data(messages);
         BatchPlan plan;
         plan.send_window = messages;
