@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/batch.hpp"
 
+#include "common/app/known_faults.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/statistics/series.hpp"
@@ -381,6 +382,10 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
                                     [&](ReadyPoint const& each) { return each.prepared.get() == cell.point; });
     record::Record record = describe(*ready, cell);
     record.result = result;
+    if (result.status == measure::Status::invalid) {
+        std::string const fault = known_fault(record, cell.point->plans(), reporter_.launch().environment.variables);
+        record.result.reason += fault.empty() ? "" : "; " + fault;
+    }
     if (auto const& calibration = reporter_.launch().calibration; calibration && !result.samples_ns.empty()) {
         record.result.below_floor = is_below_floor(result, calibration->timer.cost_ns);
     }
