@@ -20,7 +20,7 @@ struct Sharers {
 };
 
 Sharers find_sharers(Bootstrap& bootstrap, Devices const& devices, std::vector<int> const& distances) {
-    std::string view = bootstrap.host();  // the node, and what of it this rank sees
+    std::string view = std::to_string(bootstrap.node_leader());  // the node, and what of it this rank sees
     for (Device const& device : devices.list) {
         view += ' ' + device.pci_bus_id;
     }

@@ -386,6 +386,9 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
         std::string const fault = known_fault(record, cell.point->plans(), reporter_.launch().environment.variables);
         record.result.reason += fault.empty() ? "" : "; " + fault;
     }
+    if (source_.assumed_nodes) {
+        record.result.flags.emplace_back(record::assumed_nodes_flag);
+    }
     if (auto const& calibration = reporter_.launch().calibration; calibration && !result.samples_ns.empty()) {
         record.result.below_floor = is_below_floor(result, calibration->timer.cost_ns);
     }

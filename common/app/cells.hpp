@@ -55,6 +55,7 @@ struct CellSource {
     WorldShape world;
     std::vector<OpenedBackend> const& backends;
     std::set<std::string> finished;  // ids of cells that the results file holds, with --resume
+    bool assumed_nodes = false;      // `world` has other nodes than this launch
 };
 
 struct PointCells {

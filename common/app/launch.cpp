@@ -8,6 +8,7 @@
 #include "common/app/fixed_text.hpp"
 #include "common/app/launch_calibration.hpp"
 #include "common/base/error.hpp"
+#include "common/bootstrap/node_layout.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/start/common_start.hpp"
 #include "common/record/machine.hpp"
@@ -89,23 +90,27 @@ std::string on_rank_zero(Bootstrap& bootstrap, std::function<std::string()> cons
     return text;
 }
 
-/// Ranks on each node, when that is one number and nodes hold consecutive ranks; otherwise 0.
-int regular_ranks_per_node(Bootstrap& bootstrap) {
-    std::vector<Blob> const hosts = bootstrap.all_gather(std::as_bytes(std::span(bootstrap.host())));
-    std::size_t const first = static_cast<std::size_t>(
-        std::find_if(hosts.begin(), hosts.end(), [&](Blob const& host) { return host != hosts.front(); }) -
-        hosts.begin());
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        bool const same_node = rank > 0 && hosts[rank] == hosts[rank - 1];
-        if (same_node != (rank % first != 0) || hosts.size() % first != 0) {
-            return 0;
-        }
-    }
-    return static_cast<int>(first);
-}
+/// The world that traffic is planned for.
+struct PlannedWorld {
+    WorldShape shape;
+    std::string assumption;  // how it is not the one of this launch; empty: it is
+};
 
-WorldShape world_of(Bootstrap& bootstrap, Options const& options) {
-    return {bootstrap.size(), options.ranks_per_node ? *options.ranks_per_node : regular_ranks_per_node(bootstrap)};
+/// Collective.
+PlannedWorld world_of(Bootstrap& bootstrap, Options const& options) {
+    bool const threads = bootstrap.kind() == "in_process";  // on one node, whatever --ranks-per-node pretends
+    int const there = threads ? bootstrap.size() : gather_layout(bootstrap).ranks_per_node();
+    int const planned = options.ranks_per_node.value_or(there);
+    PlannedWorld world{{bootstrap.size(), planned}, ""};
+    if (planned != there) {
+        world.assumption = fmt::format(
+            "--ranks-per-node {}: planned for nodes that this launch does not have ({}); its cells are flagged {}, and "
+            "no tuning table is made of them",
+            planned,
+            there > 0 ? fmt::format("it has {} ranks on each", there) : "its ranks are not on nodes in equal blocks",
+            record::assumed_nodes_flag);
+    }
+    return world;
 }
 
 /// Every point is checked before the first one is measured, on all ranks: a counts file may be missing on one node.
@@ -185,7 +190,8 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     measure::Watchdog& watchdog = watch.watchdog();
     Options options = given;
     options.runner.order_seed = order_seed(bootstrap, given);
-    WorldShape const world = world_of(bootstrap, options);
+    PlannedWorld const planned = world_of(bootstrap, options);
+    WorldShape const& world = planned.shape;
     std::map<std::string, std::size_t> left_out;
     std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world, left_out, watchdog);
     std::set<std::string> finished = finished_cells(bootstrap, options);
@@ -193,6 +199,9 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
                                        [](MemoryKind kind) { return kind == MemoryKind::host; });
     record::DeviceUse const device = host_only ? adopt_no_device() : adopt_device(bootstrap, options.devices);
     record::Launch description = describe_launch(bootstrap, type, options, world, device);
+    if (!planned.assumption.empty()) {
+        description.environment.warnings.push_back(planned.assumption);
+    }
     std::unique_ptr<Chooser> const chooser = open_chooser(bootstrap, options, description.environment);
     std::vector<OpenedBackend> const backends = open_backends(bootstrap, options, chooser.get());
     check_methods(backends, options);
@@ -216,7 +225,7 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     }
     QuotaReader const cpu_quota;
     measure::LaunchShared const shared{bootstrap, start, watchdog, options.runner, &cpu_quota};
-    CellSource const source{type, options, world, backends, std::move(finished)};
+    CellSource const source{type, options, world, backends, std::move(finished), !planned.assumption.empty()};
     RankHardware const hardware{device, throttling ? &*throttling : nullptr, options.shared_gpu,
                                 description.environment.largest_cache,
                                 record::parse_cpu_list(record::read_affinity().numa)};

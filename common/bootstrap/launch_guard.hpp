@@ -33,6 +33,10 @@ struct LauncherInfo {
 [[nodiscard]] std::string refusal_after_init(LauncherVariables const& variables, std::string_view library,
                                              int mpi_size);
 
+/// Among Bootstrap::facts(): the files that the MPI library took settings from, joined with ','. Their paths name
+/// users, so it is no fact for the record.
+inline constexpr std::string_view parameter_files_fact = "parameter_files";
+
 /// Differences that do not stop a launch but belong in its record; empty: none.
 [[nodiscard]] std::string launch_warning(LauncherVariables const& variables, int mpi_size, int mpi_local_rank);
 

@@ -38,9 +38,9 @@ std::vector<std::string> build_warnings() {
 }
 
 Facts identity_of(Bootstrap const& bootstrap, Placement const& placement) {
-    Facts identity = placement.nodes.at(placement.ranks.front().place.host).identity;
+    Facts identity = placement.nodes.front().identity;
     std::vector<std::size_t> ranks_per_node;
-    for (auto const& [host, node] : placement.nodes) {
+    for (NodeFacts const& node : placement.nodes) {
         ranks_per_node.push_back(static_cast<std::size_t>(node.ranks));
     }
     identity["ranks"] = std::to_string(placement.ranks.size());
@@ -71,15 +71,15 @@ Facts informational_of(Bootstrap const& bootstrap, Placement const& placement, D
     facts["git_revision"] = build_info().git_revision;
     facts["compiler"] = build_info().compiler;
     facts["compiler_flags"] = build_info().flags;
-    facts["topology_source"] = placement.nodes.at(placement.ranks.front().place.host).topology_source;
+    facts["topology_source"] = placement.nodes.front().topology_source;
     facts["time"] = utc_now();
     std::string hosts;
-    for (auto const& [host, node] : placement.nodes) {
-        hosts += (hosts.empty() ? "" : ",") + host;
+    for (NodeFacts const& node : placement.nodes) {
+        hosts += (hosts.empty() ? "" : ",") + node.name;
     }
     facts["hosts"] = hosts;
     for (auto const& [name, value] : bootstrap.facts()) {
-        if (name != "mpi_library") {
+        if (name != "mpi_library" && name != parameter_files_fact) {
             facts[name] = value;
         }
     }
@@ -120,7 +120,7 @@ Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device) {
     for (RankFacts const& rank : placement.ranks) {
         environment.ranks.push_back(rank.place);
     }
-    for (auto const& [host, node] : placement.nodes) {
+    for (NodeFacts const& node : placement.nodes) {
         environment.largest_cache = std::max(environment.largest_cache, node.largest_cache);
     }
     for (auto const& warnings : {build_warnings(), placement_warnings(placement), device_warnings(environment)}) {

@@ -43,6 +43,7 @@ struct RankPlace {
     std::string numa;
     bool bound = false;  // may use fewer processing units than its node offers this launch
     std::optional<RankDevice> device = std::nullopt;
+    std::optional<int> node = std::nullopt;  // ranks that can share memory; absent in files of before
     bool operator==(RankPlace const&) const = default;
 };
 

@@ -91,6 +91,7 @@ void fields(auto& io, json::Of<RankPlace> auto& place) {
     io("cpuset", place.cpuset);
     io("numa", place.numa);
     io("bound", place.bound);
+    io.if_known("node", place.node);
     io.if_known("device", place.device);
 }
 

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/placement.hpp"
 
+#include "common/bootstrap/launch_guard.hpp"
+#include "common/bootstrap/node_layout.hpp"
 #include "common/record/json.hpp"
 #include "common/record/machine.hpp"
+#include "common/record/parameter_files.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -13,6 +16,7 @@
 namespace dlmb::record {
 
 void fields(auto& io, json::Of<NodeFacts> auto& node) {
+    io("name", node.name);
     io("identity", node.identity);
     io("units", node.units);
     io("largest_cache", node.largest_cache);
@@ -31,20 +35,31 @@ void fields(auto& io, json::Of<RankFacts> auto& rank) {
 
 namespace {
 
-NodeFacts describe_node() {
+std::string settings_from_files(Bootstrap const& bootstrap) {
+    auto const facts = bootstrap.facts();
+    auto const files = facts.find(parameter_files_fact);
+    return file_settings_text(file_settings(read_launcher_variables(), files == facts.end() ? "" : files->second));
+}
+
+NodeFacts describe_node(Bootstrap const& bootstrap) {
     Topology const topology = read_topology();
     NodeConditions const conditions = read_conditions();
-    return {{{"cpu_model", cpu_model()},
-             {"sockets", std::to_string(topology.sockets)},
-             {"numa_nodes", std::to_string(topology.numa_nodes)},
-             {"cores", std::to_string(topology.cores)},
-             {"processing_units", std::to_string(topology.processing_units)},
-             {"hwloc_synthetic", topology.synthetic}},
-            topology.processing_units,
-            topology.largest_cache,
-            topology.source,
-            conditions.governor,
-            conditions.load};
+    NodeFacts node{bootstrap.host(),
+                   {{"cpu_model", cpu_model()},
+                    {"sockets", std::to_string(topology.sockets)},
+                    {"numa_nodes", std::to_string(topology.numa_nodes)},
+                    {"cores", std::to_string(topology.cores)},
+                    {"processing_units", std::to_string(topology.processing_units)},
+                    {"hwloc_synthetic", topology.synthetic}},
+                   topology.processing_units,
+                   topology.largest_cache,
+                   topology.source,
+                   conditions.governor,
+                   conditions.load};
+    if (std::string settings = settings_from_files(bootstrap); !settings.empty()) {
+        node.identity["parameter_files"] = std::move(settings);
+    }
+    return node;
 }
 
 RankDevice describe_device(DeviceUse const& use, std::string const& numa_of_rank) {
@@ -67,7 +82,7 @@ RankFacts describe_this_rank(Bootstrap& bootstrap, DeviceUse const& use) {
                                         use.device->compute_capability, use.device->memory);
     }
     if (bootstrap.local_rank() == 0) {
-        mine.node = describe_node();
+        mine.node = describe_node(bootstrap);
     }
     return mine;
 }
@@ -75,16 +90,28 @@ RankFacts describe_this_rank(Bootstrap& bootstrap, DeviceUse const& use) {
 }  // namespace
 
 Placement gather_placement(Bootstrap& bootstrap, DeviceUse const& device) {
+    NodeLayout const layout = gather_layout(bootstrap);
     Placement placement;
+    placement.nodes.resize(static_cast<std::size_t>(layout.nodes));
     for (Blob const& each : bootstrap.all_gather(to_blob(write_value(describe_this_rank(bootstrap, device), "rank")))) {
+        int const number = layout.node_of[placement.ranks.size()];
         RankFacts& rank = placement.ranks.emplace_back();
         read_value(from_blob(each), rank, "rank");
+        rank.place.node = number;
         if (rank.node) {
-            placement.nodes[rank.place.host] = *rank.node;
+            placement.nodes[static_cast<std::size_t>(number)] = *rank.node;
         }
     }
+    std::map<std::string, int> nodes_with;
+    for (NodeFacts const& node : placement.nodes) {
+        ++nodes_with[node.name];
+    }
+    for (std::size_t number = 0; number < placement.nodes.size(); ++number) {
+        NodeFacts& node = placement.nodes[number];
+        node.name += nodes_with[node.name] > 1 ? fmt::format(" (node {})", number) : "";
+    }
     for (RankFacts& rank : placement.ranks) {
-        NodeFacts& node = placement.nodes[rank.place.host];
+        NodeFacts& node = placement.nodes[static_cast<std::size_t>(*rank.place.node)];
         ++node.ranks;
         auto const offered = static_cast<std::size_t>(std::max(node.units, 0));
         rank.place.bound = rank.units.size() < offered || offered == 1;
@@ -93,16 +120,16 @@ Placement gather_placement(Bootstrap& bootstrap, DeviceUse const& device) {
 }
 
 std::string gpus_in_use(std::vector<RankFacts> const& ranks) {
-    std::map<std::string, std::map<std::string, std::set<std::string>>> buses_of;  // by model, then by host
+    std::map<std::string, std::map<int, std::set<std::string>>> buses_of;  // by model, then by node
     for (RankFacts const& rank : ranks) {
         if (rank.place.device) {
-            buses_of[rank.device_model][rank.place.host].insert(rank.place.device->pci_bus_id);
+            buses_of[rank.device_model][rank.place.node.value_or(0)].insert(rank.place.device->pci_bus_id);
         }
     }
     std::string text;
-    for (auto const& [model, hosts] : buses_of) {
+    for (auto const& [model, nodes] : buses_of) {
         std::vector<std::size_t> counts;
-        for (auto const& [host, buses] : hosts) {
+        for (auto const& [node, buses] : nodes) {
             counts.push_back(buses.size());
         }
         text += fmt::format("{}{}, {} per node", text.empty() ? "" : "; ", model, range_text(counts));
@@ -115,6 +142,62 @@ std::string range_text(std::vector<std::size_t> const& counts) {
     return *least == *most ? std::to_string(*most) : fmt::format("{}..{}", *least, *most);
 }
 
+namespace {
+
+struct Difference {
+    std::string name;
+    std::string value;
+    std::string expected;
+};
+
+std::vector<Difference> differences(NodeFacts const& node, NodeFacts const& first) {
+    std::set<std::string> names;
+    for (auto const* identity : {&node.identity, &first.identity}) {
+        for (auto const& [name, value] : *identity) {
+            names.insert(name);
+        }
+    }
+    auto const value_in = [](NodeFacts const& facts, std::string const& name) {
+        auto const found = facts.identity.find(name);
+        return found == facts.identity.end() ? std::string{} : found->second;
+    };
+    std::vector<Difference> found;
+    for (std::string const& name : names) {
+        if (value_in(node, name) != value_in(first, name)) {
+            found.push_back({name, value_in(node, name), value_in(first, name)});
+        }
+    }
+    return found;
+}
+
+/// Of host names that are no names of nodes.
+std::vector<std::string> name_warnings(Placement const& placement) {
+    std::map<std::string, std::set<int>> nodes_of_name;
+    std::map<int, std::set<std::string>> names_of_node;
+    for (RankFacts const& rank : placement.ranks) {
+        nodes_of_name[rank.place.host].insert(rank.place.node.value_or(0));
+        names_of_node[rank.place.node.value_or(0)].insert(rank.place.host);
+    }
+    std::vector<std::string> warnings;
+    for (auto const& [name, nodes] : nodes_of_name) {
+        if (nodes.size() > 1) {
+            warnings.push_back(fmt::format("{} nodes have the host name '{}': nodes are told apart by the memory that "
+                                           "ranks share",
+                                           nodes.size(), name));
+        }
+    }
+    for (auto const& [node, names] : names_of_node) {
+        if (names.size() > 1) {
+            warnings.push_back(fmt::format("the ranks of node {} give {} host names ({}): they share memory, so they "
+                                           "are counted as one node",
+                                           node, names.size(), fmt::join(names, ", ")));
+        }
+    }
+    return warnings;
+}
+
+}  // namespace
+
 std::vector<std::string> placement_warnings(Placement const& placement) {
     std::vector<std::string> warnings;
     auto const unbound = std::count_if(placement.ranks.begin(), placement.ranks.end(),
@@ -125,16 +208,17 @@ std::vector<std::string> placement_warnings(Placement const& placement) {
                         "mpirun --bind-to core or srun --cpu-bind=cores",
                         unbound, placement.ranks.size()));
     }
-    for (auto const& [host, node] : placement.nodes) {
+    for (NodeFacts const& node : placement.nodes) {
         if (node.ranks > node.units) {
             warnings.push_back(fmt::format("{} ranks share {} processing units on {}: times include waiting for a turn",
-                                           node.ranks, node.units, host));
+                                           node.ranks, node.units, node.name));
         }
     }
-    for (auto const& [host, node] : placement.nodes) {
+    for (NodeFacts const& node : placement.nodes) {
         std::map<int, std::set<std::vector<int>>> users;  // by core: the sets of units of the ranks on it
         for (RankFacts const& rank : placement.ranks) {
-            for (int const core : rank.place.bound&& rank.place.host == host ? rank.cores : std::vector<int>{}) {
+            bool const here = rank.place.bound && &placement.node_of(rank) == &node;
+            for (int const core : here ? rank.cores : std::vector<int>{}) {
                 users[core].insert(rank.units);
             }
         }
@@ -144,29 +228,30 @@ std::vector<std::string> placement_warnings(Placement const& placement) {
             warnings.push_back(
                 fmt::format("on {} ranks share {} cores as their hardware threads: each slows the other; "
                             "give each a core with mpirun --bind-to core or srun --cpu-bind=cores",
-                            host, shared));
+                            node.name, shared));
         }
     }
-    std::string const& first = placement.ranks.front().place.host;
-    for (auto const& [host, node] : placement.nodes) {
-        for (auto const& [name, value] : node.identity) {
-            if (auto const expected = placement.nodes.at(first).identity.at(name); value != expected) {
-                warnings.push_back(
-                    fmt::format("node {} differs from {}: {} is '{}', not '{}'", host, first, name, value, expected));
-            }
+    NodeFacts const& first = placement.nodes.front();
+    for (NodeFacts const& node : placement.nodes) {
+        for (auto const& [name, value, expected] : differences(node, first)) {
+            warnings.push_back(fmt::format("node {} differs from {}: {} is '{}', not '{}'", node.name, first.name, name,
+                                           value, expected));
         }
     }
-    for (auto const& [host, node] : placement.nodes) {
+    for (NodeFacts const& node : placement.nodes) {
         if (!node.governor.empty() && node.governor != "performance") {
             warnings.push_back(fmt::format("the frequency governor of {} is '{}': times follow the clock; set it with "
                                            "cpupower frequency-set -g performance",
-                                           host, node.governor));
+                                           node.name, node.governor));
         }
         if (node.load > node.ranks) {
             warnings.push_back(fmt::format("{} had a load of {:.1f} before its {} ranks began: other work takes their "
                                            "time",
-                                           host, node.load, node.ranks));
+                                           node.name, node.load, node.ranks));
         }
+    }
+    for (std::string& warning : name_warnings(placement)) {
+        warnings.push_back(std::move(warning));
     }
     return warnings;
 }

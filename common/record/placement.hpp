@@ -15,6 +15,7 @@ namespace dlmb::record {
 
 /// What the first rank of a node tells of it.
 struct NodeFacts {
+    std::string name;  // its host's; with the node's number where another node's host has the same
     std::map<std::string, std::string> identity;  // CPU model, sockets ...
     int units = 0;                                // processing units that it offers this launch
     Bytes largest_cache = 0;                      // 0: unknown
@@ -35,7 +36,11 @@ struct RankFacts {
 
 struct Placement {
     std::vector<RankFacts> ranks;
-    std::map<std::string, NodeFacts> nodes;  // by host
+    std::vector<NodeFacts> nodes;  // as node_layout.hpp numbers them
+
+    [[nodiscard]] NodeFacts const& node_of(RankFacts const& rank) const {
+        return nodes.at(static_cast<std::size_t>(rank.place.node.value_or(0)));
+    }
 };
 
 /// Collective, equal on all ranks.
@@ -49,7 +54,8 @@ struct Placement {
 [[nodiscard]] std::string range_text(std::vector<std::size_t> const& counts);
 
 /// Unbound ranks, more ranks than processing units, bound ranks on threads of one core, nodes that are not like rank
-/// 0's, a clock that changes, other work. Empty where nothing is wrong, as the next.
+/// 0's, a clock that changes, other work, host names that do not tell nodes apart. Empty where nothing is wrong, as the
+/// next.
 [[nodiscard]] std::vector<std::string> placement_warnings(Placement const& placement);
 
 /// Ranks that run far from their device, and devices that are a test double.

@@ -24,6 +24,9 @@ namespace dlmb::record {
 
 using measure::CellIdentity;
 
+/// Of a cell whose traffic was planned for other nodes than those that the ranks were on (--ranks-per-node).
+inline constexpr std::string_view assumed_nodes_flag = "assumed_nodes";
+
 inline constexpr char const* result_schema = "dlmb.result/1.1";
 
 struct PhaseTraffic {

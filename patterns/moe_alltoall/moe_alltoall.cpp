@@ -285,17 +285,23 @@ public:
     [[nodiscard]] Parameters resolved() const override { return {{"ep", fmt::format("{}", params_.ep)}}; }
 
     [[nodiscard]] std::vector<std::string> remarks() const override {
+        std::vector<std::string> remarks;
+        if (params_.wire == Wire::node_dedup && !params_.relayed()) {
+            remarks.emplace_back(
+                "--wire node_dedup: the ranks of a group are on one node, so that nothing is handed on "
+                "and rows go as with rank_dedup");
+        }
         std::size_t const fewest = params_.experts / params_.ep;
         using Kind = PlacementRule::Kind;
         bool const counted = params_.placement.kind == Kind::block || params_.placement.kind == Kind::cyclic;
-        if (params_.experts % params_.ep == 0 || !counted) {
-            return {};
+        if (params_.experts % params_.ep != 0 && counted) {
+            double const mean = static_cast<double>(params_.experts) / static_cast<double>(params_.ep);
+            remarks.push_back(fmt::format(
+                "{} experts on --ep {} are {} or {} per rank: with balanced routing the busiest rank has {:.2f} times "
+                "the mean",
+                params_.experts, params_.ep, fewest, fewest + 1, static_cast<double>(fewest + 1) / mean));
         }
-        double const mean = static_cast<double>(params_.experts) / static_cast<double>(params_.ep);
-        return {fmt::format(
-            "{} experts on --ep {} are {} or {} per rank: with balanced routing the busiest rank has {:.2f} times "
-            "the mean",
-            params_.experts, params_.ep, fewest, fewest + 1, static_cast<double>(fewest + 1) / mean)};
+        return remarks;
     }
 
 private:

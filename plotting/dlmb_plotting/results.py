@@ -102,6 +102,7 @@ DOUBTS = {
     "step": "a step: the machine changed while it was measured",
     "bimodal": "two levels: the median may be on either",
     "throttled": "a GPU's clocks were held down, or a quota of processor time was used up",
+    "assumed_nodes": "planned for nodes that the launch did not have",
     "shared GPU": "ranks took turns on a GPU: no measurement",
     "unchecked": "the received bytes were not checked",
 }

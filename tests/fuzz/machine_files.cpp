@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What Linux tells of the machine in files: each of them has the input.
+#include "common/memory/control_groups.hpp"
 #include "common/memory/host_space.hpp"
 #include "common/record/machine.hpp"
+#include "common/record/parameter_files.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
@@ -18,8 +20,8 @@ public:
         for (char const* const name :
              {"proc/cpuinfo", "proc/meminfo", "proc/loadavg", "proc/sys/kernel/osrelease", "proc/self/cgroup",
               "sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current", "sys/fs/cgroup/memory.stat",
-              "sys/fs/cgroup/cpu.max", "sys/devices/system/node/node0/cpulist",
-              "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+              "sys/fs/cgroup/cpu.max", "sys/fs/cgroup/cpu.stat", "proc/self/mountinfo", "etc/nccl.conf",
+              "sys/devices/system/node/node0/cpulist", "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
               "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "sys/class/infiniband/mlx5_0/hca_type"}) {
             std::filesystem::create_directories((folder_ / name).parent_path());
             std::filesystem::create_symlink(file_.path(), folder_ / name);
@@ -45,6 +47,10 @@ void machine_files(std::string_view input) {
     (void)record::read_conditions(root);
     require(record::cores_of({0, 1}, root).size() <= 2, "more cores than units");
     (void)available_host_memory(root);
+    (void)QuotaReader(root).read();
+    for (auto const& [name, value] : record::file_settings({}, "/etc/nccl.conf", root)) {
+        require(name.starts_with("NCCL_") || name.starts_with("OMPI_MCA_"), "a setting of no library");
+    }
     auto const units = record::parse_cpu_list(std::string(input));
     if (std::is_sorted(units.begin(), units.end()) && std::adjacent_find(units.begin(), units.end()) == units.end()) {
         require(record::parse_cpu_list(record::cpu_list(units)) == units, "a list of units is read as another one");

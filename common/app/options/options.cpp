@@ -258,7 +258,7 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
         ->check(CLI::Range(1, most_ranks));
     group.add("--buffer-limit", texts.buffer_limit,
               "bytes per rank that the buffers of a point may take; larger points are skipped [what is free]");
-    group.add("--ranks-per-node", options.ranks_per_node, "plan as if nodes had this many ranks [from the hosts]")
+    group.add("--ranks-per-node", options.ranks_per_node, "plan as if nodes had this many ranks [what they have]")
         ->check(CLI::Range(1, most_ranks));
 }
 

@@ -57,6 +57,10 @@ std::string algorithm_in(record::Record const& cell, record::Launch const& launc
 std::optional<Measurement> measurement_of(record::Record const& cell, record::Launch const& launch,
                                           std::string const& system) {
     auto const& world = cell.identity.world;
+    auto const& flags = cell.result.flags;
+    if (std::find(flags.begin(), flags.end(), record::assumed_nodes_flag) != flags.end()) {
+        return std::nullopt;
+    }
     auto const collective = collective_in(parameter_of(cell, "operation"));
     auto const message = parse_whole<Bytes>(parameter_of(cell, "message-size"));
     if (cell.identity.pattern != "collective" || cell.result.status != measure::Status::ok || cell.origin ||

@@ -7,6 +7,8 @@
 
 #include "common/bootstrap/mpi/mpi_check.hpp"
 
+#include <mpi.h>
+
 #include <array>
 #include <string_view>
 

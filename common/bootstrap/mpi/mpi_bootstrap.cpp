@@ -8,6 +8,8 @@
 #include "common/bootstrap/launch_guard.hpp"
 #include "common/bootstrap/mpi/communicator.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
+#include "common/bootstrap/mpi/parameter_files.hpp"
+#include "common/bootstrap/node_layout.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
@@ -39,10 +41,32 @@ std::map<std::string, std::string, std::less<>> facts(int size, int local_rank) 
         {"mpi_thread_level", std::string(name_of_thread_level(level))},
         {"launcher", launcher.name.empty() ? "none" : launcher.name},
         {"launched_ranks", launcher.ranks > 0 ? fmt::format("{}", launcher.ranks) : "unknown"}};
+    if (std::string files = parameter_files(); !files.empty()) {
+        facts.emplace(std::string(parameter_files_fact), std::move(files));
+    }
     if (std::string warning = launch_warning(variables, size, local_rank); !warning.empty()) {
         facts.emplace("launch_warning", std::move(warning));
     }
     return facts;
+}
+
+/// MPI goes by the launcher's word, which counts containers on one machine as one node; each has memory to share of its
+/// own.
+Communicator ranks_that_share_memory(Communicator const& world) {
+    MPI_Comm made = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(world.get(), MPI_COMM_TYPE_SHARED, world.rank(), MPI_INFO_NULL, &made),
+          "MPI_Comm_split_type");
+    Communicator const launched(made);
+    constexpr std::size_t longest_id = 128;
+    std::array<char, longest_id> mine{};
+    std::string const id = shared_memory_id();
+    std::copy_n(id.begin(), std::min(id.size(), mine.size()), mine.begin());
+    std::vector<std::array<char, longest_id>> all(static_cast<std::size_t>(launched.size()));
+    check(MPI_Allgather(mine.data(), longest_id, MPI_CHAR, all.data(), longest_id, MPI_CHAR, launched.get()),
+          "MPI_Allgather");
+    auto const first = static_cast<int>(std::find(all.begin(), all.end(), mine) - all.begin());
+    check(MPI_Comm_split(launched.get(), first, launched.rank(), &made), "MPI_Comm_split");
+    return Communicator(made);
 }
 
 /// Blobs to one peer packed into one message, so that empty ones and several to one peer need no special case:
@@ -104,10 +128,7 @@ public:
     MpiBootstrap() : world_(mpi::duplicate(MPI_COMM_WORLD)), rank_(world_.rank()), size_(world_.size()) {
         // Calls on requests name no communicator; some libraries report their errors here.
         check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        MPI_Comm node = MPI_COMM_NULL;
-        check(MPI_Comm_split_type(world_.get(), MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
-              "MPI_Comm_split_type");
-        mpi::Communicator const local(node);
+        mpi::Communicator const local = mpi::ranks_that_share_memory(world_);
         local_rank_ = local.rank();
         local_size_ = local.size();
         node_leader_ = rank_;

@@ -235,6 +235,15 @@ bool Observations::competes(record::Record const& cell) const {
            std::find(methods.begin(), methods.end(), parse_method(cell.identity.method).name) != methods.end();
 }
 
+namespace {
+
+bool has_flag(record::Record const& cell, std::string_view flag) {
+    auto const& flags = cell.result.flags;
+    return std::find(flags.begin(), flags.end(), flag) != flags.end();
+}
+
+}  // namespace
+
 std::string Observations::why_not(record::Record const& cell, record::Launch const& launch) const {
     if (cell.identity.pattern != "collective") {
         return "is not of dlmb_collective, whose cells are one operation each";
@@ -262,6 +271,9 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     }
     if (cell.result.validation.verdict != measure::Verdict::passed) {
         return "was not validated";
+    }
+    if (has_flag(cell, record::assumed_nodes_flag)) {
+        return "was planned for nodes that the launch did not have (--ranks-per-node)";
     }
     if (cell.result.throttled.value_or(false)) {
         return "was throttled: clocks of a GPU were held down, or a quota of processor time was used up";

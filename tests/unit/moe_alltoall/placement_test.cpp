@@ -57,6 +57,15 @@ TEST(MoePlacement, ExpertsThatRanksDoNotDivideAreSaid) {
     EXPECT_TRUE(said("128", "block").empty());
 }
 
+TEST(MoePlacement, ThatNothingIsHandedOnInsideOfANodeIsSaid) {
+    auto const said = [](WorldShape const& world) {
+        return make_moe(small({{"wire", "node_dedup"}, {"ep", "4"}}), world)->remarks();
+    };
+    EXPECT_TRUE(said({8, 2}).empty());
+    ASSERT_EQ(said({8, 4}).size(), 1U);
+    EXPECT_NE(said({8, 4}).front().find("rows go as with rank_dedup"), std::string::npos);
+}
+
 TEST(MoePlacement, RowsAreConservedWhereverExpertsAre) {
     for (char const* wire : {"expanded", "rank_dedup", "node_dedup", "padded"}) {
         for (char const* placement : {"block", "cyclic", "coarse:3", "fine:3", "lpt", "eplb"}) {

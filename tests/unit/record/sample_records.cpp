@@ -93,7 +93,9 @@ Launch sample_launch() {
     launch.environment.variables = {{"OMPI_MCA_btl", "self,vader"}, {"UCX_TLS", "sm,self"}};
     for (Rank rank = 0; rank < ranks; ++rank) {
         bool const first = rank % 2 == 0;
-        launch.environment.ranks.push_back({rank, rank < 2 ? "node-a" : "node-b", first ? "0" : "1", "0", true});
+        bool const on_first_node = rank < 2;
+        launch.environment.ranks.push_back({rank, on_first_node ? "node-a" : "node-b", first ? "0" : "1", "0", true,
+                                            std::nullopt, on_first_node ? 0 : 1});
     }
     launch.environment.largest_cache = Bytes{32} << 20;
     launch.environment.env_key = environment_key(launch.environment.identity);

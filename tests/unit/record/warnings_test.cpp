@@ -15,18 +15,20 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A rank that may run on these processing units.
+/// A rank that may run on these processing units. Hosts are named "a", "b" ... by the number of the node.
 RankFacts rank(std::string const& host, bool bound, std::vector<int> const& units = {}, std::vector<int> cores = {}) {
     RankFacts facts;
     facts.place.host = host;
+    facts.place.node = host.front() - 'a';
     facts.place.bound = bound;
     facts.units = units;
     facts.cores = std::move(cores);
     return facts;
 }
 
-NodeFacts node(int units, int ranks, std::string const& governor = "", double load = 0) {
+NodeFacts node(std::string const& name, int units, int ranks, std::string const& governor = "", double load = 0) {
     NodeFacts facts;
+    facts.name = name;
     facts.units = units;
     facts.ranks = ranks;
     facts.governor = governor;
@@ -35,27 +37,27 @@ NodeFacts node(int units, int ranks, std::string const& governor = "", double lo
 }
 
 TEST(PlacementWarnings, NameUnboundRanksAndCrowdedHosts) {
-    auto const warnings = placement_warnings({{rank("a", true), rank("a", false), rank("a", false), rank("b", true)},
-                                              {{"a", node(2, 3)}, {"b", node(1, 1)}}});
+    auto const warnings = placement_warnings(
+        {{rank("a", true), rank("a", false), rank("a", false), rank("b", true)}, {node("a", 2, 3), node("b", 1, 1)}});
     ASSERT_EQ(warnings.size(), 2U);
     EXPECT_EQ(warnings[0].substr(0, 31), "2 of 4 ranks are not bound and ");
     EXPECT_EQ(warnings[1].substr(0, 37), "3 ranks share 2 processing units on a");
 }
 
 TEST(PlacementWarnings, AreNoneForBoundRanksOnRoomyHosts) {
-    EXPECT_THAT(placement_warnings({{rank("a", true), rank("a", true)}, {{"a", node(2, 2)}}}), IsEmpty());
+    EXPECT_THAT(placement_warnings({{rank("a", true), rank("a", true)}, {node("a", 2, 2)}}), IsEmpty());
 }
 
 TEST(PlacementWarnings, GovernorAndLoadAreWarnedOfByNode) {
     auto const warnings = placement_warnings(
         {{rank("a", true)},
-         {{"a", node(2, 2, "powersave", 0.5)}, {"b", node(2, 2, "performance", 2.5)}, {"c", node(2, 2, "", 2.0)}}});
+         {node("a", 2, 2, "powersave", 0.5), node("b", 2, 2, "performance", 2.5), node("c", 2, 2, "", 2.0)}});
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("of a is 'powersave'"), HasSubstr("b had a load of 2.5")));
 }
 
 TEST(PlacementWarnings, BoundRanksOnHalvesOfACoreAreWarnedOf) {
     auto const warnings = [](RankFacts const& one, RankFacts const& other) {
-        return placement_warnings({{one, other}, {{"a", node(8, 1)}, {"b", node(8, 1)}}});
+        return placement_warnings({{one, other}, {node("a", 8, 1), node("b", 8, 1)}});
     };
     EXPECT_THAT(warnings(rank("a", true, {0}, {0}), rank("a", true, {4}, {0})),
                 ElementsAre(HasSubstr("share 1 cores")));
@@ -66,12 +68,25 @@ TEST(PlacementWarnings, BoundRanksOnHalvesOfACoreAreWarnedOf) {
 }
 
 TEST(PlacementWarnings, NodesThatAreNotLikeThatOfRank0AreNamed) {
-    NodeFacts first = node(2, 1);
-    NodeFacts second = first;
+    NodeFacts first = node("a", 2, 1);
+    NodeFacts second = node("b", 2, 1);
     first.identity["cpu_model"] = "Example CPU";
     second.identity["cpu_model"] = "Other CPU";
-    EXPECT_THAT(placement_warnings({{rank("b", true), rank("a", true)}, {{"a", second}, {"b", first}}}),
-                ElementsAre("node a differs from b: cpu_model is 'Other CPU', not 'Example CPU'"));
+    second.identity["parameter_files"] = "OMPI_MCA_pml=ob1";
+    EXPECT_THAT(placement_warnings({{rank("a", true), rank("b", true)}, {first, second}}),
+                ElementsAre("node b differs from a: cpu_model is 'Other CPU', not 'Example CPU'",
+                            "node b differs from a: parameter_files is 'OMPI_MCA_pml=ob1', not ''"));
+}
+
+TEST(PlacementWarnings, HostNamesThatAreNoNamesOfNodesAreSaid) {
+    RankFacts twin = rank("a", true);
+    twin.place.node = 1;
+    EXPECT_THAT(placement_warnings({{rank("a", true), twin}, {node("a (node 0)", 2, 1), node("a (node 1)", 2, 1)}}),
+                ElementsAre(HasSubstr("2 nodes have the host name 'a'")));
+    RankFacts other_name = rank("b", true);
+    other_name.place.node = 0;
+    EXPECT_THAT(placement_warnings({{rank("a", true), other_name}, {node("a", 2, 2)}}),
+                ElementsAre(HasSubstr("node 0 give 2 host names (a, b)")));
 }
 
 RankPlace place(Rank rank, std::string host, std::string bus, bool other_numa_node = false) {
@@ -81,6 +96,7 @@ RankPlace place(Rank rank, std::string host, std::string bus, bool other_numa_no
 RankFacts on_gpu(std::string const& model, std::string const& host, std::string const& bus) {
     RankFacts facts;
     facts.place = place(0, host, bus);
+    facts.place.node = host.front() - 'a';
     facts.device_model = model;
     return facts;
 }

@@ -319,7 +319,9 @@ TEST(Observations, LeaveOutACellOfAGpuWhoseClocksWereHeldDown) {
     cell.result.throttled = true;
     Observations const observations = observe(cell);
     EXPECT_TRUE(observations.kept().empty());
-    EXPECT_EQ(observations.refused().count("was throttled: clocks of a GPU were held down, or a quota of processor time was used up"), 1U);
+    EXPECT_EQ(observations.refused().count(
+                  "was throttled: clocks of a GPU were held down, or a quota of processor time was used up"),
+              1U);
 }
 
 }  // namespace
