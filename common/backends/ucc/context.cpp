@@ -3,31 +3,26 @@
 #include "common/backends/ucc/context.hpp"
 
 #include "common/backends/ucc/check.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/plan/group_index.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <set>
 
 namespace dlmb::ucc {
 namespace {
 
-/// UCC's out-of-band allgather by the bootstrap. It blocks, and so has no request to wait for: every rank makes a
-/// context at the same point.
-ucc_status_t gather(void* mine, void* all, std::size_t bytes, void* bootstrap, void** request) {
+/// UCC's out-of-band allgather. It blocks, and so has no request to wait for: every rank makes a context at the same
+/// point.
+ucc_status_t gather(void* mine, void* all, std::size_t bytes, void* meeting, void** request) {
     *request = mine;  // UCC takes nullptr for a failure
     try {
-        auto const blobs = static_cast<Bootstrap*>(bootstrap)->all_gather({static_cast<std::byte const*>(mine), bytes});
-        auto* to = static_cast<std::byte*>(all);
-        for (Blob const& blob : blobs) {
-            std::memcpy(to, blob.data(), std::min(bytes, blob.size()));
-            to += bytes;
-        }
-        return UCC_OK;
+        return static_cast<Meeting*>(meeting)->gather(static_cast<std::byte const*>(mine), static_cast<std::byte*>(all),
+                                                      bytes);
     } catch (std::exception const& error) {
         fmt::print(stderr, "dlmb: warning: ucc: allgather of addresses: {}\n", error.what());
         return UCC_ERR_NO_MESSAGE;
@@ -52,7 +47,7 @@ ucc_lib_h make_library(Bootstrap const& bootstrap) {
     return library;
 }
 
-ucc_context_h make_context(ucc_lib_h library, Bootstrap& bootstrap, std::string const& tune) {
+ucc_context_h make_context(ucc_lib_h library, Bootstrap const& bootstrap, Meeting& meeting, std::string const& tune) {
     ucc_context_config_h config = nullptr;
     check(ucc_context_config_read(library, nullptr, &config), "ucc_context_config_read");
     // UCC leaves out most calls of progress while nothing of this rank is in flight, but a peer may wait for what this
@@ -66,7 +61,7 @@ ucc_context_h make_context(ucc_lib_h library, Bootstrap& bootstrap, std::string 
     params.oob.allgather = gather;
     params.oob.req_test = nothing_left;
     params.oob.req_free = nothing_left;
-    params.oob.coll_info = &bootstrap;
+    params.oob.coll_info = &meeting;
     params.oob.n_oob_eps = static_cast<std::uint32_t>(bootstrap.size());
     params.oob.oob_ep = static_cast<std::uint32_t>(bootstrap.rank());
     ucc_context_h context = nullptr;
@@ -76,11 +71,71 @@ ucc_context_h make_context(ucc_lib_h library, Bootstrap& bootstrap, std::string 
     return context;
 }
 
+/// Without the place in the source.
+std::string message_of(Error const& error) {
+    std::string const text = error.what();
+    return text.substr(0, text.rfind("\n  at "));
+}
+
+constexpr char data_of_ucc = 'd';
+constexpr char agreement = 'a';
+
 }  // namespace
 
-Context::Context(Bootstrap& bootstrap, std::string const& tune)
-    : bootstrap_(bootstrap), exceptions_at_start_(std::uncaught_exceptions()), library_(make_library(bootstrap)),
-      context_(make_context(library_, bootstrap, tune)) {}
+std::vector<Blob> Meeting::meet(char kind, std::span<std::byte const> mine) {
+    Blob told{static_cast<std::byte>(kind)};
+    told.insert(told.end(), mine.begin(), mine.end());
+    std::vector<Blob> all = bootstrap_.all_gather(told);
+    for (Blob const& blob : all) {
+        if (blob.front() == static_cast<std::byte>(agreement) && blob.size() > 1 && refused_.empty()) {
+            refused_.assign(reinterpret_cast<char const*>(blob.data()) + 1, blob.size() - 1);
+        }
+    }
+    return all;
+}
+
+ucc_status_t Meeting::gather(std::byte const* mine, std::byte* all, std::size_t bytes) {
+    std::vector<Blob> const blobs = meet(data_of_ucc, {mine, bytes});
+    if (!refused_.empty()) {
+        return UCC_ERR_NO_MESSAGE;
+    }
+    for (Blob const& blob : blobs) {
+        std::copy_n(blob.begin() + 1, std::min(bytes, blob.size() - 1), all);
+        all += bytes;
+    }
+    return UCC_OK;
+}
+
+std::string Meeting::agree(std::string const& mine) {
+    if (refused_.empty()) {  // else it was told already, and the others are not in a call
+        (void)meet(agreement, std::as_bytes(std::span(mine)));
+    }
+    return refused_;
+}
+
+Context::Context(Bootstrap& bootstrap)
+    : bootstrap_(bootstrap), meeting_(std::make_unique<Meeting>(bootstrap)),
+      exceptions_at_start_(std::uncaught_exceptions()) {}
+
+Expected<std::unique_ptr<Context>, Unsupported> Context::make(Bootstrap& bootstrap, std::string const& tune) {
+    std::unique_ptr<Context> made(new Context(bootstrap));
+    std::string problem;
+    try {
+        made->library_ = make_library(bootstrap);
+        made->context_ = make_context(made->library_, bootstrap, *made->meeting_, tune);
+    } catch (Error const& error) {
+        problem =
+            fmt::format("rank {}: {}; UCC_LOG_LEVEL=info says more, and its messages go by UCX (UCX_TLS, /dev/shm)",
+                        bootstrap.rank(), message_of(error));
+    }
+    if (std::string reason = made->meeting_->agree(problem); !reason.empty()) {
+        made->library_ = nullptr;  // left as they are: to close them may wait for ranks that have none
+        made->context_ = nullptr;
+        (void)made->meeting_.release();
+        return Unsupported{std::move(reason)};
+    }
+    return made;
+}
 
 Context::~Context() {
     if (std::uncaught_exceptions() != exceptions_at_start_) {
@@ -94,6 +149,9 @@ Context::~Context() {
 }
 
 void Context::close() {
+    if (context_ == nullptr) {
+        return;
+    }
     for (auto const& [members, each] : teams_) {
         ucc_status_t status = UCC_INPROGRESS;
         while ((status = ucc_team_destroy(each.team)) == UCC_INPROGRESS) {
@@ -105,7 +163,7 @@ void Context::close() {
     check(ucc_finalize(library_), "ucc_finalize");
 }
 
-void Context::prepare(Plan const& plan) {
+std::string Context::prepare(Plan const& plan) {
     // Sorted by members: two ranks that share several new groups make them in the same order, so neither waits forever.
     std::set<std::vector<Rank>> needed;
     for (Step const& step : plan.steps) {
@@ -113,12 +171,19 @@ void Context::prepare(Plan const& plan) {
             needed.insert(plan.groups.at(*group).members);
         }
     }
+    std::string problem;
     for (std::vector<Rank> const& members : needed) {
-        if (!teams_.contains(members)) {
-            make(teams_.emplace(members, Team{{members.begin(), members.end()}}).first->second);
+        if (!teams_.contains(members) && problem.empty()) {
+            auto const team = teams_.emplace(members, Team{{members.begin(), members.end()}}).first;
+            try {
+                make(team->second);
+            } catch (Error const& error) {
+                problem = fmt::format("rank {}: {}", bootstrap_.rank(), message_of(error));
+                teams_.erase(team);
+            }
         }
     }
-    bootstrap_.barrier();  // a member may still need this rank's progress
+    return first_refusal(bootstrap_, problem);  // and waits: a member may still need this rank's progress
 }
 
 void Context::make(Team& team) const {
@@ -149,15 +214,21 @@ Contexts::Contexts(Bootstrap& bootstrap)
               context->progress();
           }
       })) {
-    (void)with("");
+    if (auto const standard = with(""); !standard) {
+        why_not_ = standard.error().reason;
+    }
 }
 
-Context& Contexts::with(std::string const& tune) {
+Expected<Context*, Unsupported> Contexts::with(std::string const& tune) {
     auto found = by_tune_.find(tune);
     if (found == by_tune_.end()) {
-        found = by_tune_.emplace(tune, std::make_unique<Context>(bootstrap_, tune)).first;
+        auto made = Context::make(bootstrap_, tune);
+        if (!made) {
+            return made.error();
+        }
+        found = by_tune_.emplace(tune, std::move(made).value()).first;
     }
-    return *found->second;
+    return found->second.get();
 }
 
 }  // namespace dlmb::ucc

@@ -92,7 +92,9 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
     if (std::string reason = first_refusal(bootstrap, refusal_of(plan, buffers.kind)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
-    context.prepare(plan);
+    if (std::string reason = context.prepare(plan); !reason.empty()) {
+        return Unsupported{"ucc: " + reason};
+    }
     std::vector<Task> tasks;
     std::string unsupported;
     for (Step const& step : plan.steps) {
@@ -132,6 +134,7 @@ public:
     explicit UccBackend(BackendContext const& context)
         : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, context.bootstrap)),
           contexts_(context.bootstrap), cuda_(has_component("mc_cuda")) {}
+    [[nodiscard]] std::string const& why_unusable() const { return contexts_.why_not(); }
 
     [[nodiscard]] std::string_view name() const override { return "ucc"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return method_table(); }
@@ -160,7 +163,8 @@ public:
         if (!supports(buffers.kind)) {
             return Unsupported{fmt::format("{} memory: {}", dlmb::name_of(buffers.kind), why_no(buffers.kind))};
         }
-        return compile_plan(plan, buffers, method, contexts_.with(tune_text(method)), bootstrap_, idle_);
+        auto const context = contexts_.with(tune_text(method));
+        return context ? compile_plan(plan, buffers, method, *context.value(), bootstrap_, idle_) : context.error();
     }
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
@@ -182,7 +186,11 @@ private:
 }  // namespace
 
 MadeBackend make_backend(BackendContext const& context) {
-    return std::unique_ptr<Backend>(std::make_unique<UccBackend>(context));
+    auto made = std::make_unique<UccBackend>(context);
+    if (!made->why_unusable().empty()) {
+        return Unsupported{made->why_unusable()};
+    }
+    return std::unique_ptr<Backend>(std::move(made));
 }
 
 }  // namespace dlmb::ucc

@@ -23,8 +23,8 @@ TEST(UcxContexts, OfOneProcessHaveTheirOwnThresholds) {
         Workers workers({bootstrap, YieldPolicy::always});
         Worker& late = *workers.with({{"RNDV_THRESH", "300000"}}).value();
         Rank const other = 1 - bootstrap.rank();
-        workers.standard().connect({&other, 1});
-        late.connect({&other, 1});
+        EXPECT_EQ(workers.standard().connect({&other, 1}), "");
+        EXPECT_EQ(late.connect({&other, 1}), "");
         if (protocols(late, other).empty()) {
             GTEST_SKIP() << "this UCX describes endpoints in other words";
         }
@@ -76,14 +76,14 @@ TEST(UcxContexts, PlansOfSeveralTakeTurns) {
 
 /// Has UCX find nothing but TCP for as long as it lives. Made and destroyed while no other thread reads the
 /// environment.
-class OnlyTcp {
+class Transports {
 public:
-    OnlyTcp() : before_(std::getenv("UCX_TLS") == nullptr ? "" : std::getenv("UCX_TLS")) {
-        setenv("UCX_TLS", "self,tcp", 1);
+    explicit Transports(char const* names) : before_(std::getenv("UCX_TLS") == nullptr ? "" : std::getenv("UCX_TLS")) {
+        setenv("UCX_TLS", names, 1);
     }
-    OnlyTcp(OnlyTcp const&) = delete;
-    OnlyTcp& operator=(OnlyTcp const&) = delete;
-    ~OnlyTcp() {
+    Transports(Transports const&) = delete;
+    Transports& operator=(Transports const&) = delete;
+    ~Transports() {
         if (before_.empty()) {
             unsetenv("UCX_TLS");
         } else {
@@ -95,8 +95,29 @@ private:
     std::string before_;
 };
 
+TEST(UcxContexts, TransportsThatReachNobodyAreRefusedAlikeOnAllRanks) {
+    for (char const* const names : {"rc", "self"}) {
+        Transports const useless(names);
+        std::vector<std::string> refusals(3);
+        in_process::run_ranks(3, [&](Bootstrap& bootstrap) {
+            Workers workers({bootstrap, YieldPolicy::always});
+            std::string& refusal = refusals[static_cast<std::size_t>(bootstrap.rank())];
+            refusal = workers.why_not();
+            if (refusal.empty()) {
+                // Rank 2 talks to nobody: it learns all the same.
+                std::vector<Rank> const peers =
+                    bootstrap.rank() < 2 ? std::vector<Rank>{1 - bootstrap.rank()} : std::vector<Rank>{};
+                refusal = workers.standard().connect(peers);
+                EXPECT_EQ(workers.standard().connect(peers), refusal);
+            }
+        });
+        EXPECT_NE(refusals[0].find(std::string("UCX_TLS is ") + names), std::string::npos) << refusals[0];
+        EXPECT_EQ(refusals, std::vector<std::string>(3, refusals[0]));
+    }
+}
+
 TEST(UcxOverTcp, EagerAndRendezvousBlocksArriveAndTheRecordNamesTheTransport) {
-    OnlyTcp const environment;
+    Transports const only_tcp("self,tcp");
     for (char const* const method : {"linear", "pairwise"}) {
         in_process::run_ranks(3, [method](Bootstrap& bootstrap) {
             UcxRank rank(bootstrap);
