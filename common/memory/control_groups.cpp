@@ -116,8 +116,8 @@ std::vector<fs::path> control_groups(std::string_view controller, fs::path const
         }
         std::string const controllers = line.substr(first + 1, second - first - 1);
         fs::path const own = line.substr(second + 1);
+        told = true;
         if (controllers.empty()) {
-            told = true;
             add_groups(mount_of("", root).value_or(usual_mount("", root)), own, unified);
         } else if (names(controllers, controller)) {
             add_groups(mount_of(controller, root).value_or(usual_mount(controller, root)), own, legacy);

@@ -12,8 +12,8 @@ import unittest
 
 from programs import BIN, COLLECTIVE, HAVE_UCX, MOE, cells, lines, mpirun, run, small
 
-OPEN_MPI = "Open MPI" in subprocess.run([os.environ.get("DLMB_MPIEXEC", "true"), "--version"], capture_output=True, text=True, check=False).stdout
-ONE_SIZE = ["--operation", "allreduce", "--message-size", "1024", "-i", "6", "-x", "2", "--calibration", "off"]
+OPEN_MPI = "Open" in subprocess.run([os.environ.get("DLMB_MPIEXEC", "true"), "--version"], capture_output=True, text=True, check=False).stdout
+ONE_SIZE = ["--operation", "allreduce", "--message-size", "1K:1K", "-i", "6", "-x", "2", "--calibration", "off"]
 
 
 def namespaces_allowed():
@@ -125,7 +125,7 @@ class Settings(Containers):
         self.assertNotIn(str(self.folder), str(tuned["environment"]), "no path of a user is recorded")
 
     def test_a_point_that_may_not_be_mapped_is_skipped(self):
-        sizes = ["--operation", "allreduce", "--message-size", "1024,1G", "-i", "6", "-x", "2", "--calibration", "off"]
+        sizes = ["--operation", "allreduce", "--message-size", "1K:1K,1G:1G", "-i", "6", "-x", "2", "--calibration", "off"]
         command = ["sh", "-c", 'ulimit -v 2500000; exec "$@"', "sh", *mpirun(2, COLLECTIVE, *sizes, "--backend", "mpi")]
         _, found, _ = self.done(command)
         self.assertEqual([cell["status"] for cell in found], ["ok", "skipped"])
@@ -149,8 +149,8 @@ class Settings(Containers):
 class KnownFaults(Containers):
     @unittest.skipUnless(OPEN_MPI, "a fault of Open MPI")
     def test_a_known_fault_is_named_where_its_symptom_shows(self):
-        command = mpirun(2, COLLECTIVE, "--operation", "allreduce", "--element", "byte", "--message-size", "1024", "-i", "6", "-x", "2",
-                         "--calibration", "off", "--backend", "mpi", "--results", str(self.results))
+        command = mpirun(2, COLLECTIVE, "--operation", "allreduce", "--element", "byte", "--message-size", "1K:1K", "--in-place", "on",
+                         "--timing", "nccl", "-i", "40", "--calibration", "off", "--backend", "mpi", "--results", str(self.results))
         ran = run(command)
         (cell,) = cells(self.results)
         if cell["status"] == "ok":
@@ -178,7 +178,7 @@ class Quota(Containers):
 
     def test_a_quota_that_is_used_up_is_told(self):
         enter = ["sh", "-c", f'echo $$ > {self.group}/cgroup.procs; exec "$@"', "sh"]
-        sizes = ["--operation", "allreduce", "--message-size", "64K", "--time-limit", "0.5", "--calibration", "off"]
+        sizes = ["--operation", "allreduce", "--message-size", "64K:64K", "--time-limit", "0.5", "--calibration", "off"]
         launch, found, ran = self.done([*enter, *mpirun(2, COLLECTIVE, *sizes, "--backend", "mpi")])
         self.assertEqual(launch["environment"]["informational"]["cpu_quota"], "0.2 processors")
         (cell,) = found

@@ -13,7 +13,7 @@ from dlmb_launch.convert import traffic
 from dlmb_launch.convert.measured import Given, Number, Row, Table
 from dlmb_results.variables import recorded, stable_hash
 
-SCHEMA = "dlmb.result/1.1"
+SCHEMA = "dlmb.result/1.0"
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 LONGEST_ID = 1000
 
