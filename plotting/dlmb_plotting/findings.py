@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import plural
-from dlmb_plotting.groups import Group, grouped, setting, short_names, traffic_of_id
+from dlmb_plotting.groups import Group, grouped, setting, short_names
 from dlmb_plotting.inputs import Inputs, refusing
 from dlmb_plotting.plots.curves import SIZE_PARAMETERS, per_rank
 from dlmb_plotting.plots.tuning import choice, condition
@@ -308,7 +308,7 @@ def of_comparison(name: str, document: dict[str, Any]) -> Finding:
     lines = [(summary["pattern"], f"the candidate takes {summary['ratio']:.3g} times the baseline in the geometric mean of {plural(summary['cells'], 'cell')}"
               + (f" ({summary['low']:.3g} to {summary['high']:.3g})" if summary.get("low") else "")) for summary in document["patterns"]]
     judged = sorted((cell for cell in document["cells"] if cell["state"] in ("REGRESSED", "IMPROVED")), key=lambda cell: -abs(math.log(cell["evidence"]["ratio"])))
-    names = short_names((cell["cell_id"] for cell in judged), {cell["cell_id"]: traffic_of_id(cell["cell_id"]) for cell in judged})
+    names = short_names({cell["cell_id"]: cell.get("name", cell["cell_id"]) for cell in judged})
     lines += [(names[cell["cell_id"]], "{} {ratio:.3g} ({low:.3g} to {high:.3g})".format(cell["state"], **cell["evidence"])) for cell in judged[: MOST_LINES - len(lines)]]
     return Finding(f"comparison {name}", f"Of {plural(len(document['cells']), 'cell')} {listed(counts) or 'none is judged'}; ratios are candidate over baseline, above 1 is worse.", lines)
 

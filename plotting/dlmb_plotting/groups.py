@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,29 +111,19 @@ def traffic(parameters: Mapping[str, Any]) -> str:
     return " ".join(filter(None, (operation, *windows)))
 
 
-COLLECTIVE = {"operation": "allreduce", "window": "64", "pairs": "all"}  # what dlmb_collective has by default, which ids leave out
-
-
-def traffic_of_id(identifier: str) -> str:
-    said = dict(part.partition("=")[::2] for part in identifier.split("/"))
-    if said.get("pattern") != "collective" or said.get("preset"):
-        return ""
-    return traffic(COLLECTIVE | {name: said[f"p.{name}"] for name in NAMED if f"p.{name}" in said})
-
-
-def short_names(identifiers: Iterable[str], traffic_of: Mapping[str, str] | None = None) -> dict[str, str]:
-    """A cell id is sorted key=value parts joined by '/'; parts that all share are left out. The traffic stands first: an id leaves
-    parameters out that have their defaults."""
-    parts = {identifier: identifier.split("/") for identifier in identifiers}
+def short_names(names: Mapping[str, str]) -> dict[str, str]:
+    """By the same keys. A name is sorted key=value parts joined by '/', as a cell id is; parts that all share are left out, but not the
+    operation."""
+    parts = {key: name.split("/") for key, name in names.items()}
     shared = set.intersection(*(set(each) for each in parts.values())) if len(parts) > 1 else set()
-    names = {}
-    for identifier, each in parts.items():
-        first = (traffic_of or {}).get(identifier, "")
-        own = [shown(part) for part in each if part not in shared and not (first and part.partition("=")[0].removeprefix("p.") in NAMED)]
-        names[identifier] = " ".join(filter(None, (first, *own))) or identifier
-    return names
+    kept = {part for each in parts.values() for part in each if part not in shared or name_of(part) in NAMED}
+    return {key: " ".join(shown(part) for part in each if part in kept) or names[key] for key, each in parts.items()}
+
+
+def name_of(part: str) -> str:
+    return part.partition("=")[0].removeprefix("p.")
 
 
 def shown(part: str) -> str:
-    name, _, value = part.partition("=")
-    return value if name in ("backend", "method", "pattern", "preset") else f"{name.removeprefix('p.')}={value}"
+    name, value = name_of(part), part.partition("=")[2]
+    return value if name in ("backend", "method", "pattern", "preset", "operation") else f"{name}={value}"

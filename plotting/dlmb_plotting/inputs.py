@@ -126,6 +126,7 @@ class ComparedCellAlways(TypedDict):
 
 
 class ComparedCell(ComparedCellAlways, total=False):
+    name: str
     evidence: Optional[Compared]
 
 

@@ -219,7 +219,7 @@ class TrendTest(WithFolder):
         def labels(times: list[str]) -> list[str]:
             written = [line for index, time in enumerate(times) for line in (launch(f"l{index}", time), cell(f"l{index}"))]
             chart = trend.plots(read([self.file(lines(*written))]), LIMITS)[0].charts[0]
-            self.assertIn("allreduce mpi message-size=8 skew=balanced", chart.series)
+            self.assertIn("mpi message-size=8 allreduce skew=balanced", chart.series)
             return [text for _, text in chart.x.ticks]
 
         self.assertEqual(labels(["2026-01-01T08:00:00Z", "2026-01-02T08:00:00Z"]), ["2026-01-01 abc", "2026-01-02 abc"])
@@ -262,6 +262,12 @@ class DocumentsTest(unittest.TestCase):
         self.assertEqual(chart.rows, ["64 B ..", "128 B .."])
         self.assertEqual([span[:4] for span in chart.spans], [(0, 0, 1, "exchange"), (1, 0, 1, "allreduce")])
         self.assertEqual(chart.ends, {0: "127 B", 1: "200 B"})
+
+    def test_verdicts_name_the_operation_also_where_all_have_the_same(self) -> None:
+        document = comparison_document()
+        for cell in document["cells"]:
+            cell["name"] = f"{cell['cell_id']}/p.operation=allreduce"
+        self.assertEqual(compare.plots({"c": document}, LIMITS)[0].charts[0].rows, ["message-size=16 allreduce", "message-size=8 allreduce"])
 
     def test_bins_without_a_message_are_no_rows(self) -> None:
         both = {"operation": "exchange", "send": [{"peer": 1, "bytes": 64}, {"peer": 1, "bytes": 64 << 20}], "recv": []}

@@ -8,7 +8,7 @@ from typing import Any
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, plural
-from dlmb_plotting.groups import short_names, traffic_of_id
+from dlmb_plotting.groups import short_names
 
 CAPTION = "How many times worse the candidate is{}: above 1 is worse, whatever the metric. Worst cells on top."
 WITH_INTERVAL = ", with its {:.0f} % interval"
@@ -25,7 +25,7 @@ def of_document(name: str, document: dict[str, Any], limits: Limits) -> list[Plo
         return []
     cells.sort(key=lambda cell: -ratio_of(cell)["ratio"])
     shown = cells[: limits.rows]
-    names = short_names((cell["cell_id"] for cell in shown), {cell["cell_id"]: traffic_of_id(cell["cell_id"]) for cell in shown})
+    names = short_names({cell["cell_id"]: cell.get("name", cell["cell_id"]) for cell in shown})
     metric = document["metric"]["name"]
     chart = Rows(verdicts(document), [names[cell["cell_id"]] for cell in shown],
                  Axis(f"{metric}: candidate / baseline (ratio, above 1 is worse)", reference=1.0))

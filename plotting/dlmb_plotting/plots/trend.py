@@ -9,8 +9,9 @@ from statistics import median
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points, plural
-from dlmb_plotting.groups import short_names, traffic
+from dlmb_plotting.groups import short_names
 from dlmb_plotting.results import Cell, Results
+from dlmb_results.names import named
 
 CAPTION = ("Median over the launches of a campaign, divided by that of the first campaign that has the cell; above 1 is slower. Whiskers: smallest and largest launch, cut a quarter above the highest median. "
            "A line per cell, those that changed most; 'all cells' is the geometric mean of the cells that every campaign here has. Campaigns in order of time; "
@@ -37,8 +38,8 @@ def plots(results: Results, limits: Limits) -> list[Plot]:
             shown = sorted(times, key=lambda identifier: -change(times[identifier]))[: limits.series - 1]
             missing = f"the {len(shown)} cells that changed most of {len(times)} are shown" if len(shown) < len(times) else ""
             launches = frozenset(launch for identifier in times for launch, _ in results.visits[identifier])
-            traffic_of = {cell.id: traffic(dict(cell.parameters)) for cell in cells}
-            found.append(Plot(f"{pattern}.trend", f"{pattern}: trend over campaigns", CAPTION, [chart(times, shown, used, ticks, traffic_of)], missing,
+            full = {cell.id: named(cell.id, pattern, dict(cell.parameters)) for cell in cells if cell.id in shown}
+            found.append(Plot(f"{pattern}.trend", f"{pattern}: trend over campaigns", CAPTION, [chart(times, short_names(full), used, ticks)], missing,
                               launches, palette="cells"))
     return found
 
@@ -69,11 +70,10 @@ def change(campaigns: dict[str, list[float]]) -> float:
     return max(medians) / min(medians)
 
 
-def chart(times: dict[str, dict[str, list[float]]], shown: list[str], used: list[str], ticks: list[tuple[float, str]],
-          traffic_of: dict[str, str]) -> Points:
-    names = short_names(shown, traffic_of)
+def chart(times: dict[str, dict[str, list[float]]], names: dict[str, str], used: list[str], ticks: list[tuple[float, str]]) -> Points:
+    """names: of the cells that are shown."""
     series = {ALL: mean_points([each for each in times.values() if len(each) == len(used)], used)}
-    for identifier in shown:
+    for identifier in sorted(names, key=lambda identifier: -change(times[identifier])):
         campaigns = times[identifier]
         base = median(next(campaigns[campaign] for campaign in used if campaign in campaigns))
         series[names[identifier]] = [
