@@ -2,32 +2,63 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/predict/scaling.hpp"
 
+#include "common/predict/simulator/simulation.hpp"
+
 #include <algorithm>
+#include <cmath>
+#include <deque>
 #include <map>
 
 namespace dlmb::predict {
+namespace {
+
+constexpr double ps_per_ns = 1000;
+constexpr std::uint64_t most_messages_with_hops = 20'000'000;  // more are simulated by the ranks that stand for all
+
+/// Messages that take no time but that of their links.
+class Hops : public Network {
+public:
+    Hops(Interconnect const& interconnect, std::vector<int> const& nodes, double hop_ps)
+        : interconnect_(interconnect), nodes_(nodes), hop_ps_(hop_ps) {}
+
+    void start(FlowId flow, Rank /*from*/, Rank /*to*/, Bytes /*bytes*/, Picoseconds now) override {
+        flows_.emplace_back(now + 1, flow);
+    }
+    [[nodiscard]] Picoseconds next_event() const override { return flows_.empty() ? never : flows_.front().first; }
+    std::optional<FlowId> end_next(Picoseconds now) override {
+        if (flows_.empty() || flows_.front().first > now) {
+            return std::nullopt;
+        }
+        FlowId const flow = flows_.front().second;
+        flows_.pop_front();
+        return flow;
+    }
+    [[nodiscard]] Picoseconds extra_latency(Rank from, Rank to) const override {
+        double const hops =
+            interconnect_.hops(nodes_[static_cast<std::size_t>(from)], nodes_[static_cast<std::size_t>(to)]);
+        return std::llround(std::max(0.0, hops - 1) * hop_ps_);
+    }
+
+private:
+    Interconnect const& interconnect_;
+    std::vector<int> const& nodes_;
+    double hop_ps_;
+    std::deque<std::pair<Picoseconds, FlowId>> flows_;
+};
+
+/// How many consecutive ranks share the first node.
+int ranks_per_node_of(std::vector<int> const& nodes) {
+    auto const other = std::find_if(nodes.begin(), nodes.end(), [&](int node) { return node != nodes.front(); });
+    return static_cast<int>(other - nodes.begin());
+}
+
+}  // namespace
 
 PlacedTraffic::PlacedTraffic(Topology topology, std::vector<int> nodes, NetworkCosts const& costs,
                              AllreduceBy allreduce)
     : topology_(std::move(topology)), interconnect_(interconnect_of(topology_)), nodes_(std::move(nodes)),
-      costs_(costs), allreduce_(topology_.reduction_depth() > 0 ? allreduce : AllreduceBy::ring),
+      costs_(costs), allreduce_(topology_.reduction_depth() > 0 ? allreduce : AllreduceBy::messages),
       loads_(*interconnect_) {}
-
-/// Returns the latency.
-double PlacedTraffic::send(Rank from, Rank to, double bytes) {
-    loads_.add({node_of(from), node_of(to), bytes});
-    return latency(from, to);
-}
-
-double PlacedTraffic::latency(Rank from, Rank to) const {
-    int const source = node_of(from);
-    int const target = node_of(to);
-    if (source == target) {
-        return 0;
-    }
-    return costs_.latency_ps +
-           (costs_.hop_ps > 0 ? std::max(0.0, interconnect_->hops(source, target) - 1) * costs_.hop_ps : 0);
-}
 
 /// What a tree of switches adds: each member's bytes in and out, and those of a switch once upwards. Downwards the tree
 /// is the same, so that its busiest link is counted already. The routes to one member are such a tree.
@@ -54,92 +85,60 @@ void PlacedTraffic::reduce_in_switches(Group const& group, double bytes) {
     }
 }
 
-/// Adds what this rank sends in the step. Returns the chain of latencies in it.
-double PlacedTraffic::latency_of_step(Plan const& plan, Operation const& operation) {
-    auto const group_id = group_of(operation);
-    if (!group_id) {
-        return 0;
-    }
-    Group const& group = plan.groups.at(*group_id);
-    auto const ranks = static_cast<double>(group.members.size());
-    auto const me = static_cast<std::size_t>(std::find(group.members.begin(), group.members.end(), plan.me) -
-                                             group.members.begin());
-    Rank const next = group.members[(me + 1) % group.members.size()];
-    // Data pass all links of a ring in turn. The first rank of a group is asked for all of them.
-    auto const around = [&](double bytes, double steps) {
-        (void)send(plan.me, next, bytes);
-        double sum = 0;
-        for (std::size_t at = 0; me == 0 && at < group.members.size(); ++at) {
-            sum += latency(group.members[at], group.members[(at + 1) % group.members.size()]);
+/// Computations take no time, and what switches reduce is no message: it takes the latencies of the tree.
+Plan PlacedTraffic::without_computation(Plan plan) const {
+    for (Step& step : plan.steps) {
+        auto const* const allreduce = std::get_if<AllReduce>(&step.operation);
+        if (std::holds_alternative<Compute>(step.operation)) {
+            step.operation = Compute{};
+        } else if (allreduce != nullptr && allreduce_ == AllreduceBy::in_network) {
+            bool const alone = plan.groups[allreduce->group].members.size() < 2;
+            double const latency_ps = alone ? 0 : 2.0 * topology_.reduction_depth() * costs_.latency_ps;
+            step.operation = Compute{.busy_ns = static_cast<Nanoseconds>(latency_ps / ps_per_ns)};
         }
-        return steps * sum / ranks;
-    };
-    switch (kind_of(operation)) {
-    case OperationKind::exchange:
-    case OperationKind::send: {
-        double longest = 0;
-        for (Block const& block : sent_blocks(operation)) {
-            auto const bytes = static_cast<double>(block.bytes * messages_of_block(operation));
-            longest = std::max(longest, send(plan.me, world_rank(plan, *group_id, block.peer), bytes));
-        }
-        return longest;
     }
-    case OperationKind::all_reduce: {
-        auto const bytes = static_cast<double>(std::get<AllReduce>(operation).bytes);
-        if (allreduce_ == AllreduceBy::ring) {
-            return around(2 * bytes * (ranks - 1) / ranks, 2 * (ranks - 1));
-        }
-        if (me == 0 && ranks > 1) {
-            reduce_in_switches(group, bytes);
-        }
-        return ranks > 1 ? 2.0 * topology_.reduction_depth() * costs_.latency_ps : 0;
-    }
-    case OperationKind::reduce_scatter:
-        return around(static_cast<double>(std::get<ReduceScatter>(operation).bytes) * (ranks - 1) / ranks, ranks - 1);
-    case OperationKind::all_gather:
-        return around(static_cast<double>(std::get<AllGather>(operation).bytes) * (ranks - 1) / ranks, ranks - 1);
-    case OperationKind::broadcast: {
-        auto const& step = std::get<Broadcast>(operation);
-        bool const last = (me + 1) % group.members.size() == static_cast<std::size_t>(step.root);
-        return last ? 0 : around(static_cast<double>(step.bytes), ranks - 1);
-    }
-    case OperationKind::reduce: {
-        auto const& step = std::get<Reduce>(operation);
-        return me == static_cast<std::size_t>(step.root) ? 0 : around(static_cast<double>(step.bytes), ranks - 1);
-    }
-    case OperationKind::gather: {
-        auto const& step = std::get<Gather>(operation);
-        Bytes const part = shares_of(plan, step).of(static_cast<Rank>(me));
-        return send(plan.me, world_rank(plan, step.group, step.root), static_cast<double>(part));
-    }
-    case OperationKind::scatter: {
-        auto const& step = std::get<Scatter>(operation);
-        double longest = 0;
-        for (std::size_t at = 0; me == static_cast<std::size_t>(step.root) && at < group.members.size(); ++at) {
-            Bytes const part = shares_of(plan, step).of(static_cast<Rank>(at));
-            longest = std::max(longest, send(plan.me, group.members[at], static_cast<double>(part)));
-        }
-        return longest;
-    }
-    case OperationKind::recv:
-    case OperationKind::barrier:
-    case OperationKind::compute:
-        break;
-    }
-    return 0;
+    return plan;
 }
 
-void PlacedTraffic::add(Plan const& plan) {
-    std::vector<double> ends(plan.steps.size());
-    for (std::size_t index = 0; index < plan.steps.size(); ++index) {
-        Step const& step = plan.steps[index];
-        double start = 0;
-        for (StepId const before : step.after) {
-            start = std::max(start, ends[before]);
-        }
-        ends[index] = start + latency_of_step(plan, step.operation);
-        latency_ps_ = std::max(latency_ps_, ends[index]);
+void PlacedTraffic::add(PlanSource const& plans, LoweringChoice const& choice) {
+    auto const ranks = static_cast<int>(plans.ranks());
+    if (allreduce_ == AllreduceBy::in_network) {
+        plans.each([&](Plan const& plan) {
+            for (Step const& step : plan.steps) {
+                auto const* const allreduce = std::get_if<AllReduce>(&step.operation);
+                Group const* const group = allreduce == nullptr ? nullptr : &plan.groups[allreduce->group];
+                if (group != nullptr && group->members.size() > 1 && group->members.front() == plan.me) {
+                    reduce_in_switches(*group, static_cast<double>(allreduce->bytes));
+                }
+            }
+        });
     }
+    PlanSource const bare(plans.ranks(), [&](Rank rank) { return without_computation(plans.of(rank)); });
+    int const per_node = ranks_per_node_of(nodes_);
+    int const period = period_of(bare, choice, per_node);
+    std::uint64_t messages = 0;
+    for (Rank rank = 0; rank < period; ++rank) {
+        std::map<Rank, double> bytes_to;
+        each_send(bare.of(rank), choice, ranks, [&](Rank to, Bytes bytes) {
+            bytes_to[to] += static_cast<double>(bytes);
+            ++messages;
+        });
+        for (auto const& [to, bytes] : bytes_to) {
+            for (Rank further = 0; further < ranks; further += period) {
+                loads_.add({node_of(rank + further), node_of((to + further) % ranks), bytes});
+            }
+        }
+    }
+    Machine machine = uniform_machine({.latency = std::llround(costs_.latency_ps)});
+    for (Level const level : {Level::self, Level::numa, Level::socket, Level::node}) {
+        machine.levels[static_cast<std::size_t>(level)].front().parameters.latency = 0;
+    }
+    machine.ranks_per_node = per_node;
+    std::uint64_t const of_all = messages / static_cast<std::uint64_t>(period) * static_cast<std::uint64_t>(ranks);
+    bool const by_hops = costs_.hop_ps > 0 && of_all <= most_messages_with_hops;
+    Hops hops(*interconnect_, nodes_, costs_.hop_ps);
+    Simulation const chain = simulate(lower(bare, choice, by_hops ? 0 : period), machine, by_hops ? &hops : nullptr);
+    latency_ps_ = std::max(latency_ps_, static_cast<double>(chain.time));
 }
 
 void PlacedTraffic::add_uniform(double bytes) {

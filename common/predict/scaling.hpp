@@ -2,19 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What the traffic of plans costs on a topology, as a bound (network/link_loads.hpp): all that an iteration sends, link
-// by link, and the longest chain of latencies of a rank. Computations take no time here.
+// by link, and its longest chain of latencies. The messages are those that the simulator runs, so that no simulation of
+// the same plans and algorithms is below the bound. Computations take no time here.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/plan/plan_source.hpp"
 #include "common/predict/network/link_loads.hpp"
+#include "common/predict/simulator/lower.hpp"
 
 #include <memory>
 #include <vector>
 
 namespace dlmb::predict {
 
-/// How allreduces are done; `in_network` where the topology has switches, else by a ring.
-enum class AllreduceBy : std::uint8_t { ring, in_network };
+/// Who adds: ranks by the messages of an algorithm, or switches where the topology has them.
+enum class AllreduceBy : std::uint8_t { messages, in_network };
 
 struct NetworkCosts {
     double bytes_per_ps = 0.05;  // that a node injects, and receives
@@ -22,15 +24,14 @@ struct NetworkCosts {
     double hop_ps = 0;           // of each link beyond the first
 };
 
-/// Traffic of a world on one topology. Collectives other than allreduce: allgather and reduce_scatter by a ring,
-/// broadcast and reduce by a chain, gather and scatter directly.
+/// Traffic of a world on one topology.
 class PlacedTraffic {
 public:
     /// `nodes`: of each rank.
     PlacedTraffic(Topology topology, std::vector<int> nodes, NetworkCosts const& costs, AllreduceBy allreduce);
 
-    /// What one rank does. Plans of all ranks together are the traffic.
-    void add(Plan const& plan);
+    /// What all ranks do, by these algorithms.
+    void add(PlanSource const& plans, LoweringChoice const& choice);
     /// Every node sends `bytes` in equal parts to all others.
     void add_uniform(double bytes);
 
@@ -42,9 +43,7 @@ public:
 
 private:
     [[nodiscard]] int node_of(Rank rank) const { return nodes_.at(static_cast<std::size_t>(rank)); }
-    double send(Rank from, Rank to, double bytes);
-    [[nodiscard]] double latency(Rank from, Rank to) const;
-    double latency_of_step(Plan const& plan, Operation const& operation);
+    [[nodiscard]] Plan without_computation(Plan plan) const;
     void reduce_in_switches(Group const& group, double bytes);
 
     Topology topology_;

@@ -73,6 +73,19 @@ class Scale(unittest.TestCase):
         self.refused("needs --topology", "time", *MESSAGES, "--ranks", 8, "--contention", "links")
         self.refused("the network has 4", "time", *MESSAGES, "--ranks", 8, "--topology", "torus:2x2")
 
+    def test_no_simulation_of_the_same_pattern_is_below_the_bound(self) -> None:
+        operations = "allreduce reduce broadcast reduce_scatter allgather gather scatter alltoall barrier sendrecv".split()
+        for operation in operations:
+            for root in (0, 1) if operation in ("reduce", "broadcast", "gather", "scatter") else (0,):
+                pattern = ["collective", "--operation", operation, "--ranks-per-node", 1, *(["--root", root] if root else [])]
+                pattern += [] if operation == "barrier" else ["-m", "4K:4K"]
+                (bound,) = self.points(*pattern, "--ranks", 16, "--bandwidth-GBps", 25, "--latency-us", 2, "--topology", "torus:4x4")
+                machine = ("--latency", 2000, "--gap-per-byte", 0.04, "--topology", "torus:4x4")
+                done = call("time", *pattern, "--ranks", 16, *machine, "--json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertGreater(bound["time_us"], 0, operation)
+                self.assertLessEqual(1e6 * bound["time_us"], json.loads(done.stdout)["time_ps"] + 1, f"{operation}, root {root}")
+
     def test_messages_that_share_links_take_at_least_the_bound(self) -> None:
         def time_ps(*arguments: object) -> int:
             done = call("time", *MESSAGES, "--ranks", 32, *arguments, "--json")

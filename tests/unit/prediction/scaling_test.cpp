@@ -15,7 +15,7 @@ namespace {
 
 constexpr NetworkCosts costs{1, 1000, 0};  // 1 byte per ps, 1000 ps
 
-PlacedTraffic placed_on(std::string_view text, AllreduceBy allreduce = AllreduceBy::ring) {
+PlacedTraffic placed_on(std::string_view text, AllreduceBy allreduce = AllreduceBy::messages) {
     Topology const topology = parse_topology(text);
     std::vector<int> nodes(static_cast<std::size_t>(topology.nodes()));
     std::iota(nodes.begin(), nodes.end(), 0);
@@ -24,14 +24,16 @@ PlacedTraffic placed_on(std::string_view text, AllreduceBy allreduce = Allreduce
 
 /// Plans of one step each on a group of all ranks.
 template <class MakeOperation>
-void add_all(PlacedTraffic& traffic, int ranks, MakeOperation const& make) {
+void add_all(PlacedTraffic& traffic, int ranks, MakeOperation const& make, LoweringChoice const& choice = {}) {
     Group world;
     for (Rank rank = 0; rank < ranks; ++rank) {
         world.members.push_back(rank);
     }
+    std::vector<Plan> plans;
     for (Rank rank = 0; rank < ranks; ++rank) {
-        traffic.add({rank, {world}, {}, {{make(rank), {}, "step"}}});
+        plans.push_back({rank, {world}, {}, {{make(rank), {}, "step"}}});
     }
+    traffic.add(plans, choice);
 }
 
 TEST(PlacedTraffic, OfAnExchangeIsThatOfItsPairs) {
@@ -42,6 +44,7 @@ TEST(PlacedTraffic, OfAnExchangeIsThatOfItsPairs) {
         for (Rank peer = 0; peer < 16; ++peer) {
             if (peer != me) {
                 exchange.send.push_back({peer, 0, 1});
+                exchange.recv.push_back({peer, 0, 1});
             }
         }
         return exchange;
@@ -62,7 +65,9 @@ TEST(PlacedTraffic, OfAnAllreduceIsThatOfARingOrOfATree) {
         return step;
     };
     PlacedTraffic ring = placed_on("fat-tree:4x4,adaptive");
-    add_all(ring, 16, allreduce);
+    LoweringChoice by_ring;
+    by_ring.algorithms[OperationKind::all_reduce] = "ring";
+    add_all(ring, 16, allreduce, by_ring);
     EXPECT_DOUBLE_EQ(ring.bound().node_ps, 2e6 * 15 / 16);
     EXPECT_DOUBLE_EQ(ring.bound().latency_ps, 2 * 15 * 1000);
     PlacedTraffic tree = placed_on("fat-tree:4x4,taper=0.25,adaptive", AllreduceBy::in_network);
@@ -71,18 +76,45 @@ TEST(PlacedTraffic, OfAnAllreduceIsThatOfARingOrOfATree) {
     EXPECT_DOUBLE_EQ(tree.bound().link_ps, 1e6) << "a leaf switch sends the sum of its nodes up, which fits a quarter";
     EXPECT_DOUBLE_EQ(tree.bound().latency_ps, 4 * 1000) << "twice the depth";
     PlacedTraffic torus = placed_on("torus:4x4", AllreduceBy::in_network);
-    EXPECT_EQ(torus.allreduce(), AllreduceBy::ring) << "it has no switches";
+    EXPECT_EQ(torus.allreduce(), AllreduceBy::messages) << "it has no switches";
 }
 
 TEST(PlacedTraffic, StaysInANodeWhereRanksShareIt) {
-    PlacedTraffic traffic{parse_topology("fat-tree:2"), {0, 0, 1, 1}, costs, AllreduceBy::ring};
-    add_all(traffic, 4, [](Rank) {
+    PlacedTraffic traffic{parse_topology("fat-tree:2"), {0, 0, 1, 1}, costs, AllreduceBy::messages};
+    LoweringChoice by_ring;
+    by_ring.algorithms[OperationKind::all_gather] = "ring";
+    auto const all_gather = [](Rank) {
         AllGather step;
         step.bytes = 400;
         return step;
-    });
+    };
+    add_all(traffic, 4, all_gather, by_ring);
     EXPECT_DOUBLE_EQ(traffic.bound().node_ps, 300) << "of two ranks one has its next rank on the other node";
-    EXPECT_DOUBLE_EQ(traffic.bound().latency_ps, 3 * 1000 * 2.0 / 4);
+    EXPECT_DOUBLE_EQ(traffic.bound().latency_ps, 2 * 1000) << "of three links in a row two leave their node";
+}
+
+TEST(PlacedTraffic, HasTheSameLatencyWhateverTheRoot) {
+    for (Rank const root : {0, 1, 5}) {
+        PlacedTraffic reduce = placed_on("fat-tree:4x4");
+        add_all(reduce, 16, [root](Rank) {
+            Reduce step;
+            step.bytes = 1000;
+            step.root = root;
+            return step;
+        });
+        EXPECT_DOUBLE_EQ(reduce.bound().latency_ps, 2 * 1000) << "a tree of radix 4 has two levels, root " << root;
+        PlacedTraffic broadcast = placed_on("fat-tree:4x4");
+        add_all(broadcast, 16, [root](Rank) {
+            Broadcast step;
+            step.bytes = 1000;
+            step.root = root;
+            return step;
+        });
+        EXPECT_DOUBLE_EQ(broadcast.bound().latency_ps, 2 * 1000) << "root " << root;
+    }
+    PlacedTraffic barrier = placed_on("fat-tree:4x4");
+    add_all(barrier, 16, [](Rank) { return Barrier{}; });
+    EXPECT_DOUBLE_EQ(barrier.bound().latency_ps, 4 * 1000);
 }
 
 TEST(TopologyFamily, HasAMemberOfEachSizeThatFits) {

@@ -30,13 +30,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr double bytes_per_ps_of_1_gb_per_s = 1e-3;
 constexpr double ps_per_us = 1e6;
+constexpr char const* in_network = "in_network";
 
 /// One number of ranks on one topology.
 struct ScalePoint {
     std::string family;
     std::string topology;
     int ranks = 0;
-    AllreduceBy allreduce = AllreduceBy::ring;
+    std::string allreduce;
     Bound bound;
     double share = 1;
     std::string busiest_link;
@@ -75,8 +76,10 @@ public:
         parser.add_option("--hop-ns", hop_ns_, "of each link beyond the first")
             ->check(number_check(0, 1e9))
             ->capture_default_str();
-        parser.add_option("--allreduce", allreduce_, "ring, or in_network where there are switches")
-            ->check(CLI::IsMember({"ring", "in_network"}))
+        parser
+            .add_option("--allreduce", allreduce_,
+                        "an algorithm of backend ucx, or in_network where there are switches; all others by auto, as "
+                        "dlmb_predict time does them")
             ->capture_default_str();
         parser.add_flag("--json", json_, "print JSON, for dlmb_plot");
         parser.add_option("-o,--output", output_, "where to write; - prints it")->capture_default_str();
@@ -107,7 +110,7 @@ private:
 
     std::vector<PlacedTraffic> placed(int ranks) const {
         std::vector<PlacedTraffic> traffics;
-        AllreduceBy const allreduce = allreduce_ == "ring" ? AllreduceBy::ring : AllreduceBy::in_network;
+        AllreduceBy const allreduce = allreduce_ == in_network ? AllreduceBy::in_network : AllreduceBy::messages;
         for (std::string const& family : families_) {
             Topology const topology = topology_of_family(family, (ranks + ranks_per_node_ - 1) / ranks_per_node_);
             std::vector<int> nodes =
@@ -130,11 +133,13 @@ private:
         PatternType const& type = pattern_named(pattern_);
         PlannedPoint const planned = plan(type, ranks);
         std::vector<PlacedTraffic> traffics = placed(ranks);
-        planned.plans.each([&](Plan const& plan) {
-            for (PlacedTraffic& traffic : traffics) {
-                traffic.add(plan);
-            }
-        });
+        LoweringChoice choice;
+        if (allreduce_ != in_network) {
+            choice.algorithms[OperationKind::all_reduce] = allreduce_;
+        }
+        for (PlacedTraffic& traffic : traffics) {
+            traffic.add(planned.plans, choice);
+        }
         if (points_.empty()) {
             title_ = fmt::format("{} {}", pattern_, planned.point.title);
             preset_ = planned.point.preset;
@@ -192,7 +197,9 @@ private:
             PlacedTraffic const& traffic = traffics[index];
             LinkLoads const& loads = traffic.loads();
             double const largest = loads.largest();
-            points_.push_back({families_[index], traffic.topology().text(), ranks, traffic.allreduce(), traffic.bound(),
+            bool const by_switches = traffic.allreduce() == AllreduceBy::in_network;
+            std::string const allreduce = by_switches ? in_network : allreduce_ == in_network ? "auto" : allreduce_;
+            points_.push_back({families_[index], traffic.topology().text(), ranks, allreduce, traffic.bound(),
                                loads.share(), largest > 0 ? traffic.interconnect().name(loads.busiest()) : "",
                                largest > 0 ? loads.mean() / largest : 0});
         }
@@ -232,7 +239,7 @@ private:
             points.push_back({{"family", point.family},
                               {"topology", point.topology},
                               {"ranks", point.ranks},
-                              {"allreduce", point.allreduce == AllreduceBy::ring ? "ring" : "in_network"},
+                              {"allreduce", point.allreduce},
                               {"time_us", point.time_us()},
                               {"injection_us", point.bound.node_ps / ps_per_us},
                               {"links_us", point.bound.link_ps / ps_per_us},
@@ -243,7 +250,7 @@ private:
                               {"mean_load", point.mean_load},
                               {"efficiency", point.efficiency}});
         }
-        return {{"schema", "dlmb.scaling/1.0"},
+        return {{"schema", "dlmb.scaling/1.1"},
                 {"made_by", fmt::format("dlmb_predict {}", build_info().version)},
                 {"traffic", title_},
                 {"pattern", pattern_},
@@ -271,7 +278,7 @@ private:
     double bandwidth_ = 50;
     double latency_us_ = 2;
     double hop_ns_ = 0;
-    std::string allreduce_ = "ring";
+    std::string allreduce_ = "auto";
     bool json_ = false;
     std::string output_ = "-";
 
