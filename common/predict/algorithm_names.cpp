@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 9> collective_names{
     "allreduce", "allgather", "reduce_scatter", "alltoall", "bcast", "reduce", "gather", "scatter", "sendrecv"};
 
 // In the order of the enumeration: the names that this program prints.
-constexpr std::array<std::string_view, 21> algorithm_names{"recursive_doubling",
+constexpr std::array<std::string_view, 22> algorithm_names{"recursive_doubling",
                                                            "recursive_halving",
                                                            "distance_doubling",
                                                            "ring",
@@ -39,6 +39,7 @@ constexpr std::array<std::string_view, 21> algorithm_names{"recursive_doubling",
                                                            "knomial",
                                                            "split_binary",
                                                            "chain",
+                                                           "three_chains",
                                                            "pipeline",
                                                            "scatter_allgather",
                                                            "scatter_allgather_ring",
@@ -74,7 +75,8 @@ std::optional<Algorithm> plain(std::string_view name) {
 
 /// What a library means by a name that says something else elsewhere. Open MPI's linear allgather, and Fujitsu's, which
 /// came from it, is a gather and a broadcast; Fujitsu's uses all ports of a node. Its binary tree of a broadcast takes
-/// the times of its binomial tree. Trees of a reduction send the vector as a whole where nothing sets a segment
+/// the times of its binomial tree, and its chains among 8 nodes three messages in a row, so that there are three.
+/// Trees of a reduction send the vector as a whole where nothing sets a segment
 /// (coll_tuned_reduce_algorithm_segmentsize of Open MPI is 0). PICO's measurements of Fujitsu's set one, "as the rules
 /// file" of that library does: bench/run_reduce.sh of HLC-Lab/bine_trees_fugaku.
 NamedAlgorithm in_library(Collective collective, Algorithm algorithm, std::string_view name) {
@@ -84,6 +86,9 @@ NamedAlgorithm in_library(Collective collective, Algorithm algorithm, std::strin
     }
     if (fujitsu && collective == Collective::bcast && algorithm == Algorithm::binary) {
         return {Algorithm::binomial};
+    }
+    if (fujitsu && algorithm == Algorithm::chain) {
+        return {Algorithm::three_chains};
     }
     if (fujitsu && collective == Collective::reduce && algorithm == Algorithm::binomial) {
         return {Algorithm::binomial_pipelined, 1, SetUp::none, fujitsu_unsegmented};

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -41,9 +42,12 @@ constexpr std::array cached_limits{262144.0, 1048576.0, 4194304.0, 16777216.0, 6
 constexpr double least_gain = 0.98;  // of the error, of all sizes: a limit that helps less may be chance
 constexpr std::size_t parts_by_size = 4;
 constexpr std::size_t fewest_points = 10;
-constexpr double possible = 0.6;          // times of a torus below this share of what its links need are something else
+constexpr double possible = 0.6;          // times below this share of what its busiest links need are something else
+constexpr double likely = 1.0 / 3;        // so are those below this share of what all its messages take
 constexpr double near_the_largest = 0.8;  // node counts from this share of the largest one are left out together
 constexpr double least_width = 0.05;
+constexpr double least_octaves_apart = 2;  // between the factors of nodes that are left out
+constexpr std::size_t fewest_of_a_width = 20;
 
 std::vector<double> log_errors(MachineModel const& model, std::vector<Measurement> const& questions, LoadCache& cache) {
     std::vector<double> errors;
@@ -93,37 +97,54 @@ void require_points(std::vector<Measurement> const& measurements, std::string_vi
     }
 }
 
-/// Without times that are faster than the links of a torus. Where that is so at two sizes or more of an algorithm in a
-/// job, none of its times are kept: the library ran something else than the name says, such as Fujitsu's linear
-/// broadcast on few nodes, and nothing tells at which sizes it did not. Throws UsageError where too few are kept.
-std::vector<Measurement> possible_ones(std::vector<Measurement> const& measurements, LineCounts& left_out,
-                                       LoadCache& cache) {
-    if (measurements.front().topology.kind != TopologyKind::torus) {
-        return measurements;
+/// Whether a time is below `possible` of what the busiest links need, or, on a torus, below `likely` of all that the
+/// messages of the name take. On networks that jobs share, latencies differ too much to tell, and what an
+/// implementation over remote memory saves is not known.
+bool is_too_fast(MachineModel const& model, Measurement const& measurement, LoadCache& cache) {
+    auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
+    Terms const terms = terms_of(measurement, *algorithm, model.limits, cache);
+    if (measurement.topology.ranks_per_node == 1 &&
+        measurement.time_us < possible * contended_of(terms, model.best.parameters)) {
+        return true;
     }
+    return measurement.topology.kind == TopologyKind::torus && algorithm->set_up == SetUp::none &&
+           measurement.time_us < likely * cost_of(terms, model.best.parameters, {}).total();
+}
+
+/// Without the times that no messages of their algorithm can have. Where that is so at two sizes or more of an
+/// algorithm in a job, its name is contradicted from these nodes on: the library runs something else, such as Fujitsu's
+/// linear broadcast, and nothing tells at which sizes it does not. Throws UsageError where too few are kept.
+std::vector<Measurement> confirmed_ones(std::vector<Measurement> const& measurements, MachineModel& found,
+                                        LoadCache& cache) {
     MachineModel const model = plain_fit(measurements, {}, cache);
+    std::map<std::tuple<ImplementationKey, int, int, std::string>, std::set<double>> too_fast;
     auto const key = [](Measurement const& each) {
-        return std::tuple(each.topology.text(), each.topology.ranks_per_node, each.job, each.collective,
-                          each.algorithm);
+        return std::tuple(ImplementationKey{each.collective, each.algorithm}, each.topology.nodes(),
+                          each.topology.ranks_per_node, each.job);
     };
-    std::map<std::tuple<std::string, int, std::string, Collective, std::string>, std::set<double>> impossible;
     for (Measurement const& measurement : measurements) {
-        auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
-        Terms const terms = terms_of(measurement, *algorithm, model.limits, cache);
-        if (measurement.time_us < possible * contended_of(terms, model.best.parameters)) {
-            impossible[key(measurement)].insert(measurement.bytes);
+        if (is_too_fast(model, measurement, cache)) {
+            too_fast[key(measurement)].insert(measurement.bytes);
+        }
+    }
+    for (auto const& [of, sizes] : too_fast) {
+        if (sizes.size() > 1) {
+            found.contradicted.emplace(std::get<0>(of), std::get<1>(of));  // the fewest nodes come first
         }
     }
     std::vector<Measurement> kept;
     for (Measurement const& measurement : measurements) {
-        auto const sizes = impossible.find(key(measurement));
-        if (sizes == impossible.end() || (sizes->second.size() == 1 && !sizes->second.contains(measurement.bytes))) {
+        ImplementationKey const name{measurement.collective, measurement.algorithm};
+        auto const from = found.contradicted.find(name);
+        auto const alone = too_fast.find(key(measurement));
+        if ((from == found.contradicted.end() || measurement.topology.nodes() < from->second) &&
+            (alone == too_fast.end() || !alone->second.contains(measurement.bytes))) {
             kept.push_back(measurement);
         } else {
-            ++left_out[{measurement.collective, measurement.algorithm}];
+            ++found.left_out[name];
         }
     }
-    require_points(kept, "that are not faster than the links of the torus");
+    require_points(kept, "that are not faster than their messages can be");
     return kept;
 }
 
@@ -163,7 +184,8 @@ std::optional<Split> leave_out(std::vector<Measurement> const& measurements, int
 /// One split for each node count, near ones together.
 struct Splits {
     std::vector<Split> each;     // all others are fitted
-    std::vector<Split> upwards;  // fewer nodes are fitted
+    std::vector<Split> upwards;  // fewer nodes are fitted, all of them
+    std::vector<Split> farther;  // the largest are left out, and so are those before them
 };
 
 Splits splits_of(std::vector<Measurement> const& measurements) {
@@ -171,7 +193,10 @@ Splits splits_of(std::vector<Measurement> const& measurements) {
     for (Measurement const& measurement : measurements) {
         counts.insert(measurement.topology.nodes());
     }
+    int const largest = *counts.rbegin();
+    int const least_of_largest = static_cast<int>(std::ceil(near_the_largest * largest));
     Splits splits;
+    double octaves = 0;  // of the last split of the largest
     while (!counts.empty()) {
         int const most = *counts.rbegin();
         int const least = static_cast<int>(std::ceil(near_the_largest * most));
@@ -181,6 +206,19 @@ Splits splits_of(std::vector<Measurement> const& measurements) {
             }
         }
         counts.erase(counts.lower_bound(least), counts.end());
+        double const between = counts.empty() ? 0 : std::log2(static_cast<double>(largest) / *counts.rbegin());
+        if (octaves > 0 && between >= octaves + least_octaves_apart) {
+            std::vector<Measurement> few;
+            std::copy_if(measurements.begin(), measurements.end(), std::back_inserter(few), [&](auto const& each) {
+                return each.topology.nodes() <= *counts.rbegin() || each.topology.nodes() >= least_of_largest;
+            });
+            if (auto split = leave_out(few, least_of_largest, largest, false)) {
+                splits.farther.push_back(std::move(*split));
+                octaves = between;
+            }
+        } else if (octaves == 0) {
+            octaves = between;
+        }
     }
     return splits;
 }
@@ -324,41 +362,82 @@ double conformal_quantile(std::vector<double> values) {
     return values[std::min(place, values.size()) - 1];
 }
 
-/// Errors of predictions on more nodes than were fitted, and how much wider than without more nodes the intervals have
-/// to be for 90 % of the next measurements (split conformal prediction, Vovk et al. 2005, with nested intervals).
-void set_held_out(MachineModel& model, std::vector<Split> const& upwards, FitOptions const& options, LoadCache& cache) {
-    std::vector<double> squares;  // of the width that a measurement needs beyond that of fitted nodes
-    std::vector<double> octaves;
-    std::map<Collective, std::vector<double>> by_collective;
-    model.held_out_above = upwards.front().most_fitted;
-    for (Split const& split : upwards) {
-        MachineModel few = plain_fit(split.fitted, model.limits, cache);
-        few.corrected = model.corrected;
-        few.width_inside = width_of_residuals(few);
-        few.width_outside = width_where_fitted(few);
-        few.held_out_above = split.most_fitted;
-        few.replicates = bootstrap(split.fitted, model.limits, options.replicates, cache);
-        for (Measurement const& measurement : split.left_out) {
-            auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
-            Prediction const prediction = predict(few, measurement, *algorithm, cache);
-            double const error = std::log(prediction.time_us / measurement.time_us);
-            by_collective[measurement.collective].push_back(std::abs(std::expm1(error)));
-            octaves.push_back(std::log2(static_cast<double>(measurement.topology.nodes()) / split.most_fitted));
-            squares.push_back(std::pow(error, 2) - std::pow(std::log(prediction.high_us / prediction.time_us), 2));
+/// A measurement that was left out, and how much wider than without more nodes its interval has to be.
+struct LeftOut {
+    double octaves;
+    double square;  // of that width
+};
+
+std::vector<LeftOut> needs_of(Split const& split, MachineModel const& model, FitOptions const& options,
+                              LoadCache& cache, std::map<Collective, std::vector<double>>& errors) {
+    MachineModel few = plain_fit(split.fitted, model.limits, cache);
+    few.dimensions = model.dimensions;
+    few.corrected = model.corrected;
+    few.width_inside = width_of_residuals(few);
+    few.held_out_above = split.most_fitted;
+    few.replicates = bootstrap(split.fitted, model.limits, options.replicates, cache);
+    std::vector<LeftOut> needs;
+    for (Measurement const& measurement : split.left_out) {
+        auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
+        Prediction const prediction = predict(few, measurement, *algorithm, cache);
+        double const error = std::log(prediction.time_us / measurement.time_us);
+        errors[measurement.collective].push_back(std::abs(std::expm1(error)));
+        needs.push_back({octaves_beyond(few, measurement),
+                         std::pow(error, 2) - std::pow(std::log(prediction.high_us / prediction.time_us), 2)});
+    }
+    return needs;
+}
+
+/// For measurements of near octaves together, the width that 90 % of the next ones need (split conformal prediction,
+/// Vovk et al. 2005, with nested intervals). These are on node counts of their own, and of those only `counts` were
+/// left out: the next one is as far from them as they are from each other.
+std::vector<WidthBeyond> widths_of(std::vector<LeftOut> needs, std::size_t counts, double least) {
+    double const next_count = std::sqrt(1 + 1.0 / static_cast<double>(counts));
+    std::sort(needs.begin(), needs.end(),
+              [](auto const& left, auto const& right) { return left.octaves < right.octaves; });
+    std::vector<WidthBeyond> widths;
+    for (std::size_t first = 0; first < needs.size();) {
+        std::size_t last = first;
+        while (last < needs.size() &&
+               (last - first < fewest_of_a_width || needs[last].octaves < needs[last - 1].octaves + 0.5)) {
+            ++last;
         }
+        last = needs.size() - last < fewest_of_a_width ? needs.size() : last;
+        std::vector<double> squares;
+        double octaves = 0;
+        for (std::size_t at = first; at < last; ++at) {
+            squares.push_back(needs[at].square);
+            octaves += needs[at].octaves / static_cast<double>(last - first);
+        }
+        // An interval grows with the distance though these nodes did not show it.
+        double const width = next_count * std::sqrt(std::max(least * least, conformal_quantile(std::move(squares))));
+        widths.push_back({std::max(0.5, octaves), std::max(width, widths.empty() ? 0 : widths.back().width)});
+        first = last;
+    }
+    return widths;
+}
+
+/// Errors of predictions on more nodes than were fitted, and the widths that they ask for.
+void set_held_out(MachineModel& model, Splits const& splits, FitOptions const& options, LoadCache& cache) {
+    std::map<Collective, std::vector<double>> by_collective;
+    std::map<Collective, std::vector<double>> farther;
+    std::vector<LeftOut> needs;
+    auto const add = [&](std::vector<Split> const& all, std::map<Collective, std::vector<double>>& errors) {
+        for (Split const& split : all) {
+            auto const more = needs_of(split, model, options, cache, errors);
+            needs.insert(needs.end(), more.begin(), more.end());
+        }
+    };
+    add(splits.upwards, by_collective);
+    add(splits.farther, farther);
+    model.held_out_above = splits.upwards.front().most_fitted;
+    for (Split const& split : splits.upwards) {
         model.held_out_above = std::min(model.held_out_above, split.most_fitted);
     }
     for (auto const& [collective, values] : by_collective) {
         model.held_out[collective] = {static_cast<int>(values.size()), quantile(values, 0.5), quantile(values, 0.9)};
     }
-    double const sum = std::accumulate(octaves.begin(), octaves.end(), 0.0);
-    model.octaves_outside = std::max(1.0, sum / static_cast<double>(octaves.size()));
-    for (std::size_t index = 0; index < squares.size(); ++index) {
-        squares[index] /= growth_of(octaves[index], model.octaves_outside);
-    }
-    // At least what residuals have: an interval grows with the distance though these few nodes did not show it.
-    double const beyond = std::max(std::pow(model.width_inside, 2), conformal_quantile(std::move(squares)));
-    model.width_outside = std::hypot(width_where_fitted(model), std::sqrt(beyond));
+    model.width_beyond = widths_of(std::move(needs), splits.upwards.size(), model.width_inside);
 }
 
 }  // namespace
@@ -388,17 +467,28 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
                 "some measurements have nodes with a shape (4x4x4) and some without; give all of one kind");
         }
     }
-    LineCounts left_out;
-    measurements = possible_ones(measurements, left_out, cache);
+    int dimensions = 0;
+    for (Measurement const& measurement : measurements) {
+        std::vector<int> const& shape = measurement.topology.shape;
+        auto const wide = std::count_if(shape.begin(), shape.end(), [](int extent) { return extent > 1; });
+        dimensions =
+            measurement.topology.kind == TopologyKind::torus ? std::max(dimensions, static_cast<int>(wide)) : 0;
+    }
+    for (Measurement& measurement : measurements) {
+        measurement.topology.machine_dimensions = dimensions;
+    }
+    MachineModel confirmed;
+    measurements = confirmed_ones(measurements, confirmed, cache);
     Splits const splits = splits_of(measurements);
     Choice const choice = choose(splits.each.empty() ? splits_by_size(measurements) : splits.each, cache);
     MachineModel model = plain_fit(measurements, choice.limits, cache);
-    model.left_out = std::move(left_out);
+    model.contradicted = std::move(confirmed.contradicted);
+    model.left_out = std::move(confirmed.left_out);
+    model.dimensions = dimensions;
     model.corrected = choice.corrected;
     model.width_inside = width_of_residuals(model);
-    model.width_outside = width_where_fitted(model);
     if (!splits.upwards.empty()) {
-        set_held_out(model, splits.upwards, options, cache);
+        set_held_out(model, splits, options, cache);
     }
     model.replicates = bootstrap(measurements, choice.limits, options.replicates, cache);
     return model;

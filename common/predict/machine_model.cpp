@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/predict/machine_model.hpp"
 
+#include "common/predict/network/torus.hpp"
+
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace dlmb::predict {
 namespace {
@@ -15,6 +18,10 @@ namespace {
 constexpr double z_of_90_percent = 1.645;  // normal distribution, two sides
 constexpr double largest_answered_error = 0.4;
 constexpr int most_ranks = 1 << 17;
+// An error is known for the octaves of nodes that were left out; a model answers two more, and three where it has none.
+constexpr double octaves_answered_beyond_tested = 2;
+constexpr double fewest_octaves_answered = 3;
+constexpr double near_octaves_of_bytes = 3;
 
 // The correction: how far residuals at other sizes and node counts matter, and how much of one is chance.
 constexpr double octaves_of_bytes = 4;
@@ -28,12 +35,15 @@ constexpr std::size_t at(Parameter parameter) {
 }
 
 /// Links that leave a node of a torus; two nodes of a ring of two share one link.
-int links_of(Topology const& torus) {
+int links_of(Topology const& topology) {
+    if (topology.kind != TopologyKind::torus) {
+        return 0;
+    }
     int links = 0;
-    for (int const extent : torus.shape) {
+    for (int const extent : fold_of(topology).shape) {
         links += std::min(extent - 1, 2);
     }
-    return links;
+    return topology.machine_dimensions > 0 ? std::min(links, 2 * topology.machine_dimensions) : links;
 }
 
 double nearness(int nodes, Residual const& other) {
@@ -69,8 +79,8 @@ double variance_of_factors(MachineModel const& model, std::vector<Residual> cons
 }  // namespace
 
 Loads const& LoadCache::of(Topology const& topology, Collective collective, Algorithm algorithm) {
-    auto const key =
-        fmt::format("{} {} {} {}", topology.text(), topology.ranks_per_node, name_of(collective), name_of(algorithm));
+    auto const key = fmt::format("{} {} {} {} {}", topology.text(), topology.machine_dimensions,
+                                 topology.ranks_per_node, name_of(collective), name_of(algorithm));
     auto found = loads_.find(key);
     if (found == loads_.end()) {
         found = loads_.emplace(key, loads_of(schedule_of(collective, algorithm, topology.ranks()), topology)).first;
@@ -206,28 +216,68 @@ double width_where_fitted(MachineModel const& model) {
     return std::hypot(model.width_inside, t * std::sqrt(1 + 1 / jobs) * model.job_spread);
 }
 
-double growth_of(double octaves, double octaves_outside) {
-    return octaves > 0 ? (1 + octaves / octaves_outside) / 2 : 0;
+double octaves_beyond(MachineModel const& model, Measurement const& question) {
+    double const nodes = question.topology.nodes();
+    auto const found = model.residuals.find({question.collective, question.algorithm});
+    if (found == model.residuals.end()) {
+        return std::max({0.0, std::log2(nodes / model.most_nodes), std::log2(model.fewest_nodes / nodes)});
+    }
+    double farther_down = std::numeric_limits<double>::infinity();  // the question has more nodes than those fitted
+    double farther_up = std::numeric_limits<double>::infinity();
+    double any = std::numeric_limits<double>::infinity();
+    for (Residual const& residual : found->second) {
+        double const octaves = std::log2(nodes / residual.nodes);
+        any = std::min(any, std::abs(octaves));
+        bool const near =
+            std::abs(std::log2(std::max(question.bytes, 1.0) / std::max(residual.bytes, 1.0))) <= near_octaves_of_bytes;
+        if (near && octaves >= 0) {
+            farther_down = std::min(farther_down, octaves);
+        }
+        if (near && octaves <= 0) {
+            farther_up = std::min(farther_up, -octaves);
+        }
+    }
+    // Between nodes that were fitted nothing is beyond.
+    if (std::isfinite(farther_down) && std::isfinite(farther_up)) {
+        return 0;
+    }
+    double const nearest = std::min(farther_down, farther_up);
+    return std::isfinite(nearest) ? nearest : any;
 }
 
-Prediction with_interval(MachineModel const& model, double time_us, std::vector<double> const& replicates_us, int nodes,
-                         double factor_variance) {
-    double variance = factor_variance;  // of the logarithm
+double width_at(std::vector<WidthBeyond> const& widths, double octaves) {
+    if (octaves <= 0 || widths.empty()) {
+        return 0;
+    }
+    WidthBeyond const& first = widths.front();
+    if (octaves <= first.octaves) {
+        return first.width * std::sqrt((1 + octaves / first.octaves) / 2);
+    }
+    for (std::size_t at = 1; at < widths.size(); ++at) {
+        if (octaves <= widths[at].octaves) {
+            double const share = (octaves - widths[at - 1].octaves) / (widths[at].octaves - widths[at - 1].octaves);
+            return widths[at - 1].width + share * (widths[at].width - widths[at - 1].width);
+        }
+    }
+    return widths.back().width * octaves / widths.back().octaves;
+}
+
+Prediction with_interval(MachineModel const& model, double time_us, std::vector<double> const& replicates_us,
+                         double octaves, double more_variance) {
+    double variance = more_variance;  // of the logarithm
     for (double const other : replicates_us) {
         variance += std::pow(std::log(other / time_us), 2) / static_cast<double>(replicates_us.size());
     }
-    double const octaves = std::max({0.0, std::log2(static_cast<double>(nodes) / model.most_nodes),
-                                     std::log2(static_cast<double>(model.fewest_nodes) / nodes)});
-    double const inside = std::pow(width_where_fitted(model), 2);
-    double const beyond = std::max(0.0, std::pow(model.width_outside, 2) - inside);
-    double const width = std::sqrt(inside + beyond * growth_of(octaves, model.octaves_outside) +
-                                   std::pow(z_of_90_percent, 2) * variance);
+    double const width =
+        std::sqrt(std::pow(width_where_fitted(model), 2) + std::pow(width_at(model.width_beyond, octaves), 2) +
+                  std::pow(z_of_90_percent, 2) * variance);
     return {time_us, time_us * std::exp(-width), time_us * std::exp(width)};
 }
 
 Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm, LoadCache& cache) {
     Measurement question = asked;
     question.processors = asked.processors > 0 ? asked.processors : model.processors;
+    question.topology.machine_dimensions = model.dimensions;
     Terms const terms = terms_of(question, algorithm, model.limits, cache);
     int const nodes = question.topology.nodes();
     Cost const modelled = cost_of(terms, model.best.parameters, factors_of(model.best, question));
@@ -238,8 +288,17 @@ Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlg
     for (Coefficients const& replicate : model.replicates) {
         replicates.push_back(cost_of(terms, replicate.parameters, factors_of(replicate, question)).total());
     }
-    Prediction prediction = with_interval(model, modelled.total(), replicates, nodes,
-                                          variance_of_factors(model, residuals, modelled, nodes));
+    double variance = variance_of_factors(model, residuals, modelled, nodes);
+    if (is_folded(question.topology)) {
+        // Where a job of fewer dimensions lies is not known: from the fold to its own shape all may be.
+        Measurement unfolded = question;
+        unfolded.topology.machine_dimensions = 0;
+        Cost const most = cost_of(terms_of(unfolded, algorithm, model.limits, cache), model.best.parameters,
+                                  factors_of(model.best, question));
+        variance += std::pow(std::log(most.total() / modelled.total()) / 2, 2);
+    }
+    Prediction prediction =
+        with_interval(model, modelled.total(), replicates, octaves_beyond(model, question), variance);
     for (double* const time : {&prediction.time_us, &prediction.low_us, &prediction.high_us}) {
         *time *= std::exp(correction);
     }
@@ -261,6 +320,19 @@ std::string refusal_of(MachineModel const& model, Measurement const& question) {
     }
     if (question.topology.ranks() > most_ranks) {
         return fmt::format("more than {} ranks", most_ranks);
+    }
+    auto const contradicted = model.contradicted.find({question.collective, question.algorithm});
+    if (contradicted != model.contradicted.end() && question.topology.nodes() >= contradicted->second) {
+        return fmt::format("its times on {} nodes are below what the messages of {} take: something else runs",
+                           contradicted->second, question.algorithm);
+    }
+    double const tested = std::log2(static_cast<double>(model.most_nodes) / model.fewest_nodes);
+    double const farthest =
+        std::max(fewest_octaves_answered, model.width_beyond.empty() ? 0 : tested + octaves_answered_beyond_tested);
+    double const octaves = std::log2(static_cast<double>(question.topology.nodes()) / model.most_nodes);
+    if (!model.forced && octaves > farthest) {
+        return fmt::format("{} nodes are x{:.3g} those of the fit, and no error is known beyond x{:.3g}",
+                           question.topology.nodes(), std::exp2(octaves), std::exp2(farthest));
     }
     if (!model.forced && error_is_too_large(model, question.collective)) {
         return fmt::format("the held-out error of {} is {:.0f} %", name_of(question.collective),

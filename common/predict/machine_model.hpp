@@ -107,9 +107,17 @@ struct HeldOutError {
     double p90 = 0;
 };
 
+/// How wide intervals have to be so many octaves of nodes beyond those measured: what 90 % of the measurements needed
+/// that were left out there, beyond the width where the model was fitted.
+struct WidthBeyond {
+    double octaves = 1;
+    double width = 0;  // of |log measured / predicted|
+};
+
 struct MachineModel {
     std::string system;
     TopologyKind kind = TopologyKind::tree;
+    int dimensions = 0;  // of a torus, by the jobs that were measured
     Limits limits;
     Coefficients best;
     std::vector<Coefficients> replicates;  // of the bootstrap
@@ -126,17 +134,17 @@ struct MachineModel {
     double fewest_bytes = 0;
     double most_bytes = 0;
     std::map<Collective, HeldOutError> held_out;
-    int held_out_above = 0;    // the errors are of measurements on more nodes than this, fitted on the others; 0: none
-    double width_inside = 0;   // 90 % of |log measured / predicted| where the model was fitted
-    double width_outside = 0;  // the same where it was not, `octaves_outside` further on in nodes
-    double octaves_outside = 3;
-    bool forced = false;  // by --force
+    int held_out_above = 0;   // the errors are of measurements on more nodes than this, fitted on the others; 0: none
+    double width_inside = 0;  // 90 % of |log measured / predicted| where the model was fitted
+    std::vector<WidthBeyond> width_beyond;  // by ascending octaves, never less wide; none: no nodes were left out
+    std::map<ImplementationKey, int> contradicted;  // from so many nodes on its times are below what its name can take
+    bool forced = false;                            // by --force
 
     // Where it comes from.
     std::string input_name;
     std::string input_sha256;
     int max_nodes = 0;    // as asked for; 0: all
-    LineCounts left_out;  // that are too fast for the links of a torus; not in the file
+    LineCounts left_out;  // that are too fast for their names; not in the file
 };
 
 /// The rounds of a collective on given nodes, in the terms that a model prices; for all sizes.
@@ -189,9 +197,13 @@ inline constexpr double set_up_deviation = 1.5;
 /// 90 % of |log measured / predicted| for another job on nodes that were fitted.
 [[nodiscard]] double width_where_fitted(MachineModel const& model);
 
-/// Of the variance of the logarithm, so many octaves beyond the measured nodes over that at `octaves_outside`. Half is
-/// that of any other nodes; the other half is a random walk in the logarithm of the nodes.
-[[nodiscard]] double growth_of(double octaves, double octaves_outside);
+/// Octaves of nodes from the question to the nearest nodes on which its algorithm was fitted at a near size (a factor
+/// of 8); of an algorithm that was not fitted, to any nodes that were.
+[[nodiscard]] double octaves_beyond(MachineModel const& model, Measurement const& question);
+
+/// What so many octaves add to the width. Nearer than what was left out half of the variance is that of any other
+/// nodes; farther than that the width grows with the octaves.
+[[nodiscard]] double width_at(std::vector<WidthBeyond> const& widths, double octaves);
 
 struct Prediction {
     double time_us = 0;
@@ -199,10 +211,10 @@ struct Prediction {
     double high_us = 0;
 };
 
-/// The interval of a time that replicates of the bootstrap put at `replicates_us`, on so many nodes. `factor_variance`:
-/// that of the logarithm of the time because of factors that are not known.
+/// The interval of a time that replicates of the bootstrap put at `replicates_us`, so many octaves from what was
+/// fitted. `more_variance`: that of the logarithm of the time because of what is not known of algorithm and network.
 [[nodiscard]] Prediction with_interval(MachineModel const& model, double time_us,
-                                       std::vector<double> const& replicates_us, int nodes, double factor_variance);
+                                       std::vector<double> const& replicates_us, double octaves, double more_variance);
 
 /// The correction of log time that the residuals of the same algorithm at near sizes ask for (Gaussian process over the
 /// nearest 256).

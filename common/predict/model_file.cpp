@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view schema = "dlmb.machine-model/1.0";
+constexpr std::string_view schema = "dlmb.machine-model/2.0";
 constexpr double largest_exponent = 25;  // of a coefficient: e^25 us are 20 hours
 constexpr double widest = 100;           // logarithm of a ratio of two times
 
@@ -80,6 +80,22 @@ Json replicates_json(MachineModel const& model) {
         replicates.push_back(std::move(values));
     }
     return replicates;
+}
+
+Json widths_json(MachineModel const& model) {
+    Json widths = Json::array();
+    for (WidthBeyond const& each : model.width_beyond) {
+        widths.push_back({{"octaves", rounded(each.octaves)}, {"width", rounded(each.width)}});
+    }
+    return widths;
+}
+
+Json contradicted_json(MachineModel const& model) {
+    Json contradicted = Json::array();
+    for (auto const& [key, nodes] : model.contradicted) {
+        contradicted.push_back({{"collective", name_of(key.first)}, {"algorithm", key.second}, {"from_nodes", nodes}});
+    }
+    return contradicted;
 }
 
 Json held_out_json(MachineModel const& model) {
@@ -166,8 +182,11 @@ MachineModel read(Json const& json) {
     if (!json.is_object() || !json.contains("schema") || !json.at("schema").is_string()) {
         throw UsageError("is no machine model; make one with dlmb_predict fit");
     }
-    if (auto const told = json.at("schema").get<std::string>(); !told.starts_with("dlmb.machine-model/1.")) {
-        throw UsageError(fmt::format("'{}' cannot be read by this program, which knows dlmb.machine-model/1.x", told));
+    if (auto const told = json.at("schema").get<std::string>(); !told.starts_with("dlmb.machine-model/2.")) {
+        throw UsageError(
+            fmt::format("'{}' cannot be read by this program, which knows dlmb.machine-model/2.x; make the model again "
+                        "with dlmb_predict fit",
+                        told));
     }
     MachineModel model;
     model.system = json.at("system").get<std::string>();
@@ -176,6 +195,7 @@ MachineModel read(Json const& json) {
         throw UsageError(fmt::format("topology '{}' must be torus or tree", kind));
     }
     model.kind = kind == "torus" ? TopologyKind::torus : TopologyKind::tree;
+    model.dimensions = whole(json, "dimensions", 0);
     Json const& input = json.at("input");
     model.input_name = input.at("name").get<std::string>();
     model.input_sha256 = input.at("sha256").get<std::string>();
@@ -206,8 +226,15 @@ MachineModel read(Json const& json) {
     Json const& error = json.at("error");
     model.held_out_above = whole(error, "held_out_above_nodes", 0);
     model.width_inside = number(error, "width_inside", 0, widest);
-    model.width_outside = number(error, "width_outside", 0, widest);
-    model.octaves_outside = number(error, "octaves_outside", 0.1, widest);
+    for (Json const& each : error.at("width_beyond")) {
+        WidthBeyond const last = model.width_beyond.empty() ? WidthBeyond{0.1, 0} : model.width_beyond.back();
+        model.width_beyond.push_back(
+            {number(each, "octaves", last.octaves, widest), number(each, "width", last.width, widest)});
+    }
+    for (Json const& each : json.at("contradicted")) {
+        model.contradicted.emplace(ImplementationKey{collective_in(each), each.at("algorithm").get<std::string>()},
+                                   whole(each, "from_nodes", 1));
+    }
     for (Json const& each : error.at("held_out")) {
         model.held_out[collective_in(each)] = {whole(each, "points", 1), number(each, "median", 0, 1e18),
                                                number(each, "p90", 0, 1e18)};
@@ -225,6 +252,7 @@ std::string to_text(MachineModel const& model) {
                     {"made_by", fmt::format("dlmb_predict {}", build_info().version)},
                     {"system", model.system},
                     {"topology", name_of_kind(model.kind)},
+                    {"dimensions", model.dimensions},
                     {"input",
                      {{"name", model.input_name},
                       {"sha256", model.input_sha256},
@@ -240,8 +268,8 @@ std::string to_text(MachineModel const& model) {
                      {{"held_out_above_nodes", model.held_out_above},
                       {"held_out", held_out_json(model)},
                       {"width_inside", rounded(model.width_inside)},
-                      {"width_outside", rounded(model.width_outside)},
-                      {"octaves_outside", rounded(model.octaves_outside)}}},
+                      {"width_beyond", widths_json(model)}}},
+                    {"contradicted", contradicted_json(model)},
                     {"forced", model.forced},
                     {"eager_bytes", model.limits.eager_bytes},
                     {"fresh_bytes", model.limits.fresh_bytes},

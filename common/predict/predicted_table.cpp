@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace dlmb::predict {
 namespace {
@@ -54,31 +56,44 @@ public:
               LoadCache& cache)
         : model_(model), of_(of), candidates_(candidates), cache_(cache) {}
 
-    void add(Topology const& job, std::vector<Bytes> const& sizes, std::vector<tuning::Rule>& rules) {
-        std::size_t const first = rules.size();
+    /// Returns at how many sizes nothing is chosen.
+    std::size_t add(Topology const& job, std::vector<Bytes> const& sizes, std::vector<tuning::Rule>& rules) {
+        std::size_t undecided = 0;
+        Topology fitted = job;
+        fitted.shape = {model_.most_nodes};
+        tuning::Rule* open = nullptr;  // the rule of the size before
         for (Bytes const bytes : sizes) {
+            if (open != nullptr) {
+                open->when.bytes->max = bytes - 1;
+            }
             auto const best = fastest(job, bytes);
-            Topology fitted = job;
-            fitted.shape = {model_.most_nodes};
             auto const before = fastest(fitted, bytes);
-            if (!best || !before) {
+            bool const same = best && before && before->choice == best->choice;
+            auto const usual = !before ? std::nullopt
+                               : same  ? std::optional(best->us)
+                                       : time(job, bytes, *before->choice);
+            if (!best || !best->apart || !usual) {
+                if (open != nullptr) {
+                    open->when.bytes->max = open->evidence->sizes.back();
+                    open = nullptr;
+                }
+                ++undecided;
                 continue;
             }
-            bool const same = before->first == best->first;
-            auto const usual = same ? std::optional(best->second) : time(job, bytes, *before->first);
-            if (usual) {
-                append(job, bytes, *best->first, best->second, *usual, rules, first);
-                Evidence& evidence = *rules.back().evidence;
-                if (same && evidence.sizes.front() == bytes) {
-                    evidence.gain_low = evidence.gain_high = 0;  // whatever the time is
-                }
+            if (open != nullptr && open->choose.algorithm == best->choice->algorithm) {
+                open->evidence->sizes.push_back(bytes);  // the times stay those of the smallest size
+                continue;
+            }
+            append(job, bytes, *best->choice, best->us, *usual, rules);
+            open = &rules.back();
+            if (same) {
+                open->evidence->gain_low = open->evidence->gain_high = 0;  // whatever the time is
             }
         }
-        for (std::size_t index = first; index < rules.size(); ++index) {
-            auto& bytes = *rules[index].when.bytes;
-            bytes.max =
-                index + 1 < rules.size() ? rules[index + 1].when.bytes->min - 1 : rules[index].evidence->sizes.back();
+        if (open != nullptr) {
+            open->when.bytes->max = open->evidence->sizes.back();
         }
+        return undecided;
     }
 
 private:
@@ -88,6 +103,9 @@ private:
 
     std::optional<Prediction> time(Topology const& job, Bytes bytes, Candidate const& candidate) {
         Measurement const question = question_of(job, bytes, candidate.name);
+        if (!refusal_of(model_, question).empty()) {
+            return std::nullopt;
+        }
         try {
             return predict(model_, question, *algorithm_of(of_.collective, candidate.name), cache_);
         } catch (UsageError const&) {
@@ -95,25 +113,41 @@ private:
         }
     }
 
-    std::optional<std::pair<Candidate const*, Prediction>> fastest(Topology const& job, Bytes bytes) {
-        std::optional<std::pair<Candidate const*, Prediction>> best;
+    struct Fastest {
+        Candidate const* choice;
+        Prediction us;
+        bool apart;  // its interval is below those of all others
+    };
+
+    /// Nothing where none can be run. One alone is not apart: nothing tells that it is faster than what the library
+    /// has.
+    std::optional<Fastest> fastest(Topology const& job, Bytes bytes) {
+        std::optional<Fastest> best;
+        double next_low_us = 0;
         for (Candidate const& candidate : candidates_) {
-            auto const prediction = time(job, bytes, candidate);
-            if (prediction && (!best || prediction->time_us < best->second.time_us)) {
-                best = std::pair(&candidate, *prediction);
+            auto const us = time(job, bytes, candidate);
+            if (!us) {
+                continue;
             }
+            if (!best) {
+                best = Fastest{&candidate, *us, false};
+                next_low_us = std::numeric_limits<double>::infinity();
+            } else if (us->time_us < best->us.time_us) {
+                next_low_us = std::min(next_low_us, best->us.low_us);
+                best = Fastest{&candidate, *us, false};
+            } else {
+                next_low_us = std::min(next_low_us, us->low_us);
+            }
+        }
+        if (best) {
+            best->apart = std::isfinite(next_low_us) && best->us.high_us < next_low_us;
         }
         return best;
     }
 
-    /// A further size of the last rule, or a rule of its own. `first`: of this job and collective.
     void append(Topology const& job, Bytes bytes, Candidate const& choice, Prediction const& us,
-                Prediction const& usual_us, std::vector<tuning::Rule>& rules, std::size_t first) const {
+                Prediction const& usual_us, std::vector<tuning::Rule>& rules) const {
         constexpr double ns = nanoseconds_per_microsecond;
-        if (rules.size() > first && rules.back().choose.algorithm == choice.algorithm) {
-            rules.back().evidence->sizes.push_back(bytes);
-            return;  // the times stay those of the smallest size
-        }
         tuning::Rule rule;
         rule.id = fmt::format("p{:04}", rules.size() + 1);
         rule.scope = "mpi";
@@ -193,12 +227,17 @@ PredictedTable predicted_table(MachineModel const& model, TableQuestion const& q
             continue;
         }
         for (Topology const& job : question.jobs) {
-            Measurement const asked{model.system, job, of.collective, candidates.front().name, 0, 0};
+            Measurement const asked{model.system, job, of.collective, "", 0, 0};
             if (std::string const why = refusal_of(model, asked); !why.empty()) {
                 table.left_out.push_back(fmt::format("{} on {} nodes: {}", name_of(of.collective), job.text(), why));
                 continue;
             }
-            RuleMaker(model, of, candidates, cache).add(job, question.sizes, table.rules);
+            std::size_t const undecided = RuleMaker(model, of, candidates, cache).add(job, question.sizes, table.rules);
+            if (undecided > 0) {
+                table.left_out.push_back(fmt::format("{} on {} nodes: undecided at {} of {} sizes, the library decides",
+                                                     name_of(of.collective), job.text(), undecided,
+                                                     question.sizes.size()));
+            }
         }
     }
     return table;

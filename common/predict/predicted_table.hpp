@@ -30,11 +30,11 @@ struct PredictedTable {
     std::vector<std::string> left_out;  // "alltoall: the held-out error of alltoall is 53 %"
 };
 
-/// Allreduce, allgather, alltoall, broadcast: those that Open MPI and MPICH can be told algorithms of. Sizes between
-/// two that were asked for get the choice of the smaller one. The gain is that over the algorithm which is the fastest
-/// on the most nodes of the model's measurements, its interval
-/// from those of both times, which is wide, for both err alike; 0 where it is the same. Throws UsageError for no jobs
-/// or sizes.
+/// Allreduce, allgather, alltoall, broadcast: those that Open MPI and MPICH can be told algorithms of. An algorithm is
+/// chosen where its interval is below those of all others; elsewhere there is no rule, and the library decides. Sizes
+/// between two that were asked for get the choice of the smaller one where both have one. The gain is that over the
+/// algorithm which is the fastest on the most nodes of the model's measurements, its interval from those of both times,
+/// which is wide, for both err alike; 0 where it is the same. Throws UsageError for no jobs or sizes.
 [[nodiscard]] PredictedTable predicted_table(MachineModel const& model, TableQuestion const& question);
 
 }  // namespace dlmb::predict

@@ -37,6 +37,10 @@ std::optional<BestAlgorithm> best_algorithm(MachineModel const& model, Measureme
             continue;
         }
         question.algorithm = key.second;
+        auto const contradicted = model.contradicted.find(key);
+        if (contradicted != model.contradicted.end() && question.topology.nodes() >= contradicted->second) {
+            continue;
+        }
         try {
             Prediction const prediction = predict(model, question, *algorithm, cache);
             if (!best || prediction.time_us < best->us.time_us) {

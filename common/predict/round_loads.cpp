@@ -21,7 +21,8 @@ std::vector<RoundLoad> loads_of(std::vector<Round> const& rounds, Topology const
     auto const ranks = static_cast<std::size_t>(topology.ranks());
     auto const nodes = static_cast<std::size_t>(topology.nodes());
     bool const torus = topology.kind == TopologyKind::torus;
-    TorusSteps const steps(torus ? topology.shape : std::vector<int>{1});
+    TorusFold const fold = torus ? fold_of(topology) : TorusFold{{1}, {}};
+    TorusSteps const steps(fold.shape);
     std::vector<double> links(steps.links());
     std::vector<RoundLoad> loads;
     for (Round const& round : rounds) {
@@ -53,7 +54,8 @@ std::vector<RoundLoad> loads_of(std::vector<Round> const& rounds, Topology const
             out[static_cast<std::size_t>(from_node)] += share;
             in[static_cast<std::size_t>(to_node)] += share;
             if (torus) {
-                int const hops = steps.each(from_node, to_node, topology.shape.size() - 1,
+                int const hops = steps.each(fold.place[static_cast<std::size_t>(from_node)],
+                                            fold.place[static_cast<std::size_t>(to_node)], fold.shape.size() - 1,
                                             round.both_ways ? HalfRing::alternate : HalfRing::upwards,
                                             [&](LinkId link) { links[link] += share; });
                 load.hops = std::max(load.hops, static_cast<double>(hops));
@@ -65,6 +67,7 @@ std::vector<RoundLoad> loads_of(std::vector<Round> const& rounds, Topology const
             }
         }
         load.messages = std::max(largest(sent), largest(received));
+        load.messages = round.queued > 0 ? std::min(round.queued, load.messages) : load.messages;
         load.in = largest(in);
         load.node = std::max(largest(out), load.in);
         load.inside = largest(inside);

@@ -121,6 +121,8 @@ Rounds bcast(Algorithm algorithm, int ranks) {
         return split_binary(ranks);
     case Algorithm::chain:
         return down(chain_tree(ranks, chains), 1);
+    case Algorithm::three_chains:
+        return down(chain_tree(ranks, 3), 1);
     case Algorithm::pipeline:
         return down(chain_tree(ranks, 1), 1);
     case Algorithm::linear:
@@ -152,6 +154,8 @@ Rounds reduce(Algorithm algorithm, int ranks) {
         return pipelined_up(binary_tree(ranks));
     case Algorithm::chain:
         return up(chain_tree(ranks, chains));
+    case Algorithm::three_chains:
+        return up(chain_tree(ranks, 3));
     case Algorithm::pipeline:
         return up(chain_tree(ranks, 1));
     case Algorithm::linear:
@@ -214,6 +218,8 @@ Algorithm algorithm_that_runs(Collective collective, NamedAlgorithm named, doubl
     case Algorithm::ring:
         return collective == Collective::allreduce && bytes < bytes_of_element * ranks ? Algorithm::recursive_doubling
                                                                                        : Algorithm::ring;
+    case Algorithm::split_binary:
+        return bytes >= 2 * bytes_of_element ? Algorithm::split_binary : Algorithm::three_chains;
     case Algorithm::binomial_pipelined:
         return one_segment ? Algorithm::binomial : named.algorithm;
     case Algorithm::binary_pipelined:

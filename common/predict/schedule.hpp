@@ -46,6 +46,7 @@ enum class Algorithm : std::uint8_t {
     knomial,                 // of radix 4
     split_binary,            // halves of the vector down the two halves of a binary tree, then exchanged
     chain,                   // four chains
+    three_chains,            //
     pipeline,                // one chain
     scatter_allgather,       // bcast: binomial scatter, recursive doubling
     scatter_allgather_ring,  // bcast: binomial scatter, ring
@@ -67,6 +68,7 @@ struct Round {
     double reduced = 0;      // share of the vector that the busiest rank reduces in one such round
     double copied = 0;       // the same for copies between buffers of one rank
     bool both_ways = false;  // pairs exchange: what goes from a to b has a counterpart from b to a
+    double queued = 0;       // messages of one rank on the longest way, this one included; 0: those of the busiest rank
 };
 
 /// Throws UsageError where the collective has no such algorithm, or not for so many ranks. Flat exchanges of more than
@@ -100,7 +102,8 @@ struct NamedAlgorithm {
 };
 
 /// Open MPI 4.1 runs the ring of an allreduce as recursive doubling where a rank has less than one element (4 bytes) of
-/// its own. A single segment is not pipelined.
+/// its own, and, as Fujitsu MPI, a broadcast of one element by a split tree as a chain. A single segment is not
+/// pipelined.
 [[nodiscard]] Algorithm algorithm_that_runs(Collective collective, NamedAlgorithm named, double bytes, int ranks);
 
 /// "default-X", "X_ompi", "X_mpich", "X_over", "RING-VARIANT-UTOFU-SEGMENT-PORTS", or X itself. Nothing: the name does

@@ -84,10 +84,10 @@ class PredictedTable(unittest.TestCase):
         for row in rows:
             self.assertIn("predicted: ", row)
             self.assertRegex(row, r"fitted on up to 64 nodes, error \d+ %")
-        self.assertIn("evidence predicted: ", self.ok("lookup", self.table, *QUESTION, "64"))
+        self.assertIn("evidence predicted: ", self.ok("lookup", self.table, *QUESTION, "4096"))
 
     def test_the_python_reader_tells_it_with_the_choice(self) -> None:
-        choice = dlmb_tuning.open_table(self.table).lookup("allreduce", bytes=64, ranks=512, nodes=512, memory="host", backend="mpi")
+        choice = dlmb_tuning.open_table(self.table).lookup("allreduce", bytes=4096, ranks=512, nodes=512, memory="host", backend="mpi")
         self.assertEqual((choice.algorithm, choice.status, choice.evidence), ("recursive_doubling", "chosen", "predicted"))
 
     def test_an_export_takes_it_only_when_asked_for(self) -> None:

@@ -42,6 +42,7 @@ struct Topology {
     double taper = 1;              // fat tree: bandwidth of a leaf switch upwards over that downwards
     int global_links = 0;          // dragonfly: of a router to other groups
     std::vector<Board> removed{};  // HammingMesh: boards that are broken or another job's
+    int machine_dimensions = 0;    // torus: of the machine, into which a job of fewer is laid; 0: as many as the job's
 
     [[nodiscard]] int nodes() const;
     [[nodiscard]] int ranks() const { return nodes() * ranks_per_node; }

@@ -6,6 +6,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace dlmb::predict {
 
@@ -16,6 +19,75 @@ TorusSteps::TorusSteps(std::vector<int> shape) : shape_(std::move(shape)), strid
         stride *= shape_[at];
     }
     links_ = static_cast<LinkId>(2 * shape_.size() * static_cast<std::size_t>(stride));
+}
+
+namespace {
+
+/// The lengths into which an extent is cut, the slowest first.
+std::vector<int> lengths_of(int extent, double ring) {
+    std::vector<int> lengths;
+    auto const distance = [ring](int length) { return std::abs(std::log(length / ring)); };
+    while (extent > std::sqrt(2) * ring) {
+        int nearest = extent;
+        for (int length = 2; 2 * length <= extent; ++length) {
+            nearest = extent % length == 0 && distance(length) < distance(nearest) ? length : nearest;
+        }
+        if (nearest == extent) {
+            break;
+        }
+        lengths.push_back(nearest);
+        extent /= nearest;
+    }
+    lengths.push_back(extent);
+    return lengths;
+}
+
+/// Back and forth: every second row is gone backwards.
+int laid(int at, std::vector<int> const& lengths) {
+    int rest = std::accumulate(lengths.begin(), lengths.end(), 1, std::multiplies<>());
+    int place = 0;
+    for (int const length : lengths) {
+        rest /= length;
+        int const row = at / rest;
+        place = place * length + row;
+        at = row % 2 == 0 ? at % rest : rest - 1 - at % rest;
+    }
+    return place;
+}
+
+int wide_dimensions_of(std::vector<int> const& shape) {
+    return static_cast<int>(std::count_if(shape.begin(), shape.end(), [](int extent) { return extent > 1; }));
+}
+
+}  // namespace
+
+bool is_folded(Topology const& topology) {
+    return topology.kind == TopologyKind::torus && fold_of(topology).shape != topology.shape;
+}
+
+TorusFold fold_of(Topology const& topology) {
+    int const nodes = topology.nodes();
+    TorusFold fold{topology.shape, std::vector<int>(static_cast<std::size_t>(nodes))};
+    std::iota(fold.place.begin(), fold.place.end(), 0);
+    if (wide_dimensions_of(topology.shape) >= topology.machine_dimensions) {
+        return fold;
+    }
+    double const ring = std::pow(nodes, 1.0 / topology.machine_dimensions);
+    std::vector<std::vector<int>> lengths;
+    fold.shape.clear();
+    for (int const extent : topology.shape) {
+        lengths.push_back(lengths_of(extent, ring));
+        fold.shape.insert(fold.shape.end(), lengths.back().begin(), lengths.back().end());
+    }
+    TorusSteps const job(topology.shape);
+    for (int node = 0; node < nodes; ++node) {
+        int place = 0;
+        for (std::size_t dimension = 0; dimension < topology.shape.size(); ++dimension) {
+            place = place * topology.shape[dimension] + laid(job.coordinate(node, dimension), lengths[dimension]);
+        }
+        fold.place[static_cast<std::size_t>(node)] = place;
+    }
+    return fold;
 }
 
 Torus::Torus(Topology const& topology)

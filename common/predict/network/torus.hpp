@@ -57,6 +57,20 @@ private:
     LinkId links_ = 0;
 };
 
+/// Where the nodes of a job are in the torus of the machine.
+struct TorusFold {
+    std::vector<int> shape;
+    std::vector<int> place{};  // of each node of the job, in row-major order
+};
+
+/// A job of as many dimensions as the machine has its own shape. One of fewer has extents that are longer than the
+/// machine's: each is laid into several dimensions, back and forth, so that neighbours stay neighbours, with lengths as
+/// near to the cube root of the nodes (of a machine of three dimensions) as its divisors allow: 64x64 is 16x4x16x4. So
+/// a system lays a logical shape into a torus of more dimensions; in which of them is not known of a job. Of Tofu the
+/// machine's dimensions are the three rings that it makes of X, Y, Z and the unit of 2x3x2 (Ajima et al. 2009).
+[[nodiscard]] TorusFold fold_of(Topology const& topology);
+[[nodiscard]] bool is_folded(Topology const& topology);
+
 class Torus : public Interconnect {
 public:
     explicit Torus(Topology const& topology);

@@ -72,6 +72,30 @@ Tree chain_tree(int ranks, int fan) {
     return children;
 }
 
+namespace {
+
+/// How many messages of the same rank each message of the longest way follows, in all. A rank sends to its children in
+/// their order: the first one, which has the most below it, does not wait for the others.
+int queued_on_longest_way(Tree const& children) {
+    constexpr double of_round = 0.5;  // of the time of a round, that a further message of a rank takes
+    std::vector<std::pair<double, int>> ways(children.size());  // rounds, further messages
+    std::vector<int> order{0};
+    std::pair<double, int> longest;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+        auto const& [time, waits] = ways[static_cast<std::size_t>(order[at])];
+        int before = 0;
+        for (int const child : children[static_cast<std::size_t>(order[at])]) {
+            ways[static_cast<std::size_t>(child)] = {time + 1 + of_round * before, waits + before};
+            longest = std::max(longest, ways[static_cast<std::size_t>(child)]);
+            order.push_back(child);
+            ++before;
+        }
+    }
+    return longest.second;
+}
+
+}  // namespace
+
 Rounds down(Tree const& children, double share, bool at_once) {
     Rounds rounds;
     std::vector<std::pair<int, std::size_t>> queue{{0, 0}};  // rank, round in which it has the vector
@@ -86,6 +110,10 @@ Rounds down(Tree const& children, double share, bool at_once) {
             queue.emplace_back(child, when + 1);
             when += at_once ? 0 : 1;
         }
+    }
+    double const waits = at_once ? queued_on_longest_way(children) : 0;
+    for (Round& round : rounds) {
+        round.queued = 1 + waits / static_cast<double>(rounds.size());
     }
     return rounds;
 }

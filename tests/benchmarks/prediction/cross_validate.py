@@ -20,7 +20,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-SPLITS = (("fugaku", 8, 9), ("leonardo", 64, 128), ("mare_nostrum", 32, 60), ("lumi", 37, 100))
+# System, fitted up to so many nodes, scored from so many to so many.
+SPLITS = (
+    ("fugaku", 64, 512, 512),
+    ("leonardo", 256, 512, 512),
+    ("fugaku", 8, 64, 64),
+    ("leonardo", 64, 128, 256),
+    ("mare_nostrum", 32, 60, 64),
+    ("lumi", 37, 100, 100),
+)
 
 
 def nodes_of(text: str) -> int:
@@ -37,7 +45,7 @@ def print_floor(path: str) -> None:
                 times[case].append((row["campaign"], float(row["median_us"])))
     print("Where several jobs measured the same case, errors of what no model can do better than: a prediction for a job from the")
     print("times of the others; the mean of all jobs (geometric), on the nodes that are predicted")
-    for system, _, first in SPLITS:
+    for system, _, first, _ in SPLITS[2:]:
         from_others, from_all, ratios = [], [], []
         for case, jobs in times.items():
             if case[0] != system or len({job for job, _ in jobs}) < 2:
@@ -64,7 +72,7 @@ def draw(predicted: dict[str, list[dict[str, str]]], picture: str) -> None:
 
     collectives = sorted({row["collective"] for rows in predicted.values() for row in rows})
     colors = dict(zip(collectives, pyplot.get_cmap("tab10").colors))
-    figure, all_axes = pyplot.subplots(2, 2, figsize=(10, 9.5), layout="constrained")
+    figure, all_axes = pyplot.subplots(3, 2, figsize=(10, 14), layout="constrained")
     for axes, (title, rows) in zip(all_axes.flat, predicted.items()):
         for name in collectives:
             mine = [row for row in rows if row["collective"] == name]
@@ -93,16 +101,24 @@ def main() -> int:
     program, path = sys.argv[1:3]
     predicted = {}
     print_floor(path)
-    for system, most, first in SPLITS:
+    summary = [f"{'fitted on':<20} {'scored on':<12} {'times':>6} {'median':>7} {'90 %':>6} {'held':>6}"]
+    for system, most, first, last in SPLITS:
         print(flush=True)
-        arguments = [program, "cross-validate", path, "--system", system, "--max-nodes", str(most), "--from-nodes", str(first)]
+        arguments = [program, "cross-validate", path, "--system", system, "--max-nodes", str(most), "--from-nodes", str(first), "--to-nodes", str(last)]
         with tempfile.TemporaryDirectory() as folder:
             points = Path(folder) / "points.csv"
             done = subprocess.run([*arguments, "-o", points], check=False)
             if done.returncode != 0:
                 return done.returncode
             with points.open(encoding="utf-8", newline="") as table:
-                predicted[f"{system}, {most} nodes predict {first} and more"] = list(csv.DictReader(table))
+                rows = list(csv.DictReader(table))
+        scored = str(first) if first == last else f"{first} to {last}"
+        predicted[f"{system}, up to {most} nodes predict {scored}"] = rows
+        errors = sorted(abs(float(row["predicted_us"]) / float(row["median_us"]) - 1) for row in rows)
+        held = sum(float(row["low_us"]) <= float(row["median_us"]) <= float(row["high_us"]) for row in rows) / len(rows)
+        ends = (statistics.median(errors), statistics.quantiles(errors, n=10)[-1], held)
+        summary.append(f"{system + ' ' + str(most):<20} {scored:<12} {len(rows):>6} " + " ".join(f"{value:>6.0%}" for value in ends))
+    print("\n" + "\n".join(summary))
     if len(sys.argv) == 4:
         draw(predicted, sys.argv[3])
     return 0

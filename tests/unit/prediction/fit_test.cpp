@@ -133,7 +133,7 @@ TEST(Fit, IsNotMovedByAFewWildMeasurements) {
     EXPECT_LT(quantile(errors(model, measured({"64"}, cache), cache), 0.5), 0.1);
 }
 
-TEST(Fit, LeavesOutAnAlgorithmThatTheLinksOfATorusAreTooSlowForAtSomeSizes) {
+TEST(Fit, RefusesANameFromTheNodesOnWhereItsTimesAreBelowWhatItsMessagesTake) {
     LoadCache cache;
     ImplementationKey const suspect{Collective::bcast, "binomial"};
     auto const fitted = [&](double from_bytes) {
@@ -153,10 +153,37 @@ TEST(Fit, LeavesOutAnAlgorithmThatTheLinksOfATorusAreTooSlowForAtSomeSizes) {
     MachineModel const all = fitted(no_limit);
     EXPECT_EQ(all.left_out, LineCounts{});
     MachineModel const without_algorithm = fitted(1 << 20);
-    EXPECT_EQ(without_algorithm.left_out, (LineCounts{{suspect, 7}})) << "of one job";
-    EXPECT_EQ(without_algorithm.points, all.points - 7);
+    EXPECT_EQ(without_algorithm.left_out, (LineCounts{{suspect, 14}})) << "of both jobs";
+    EXPECT_EQ(without_algorithm.points, all.points - 14);
+    EXPECT_EQ(without_algorithm.contradicted, (std::map<ImplementationKey, int>{{suspect, 8}}));
+    Measurement question{"made", parse_nodes("4x4x4"), suspect.first, suspect.second, 8, 0};
+    EXPECT_EQ(refusal_of(all, question), "");
+    EXPECT_NE(refusal_of(without_algorithm, question).find("below what the messages of binomial take"),
+              std::string::npos);
+    question.topology = parse_nodes("2x2x1");
+    EXPECT_EQ(refusal_of(without_algorithm, question), "") << "on fewer nodes nothing speaks against it";
     MachineModel const without_outlier = fitted(64 << 20);
     EXPECT_EQ(without_outlier.left_out, (LineCounts{{suspect, 1}})) << "one size tells nothing of others";
+    EXPECT_TRUE(without_outlier.contradicted.empty());
+}
+
+TEST(Fit, RefusesALinearNameThatTakesTheTimeOfATree) {
+    // Among 64 nodes the root sends 63 messages in a row. Small ones load no link, so that only their number tells.
+    LoadCache cache;
+    auto measurements = measured({"2x2x2", "4x4x4"}, cache);
+    ImplementationKey const suspect{Collective::scatter, "linear"};
+    for (std::string const shape : {"2x2x2", "4x4x4"}) {
+        for (double bytes = 256; bytes <= 64 << 20; bytes *= 8) {
+            Measurement each{"made", parse_nodes(shape), suspect.first, suspect.second, bytes, 0};
+            Algorithm const runs = shape == "2x2x2" ? Algorithm::linear : Algorithm::binomial;
+            each.time_us = cost_of(terms_of(each, {runs}, {}, cache), machine(), {}).total();
+            each.time_us /= runs == Algorithm::binomial ? 3 : 1;
+            measurements.push_back(each);
+        }
+    }
+    MachineModel const model = fit(measurements, {0}, cache);
+    EXPECT_EQ(model.contradicted, (std::map<ImplementationKey, int>{{suspect, 64}}));
+    EXPECT_TRUE(model.best.factors.contains(suspect)) << "its times on 8 nodes are its own";
 }
 
 TEST(Fit, RefusesATableWhoseOnlyAlgorithmIsTooFastForTheLinks) {
@@ -170,7 +197,7 @@ TEST(Fit, RefusesATableWhoseOnlyAlgorithmIsTooFastForTheLinks) {
     }
     ASSERT_GE(measurements.size(), 10U);
     EXPECT_THAT([&] { (void)fit(measurements, {0}, cache); },
-                testing::ThrowsMessage<UsageError>(testing::HasSubstr("not faster than the links of the torus")));
+                testing::ThrowsMessage<UsageError>(testing::HasSubstr("not faster than their messages can be")));
 }
 
 TEST(Fit, FindsFromWhichSizesOnMessagesAreFetchedAndWaitForTheirReceiver) {
@@ -242,6 +269,54 @@ TEST(Fit, WidensItsIntervalsWithTheDistanceFromTheMeasuredNodes) {
             before = prediction.high_us / prediction.low_us;
         }
     }
+}
+
+TEST(Fit, WidensItsIntervalsWithTheFactorOfNodesThatWasLeftOut) {
+    LoadCache cache;
+    MachineModel const model = fit(measured({"2x2x2", "4x4x4", "8x8x8"}, cache, 0.2), {5}, cache);
+    ASSERT_EQ(model.width_beyond.size(), 2U) << "8 to 64 and 64 to 512, and 8 to 512";
+    EXPECT_NEAR(model.width_beyond[0].octaves, 3, 1e-9);
+    EXPECT_NEAR(model.width_beyond[1].octaves, 6, 1e-9);
+    EXPECT_GE(model.width_beyond[1].width, model.width_beyond[0].width);
+    EXPECT_EQ(width_at(model.width_beyond, 0), 0);
+    EXPECT_LT(width_at(model.width_beyond, 1), model.width_beyond[0].width);
+    EXPECT_GT(width_at(model.width_beyond, 1), 0.7 * model.width_beyond[0].width) << "no nodes are within";
+    EXPECT_NEAR(width_at(model.width_beyond, 12), 2 * model.width_beyond[1].width, 1e-9);
+}
+
+TEST(Fit, IsUnsureOfASizeThatWasMeasuredOnFarFewerNodes) {
+    LoadCache cache;
+    std::vector<Measurement> measurements;
+    for (Measurement const& each : measured({"2x2x2", "4x4x4"}, cache, 0.2)) {
+        if (each.algorithm != "binomial" || each.topology.nodes() == 8 || each.bytes > 1 << 20) {
+            measurements.push_back(each);
+        }
+    }
+    MachineModel const model = fit(measurements, {5}, cache);
+    Measurement question{"made", parse_nodes("8x8x8"), Collective::bcast, "binomial", 64 << 20, 0};
+    EXPECT_DOUBLE_EQ(octaves_beyond(model, question), 3);
+    question.bytes = 256;
+    EXPECT_DOUBLE_EQ(octaves_beyond(model, question), 6);
+    question.topology = parse_nodes("4x4x4");
+    EXPECT_DOUBLE_EQ(octaves_beyond(model, question), 3) << "64 nodes were fitted, but not at this size";
+    question.topology = parse_nodes("2x2x2");
+    EXPECT_DOUBLE_EQ(octaves_beyond(model, question), 0);
+}
+
+TEST(Fit, IsUnsureOfContentionWhereAJobHasFewerDimensionsThanTheMachine) {
+    LoadCache cache;
+    MachineModel const model = fit(measured({"2x2x2", "4x4x4", "8x8x8"}, cache, 0.2), {5}, cache);
+    EXPECT_EQ(model.dimensions, 3);
+    auto const asked = [&](std::string const& shape, std::string const& algorithm) {
+        Measurement const question{"made", parse_nodes(shape), Collective::allreduce, algorithm, 64 << 20, 0};
+        return predict(model, question, algorithm_of(question.collective, algorithm).value(), cache);
+    };
+    auto const width = [](Prediction const& prediction) { return std::log(prediction.high_us / prediction.time_us); };
+    EXPECT_LT(asked("64x64", "recursive_doubling").time_us, 2 * asked("16x16x16", "recursive_doubling").time_us)
+        << "a ring of 64 would take four times as long";
+    EXPECT_GT(width(asked("64x64", "recursive_doubling")), 1.3 * width(asked("16x16x16", "recursive_doubling")));
+    EXPECT_NEAR(width(asked("64x64", "ring")) / width(asked("16x16x16", "ring")), 1, 0.05)
+        << "neighbours stay neighbours, however the job lies";
 }
 
 TEST(Fit, GivesReplicatesThatDifferInWhatMeasurementsDoNotTell) {
@@ -348,6 +423,8 @@ TEST(Prediction, CountsWhatIsReadAndWrittenInMemoryInsideNodesOnly) {
 TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
     MachineModel model;
     model.system = "made";
+    model.fewest_nodes = 8;
+    model.most_nodes = 64;
     model.held_out[Collective::bcast] = {12, 0.41, 0.9};
     model.held_out[Collective::reduce] = {12, 0.40, 0.9};
     Measurement question{"made", parse_nodes("64"), Collective::reduce, "binomial", 1, 0};
@@ -361,6 +438,13 @@ TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
     question.system = "made";
     question.topology = parse_nodes("4x4");
     EXPECT_NE(refusal_of(model, question), "");
+    question.topology = parse_nodes("1024");
+    question.collective = Collective::reduce;
+    EXPECT_EQ(refusal_of(model, question), "") << "forced";
+    model.forced = false;
+    EXPECT_EQ(refusal_of(model, question), "1024 nodes are x16 those of the fit, and no error is known beyond x8");
+    model.width_beyond = {{3, 0.2}};
+    EXPECT_EQ(refusal_of(model, question), "") << "three octaves were left out, and two more are answered";
     question.topology = parse_nodes("1000000");
     EXPECT_NE(refusal_of(model, question), "") << "more ranks than a schedule can be made for";
 }

@@ -34,8 +34,9 @@ MachineModel sample() {
     model.held_out[Collective::bcast] = {5, 0.1, 0.3};
     model.held_out_above = 8;
     model.width_inside = 0.1;
-    model.width_outside = 0.4;
-    model.octaves_outside = 3;
+    model.width_beyond = {{3, 0.4}, {6, 0.5}};
+    model.contradicted[{Collective::bcast, "linear"}] = 8;
+    model.dimensions = 3;
     model.forced = true;
     model.input_name = "table.csv";
     model.input_sha256 = std::string(64, 'a');
@@ -54,7 +55,7 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         EXPECT_THROW((void)read_model(text.substr(0, length), "model.json"), UsageError) << length;
     }
     std::vector<std::function<void(Json&)>> const damages{
-        [](Json& model) { model["schema"] = "dlmb.machine-model/2.0"; },
+        [](Json& model) { model["schema"] = "dlmb.machine-model/1.0"; },
         [](Json& model) { model["schema"] = 1; },
         [](Json& model) { model["topology"] = "ring"; },
         [](Json& model) { model.erase("system"); },
@@ -73,7 +74,11 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         [](Json& model) { model["algorithms"][0]["residuals"][0]["nodes"] = 0; },
         [](Json& model) { model["replicates"][0].erase(0); },
         [](Json& model) { model["replicates"][0][0] = 26; },
-        [](Json& model) { model["error"]["octaves_outside"] = 0; },
+        [](Json& model) { model["error"]["width_beyond"][0]["octaves"] = 0; },
+        [](Json& model) { model["error"]["width_beyond"][1]["width"] = 0.3; },
+        [](Json& model) { model["contradicted"][0]["from_nodes"] = 0; },
+        [](Json& model) { model.erase("contradicted"); },
+        [](Json& model) { model["dimensions"] = -1; },
         [](Json& model) { model["error"]["held_out"][0]["median"] = "low"; },
         [](Json& model) { model = Json::array(); },
     };

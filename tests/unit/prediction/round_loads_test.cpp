@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loads of links and nodes, on cases small enough to count by hand.
 #include "common/base/error.hpp"
+#include "common/predict/network/torus.hpp"
 #include "common/predict/round_loads.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace dlmb::predict {
 namespace {
@@ -61,6 +64,55 @@ TEST(Torus, LoadsItsLinksByAnEighthOfTheExtentInAUniformExchange) {
         }
     }
     EXPECT_NEAR(load_of(round, "1x9").link, (81.0 - 1) / 8 / 9, 1e-12);
+}
+
+Topology job(std::string_view shape, int machine_dimensions) {
+    Topology topology = parse_nodes(shape);
+    topology.machine_dimensions = machine_dimensions;
+    return topology;
+}
+
+TEST(TorusFold, LaysAJobOfFewerDimensionsIntoThoseOfTheMachine) {
+    EXPECT_EQ(fold_of(job("64x64", 3)).shape, (std::vector<int>{16, 4, 16, 4})) << "the cube root of 4096 is 16";
+    EXPECT_EQ(fold_of(job("32x256", 3)).shape, (std::vector<int>{16, 2, 16, 16})) << "20.2";
+    EXPECT_EQ(fold_of(job("1x512", 3)).shape, (std::vector<int>{1, 8, 8, 8}));
+    EXPECT_EQ(fold_of(job("7x13", 3)).shape, (std::vector<int>{7, 13})) << "primes cannot be cut";
+    for (std::string_view const shape : {"8x8x8", "16x16x16", "4x4x4x4"}) {
+        EXPECT_FALSE(is_folded(job(shape, 3))) << shape;
+        EXPECT_FALSE(is_folded(job(shape, 0))) << shape;
+    }
+}
+
+TEST(TorusFold, KeepsNeighboursAndGivesEachNodeItsOwnPlace) {
+    for (std::string_view const shape : {"64x64", "32x256", "24x9", "1x512"}) {
+        Topology const topology = job(shape, 3);
+        TorusFold const fold = fold_of(topology);
+        std::vector<int> places = fold.place;
+        std::sort(places.begin(), places.end());
+        for (int node = 0; node < topology.nodes(); ++node) {
+            EXPECT_EQ(places[static_cast<std::size_t>(node)], node) << shape;
+        }
+        Round round;
+        for (int rank = 0; rank + 1 < topology.nodes(); ++rank) {
+            if ((rank + 1) % topology.shape.back() != 0) {
+                round.messages.push_back({rank, rank + 1, 1});
+            }
+        }
+        RoundLoad const load = loads_of({round}, topology).front();
+        EXPECT_EQ(load.hops, 1) << shape;
+        EXPECT_EQ(load.link, 1) << shape;
+    }
+}
+
+TEST(TorusFold, ShortensTheWaysOfPartnersThatAreFarApart) {
+    // Partners half of 64 apart: 32 links in a ring of 64, 8 in one of 16.
+    Round round;
+    for (int rank = 0; rank < 4096; ++rank) {
+        round.messages.push_back({rank, rank ^ 32, 1});
+    }
+    round.both_ways = true;
+    EXPECT_EQ(loads_of({round}, job("64x64", 0)).front().hops, 32);
+    EXPECT_EQ(loads_of({round}, job("64x64", 3)).front().hops, 8);
 }
 
 TEST(Tree, CountsWhatLeavesTheNodeAndWhatStaysInside) {

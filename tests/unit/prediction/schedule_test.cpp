@@ -167,6 +167,21 @@ TEST(Schedule, OfATreeHasTheDepthOfTheTree) {
     EXPECT_EQ(rounds_in(schedule_of(Collective::reduce, Algorithm::binomial, 64)), 6) << "one vector after another";
 }
 
+TEST(Schedule, OfATreeQueuesWhatTheLongestWayWaitsFor) {
+    // The first child of a rank has the most below it, and its message goes first.
+    for (Round const& round : schedule_of(Collective::bcast, Algorithm::binomial, 512)) {
+        EXPECT_EQ(round.queued, 1);
+    }
+    // Always the second child: a message is before each.
+    for (Round const& round : schedule_of(Collective::bcast, Algorithm::binary, 511)) {
+        EXPECT_EQ(round.queued, 2);
+    }
+    // Among 3 * 10 other ranks the third chain begins after two messages of the root.
+    for (Round const& round : schedule_of(Collective::bcast, Algorithm::three_chains, 31)) {
+        EXPECT_DOUBLE_EQ(round.queued, 1 + 2.0 / 10);
+    }
+}
+
 TEST(Schedule, OfABinomialReductionJoinsNeighboursFirst) {
     EXPECT_EQ(rounds_in(schedule_of(Collective::reduce, Algorithm::binomial, 33)), 6);
     for (int const ranks : {2, 8, 64}) {
@@ -310,6 +325,12 @@ TEST(AlgorithmNames, MeanWhatTheLibraryDoes) {
     EXPECT_EQ(algorithm_of(Collective::reduce, "binomial_ompi")->algorithm, Algorithm::binomial);
     EXPECT_EQ(algorithm_of(Collective::sendrecv, "ring")->algorithm, Algorithm::ring);
     EXPECT_FALSE(algorithm_of(Collective::sendrecv, "binomial"));
+}
+
+TEST(SplitTree, OfOneElementIsAChain) {
+    NamedAlgorithm const split{Algorithm::split_binary};
+    EXPECT_EQ(algorithm_that_runs(Collective::bcast, split, 4, 512), Algorithm::three_chains);
+    EXPECT_EQ(algorithm_that_runs(Collective::bcast, split, 8, 512), Algorithm::split_binary);
 }
 
 TEST(Ring, OfAnAllreduceNeedsAnElementPerRank) {

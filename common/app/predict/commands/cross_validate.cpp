@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_predict cross-validate MEASUREMENTS --system SYSTEM --max-nodes N: fits on few nodes, predicts the others, and
-// prints the error by operation and algorithm. The fit is given no measurement on more than N nodes.
+// prints the error by operation and algorithm. The fit is given no measurement on more than N nodes. What the model
+// refuses for its error is scored all the same; names that their times contradict are not.
 #include "common/app/exit_codes.hpp"
 #include "common/app/predict/run_predict.hpp"
 #include "common/app/subcommands.hpp"
@@ -44,6 +45,10 @@ struct Answer {
     Prediction prediction;
 };
 
+double measured_us(Answer const& answer) {
+    return answer.line->measurement.time_us;
+}
+
 /// What it costs to choose an algorithm: the measured time of the chosen one over that of the fastest.
 struct Regret {
     std::vector<double> logs;
@@ -71,6 +76,7 @@ public:
             ->check(CLI::Range(1, 1 << 20));
         parser.add_option("--from-nodes", from_nodes_, "predict from so many nodes on only")
             ->check(CLI::Range(1, 1 << 20));
+        parser.add_option("--to-nodes", to_nodes_, "predict up to so many nodes only")->check(CLI::Range(1, 1 << 20));
         parser.add_option("-o,--output", output_, "write the lines that were predicted with their predicted times");
     }
 
@@ -85,7 +91,7 @@ public:
             }
             if (nodes <= max_nodes_) {
                 few_lines.push_back(line);
-            } else if (nodes >= from_nodes_ && line.unusable.empty()) {
+            } else if (nodes >= from_nodes_ && nodes <= to_nodes_ && line.unusable.empty()) {
                 many.push_back(line);
             }
         }
@@ -98,6 +104,7 @@ public:
         auto const found = answers(model, many, cache);
         print(model, found);
         print_regret(few.measurements, found);
+        print_left_out(model, many.size() - found.size(), found);
         for (std::string const& note : {describe(few.left_out), describe(model.left_out)}) {
             fmt::print("{}{}{}", note.empty() ? "" : "\n", note, note.empty() ? "" : "\n");
         }
@@ -108,11 +115,15 @@ public:
     }
 
 private:
-    /// Asks for every line that was left out.
-    [[nodiscard]] static std::vector<Answer> answers(MachineModel const& model, std::vector<TableLine> const& lines,
+    /// Asks for every line that was left out, but those of contradicted names.
+    [[nodiscard]] static std::vector<Answer> answers(MachineModel model, std::vector<TableLine> const& lines,
                                                      LoadCache& cache) {
         std::vector<Answer> found;
+        model.forced = true;
         for (TableLine const& line : lines) {
+            if (!refusal_of(model, line.measurement).empty()) {
+                continue;
+            }
             auto const algorithm = algorithm_of(line.measurement.collective, line.measurement.algorithm);
             found.push_back({&line, dlmb::predict::predict(model, line.measurement, *algorithm, cache)});
         }
@@ -156,6 +167,16 @@ private:
         }
     }
 
+    static void print_left_out(MachineModel const& model, std::size_t contradicted,
+                               std::vector<Answer> const& answers) {
+        auto const too_far_off = std::count_if(answers.begin(), answers.end(), [&](Answer const& answer) {
+            return !refusal_of(model, answer.line->measurement).empty();
+        });
+        fmt::print(
+            "\n{} more are of names that their times contradict; {} of those above are refused without --force\n",
+            contradicted, too_far_off);
+    }
+
     /// Of the model, and of taking the algorithm that was the fastest on the most nodes that were fitted.
     static void print_regret(std::vector<Measurement> const& fitted, std::vector<Answer> const& answers) {
         std::map<std::string, std::vector<Answer>> cases;
@@ -166,6 +187,7 @@ private:
                 .push_back(answer);
         }
         Regret model;
+        Regret apart;
         Regret model_where_both;
         Regret winner;
         for (auto const& each_case : cases) {
@@ -182,6 +204,9 @@ private:
             double const chosen =
                 by([](Answer const& each) { return each.prediction.time_us; })->line->measurement.time_us;
             model.add(chosen, fastest);
+            if (is_apart(candidates)) {
+                apart.add(chosen, fastest);
+            }
             auto const before = [&](Answer const& each) { return time_before(fitted, each.line->measurement); };
             if (auto const taken = by(before); std::isfinite(before(*taken))) {
                 winner.add(taken->line->measurement.time_us, fastest);
@@ -190,11 +215,21 @@ private:
         }
         fmt::print("\n{:<58} {:>5} {:>7} {:>7}\n", "algorithm chosen by", "cases", "x best", "worst");
         model.print("the model");
+        apart.print("the model, where intervals are apart");
         model_where_both.print("the model, where the next line has a choice");
         winner.print("the winner on the most nodes that were fitted");
     }
 
-    static double measured_us(Answer const& answer) { return answer.line->measurement.time_us; }
+    /// The interval of the fastest is below all others.
+    static bool is_apart(std::vector<Answer> const& candidates) {
+        auto const best =
+            std::min_element(candidates.begin(), candidates.end(), [](Answer const& left, Answer const& right) {
+                return left.prediction.time_us < right.prediction.time_us;
+            });
+        return std::all_of(candidates.begin(), candidates.end(), [&](Answer const& each) {
+            return each.line == best->line || each.prediction.low_us > best->prediction.high_us;
+        });
+    }
 
     /// The time of the same algorithm and size on the most nodes that were fitted; infinite: none.
     static double time_before(std::vector<Measurement> const& fitted, Measurement const& asked) {
@@ -224,6 +259,7 @@ private:
     std::string output_;
     int max_nodes_ = 0;
     int from_nodes_ = 0;
+    int to_nodes_ = 1 << 20;
 };
 
 }  // namespace

@@ -14,7 +14,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
+#include <vector>
 
 namespace dlmb::app::predict {
 namespace {
@@ -72,6 +75,45 @@ struct Asked {
     }
 };
 
+/// Which of the algorithms that were asked for in the same case is the fastest for certain.
+class Choices {
+public:
+    void add(Measurement const& question, Prediction const& prediction, std::size_t line) {
+        cases_[fmt::format("{} {} {} {} {} {}", question.system, question.topology.text(),
+                           question.topology.ranks_per_node, question.job, name_of(question.collective),
+                           question.bytes)]
+            .push_back({prediction, line});
+    }
+
+    /// By line: "yes": the interval is below those of all others; "no": it is above that of such a one; "undecided":
+    /// there is none. Empty where nothing was to choose.
+    [[nodiscard]] std::vector<std::string_view> words(std::size_t lines) const {
+        std::vector<std::string_view> words(lines, "");
+        for (auto const& [name, answers] : cases_) {
+            auto const best = std::min_element(answers.begin(), answers.end(), [](auto const& left, auto const& right) {
+                return left.prediction.time_us < right.prediction.time_us;
+            });
+            bool const apart = std::all_of(answers.begin(), answers.end(), [&](Answer const& each) {
+                return each.line == best->line || each.prediction.low_us > best->prediction.high_us;
+            });
+            for (Answer const& each : answers) {
+                words[each.line] = answers.size() < 2        ? ""
+                                   : !apart                  ? "undecided"
+                                   : each.line == best->line ? "yes"
+                                                             : "no";
+            }
+        }
+        return words;
+    }
+
+private:
+    struct Answer {
+        Prediction prediction;
+        std::size_t line;
+    };
+    std::map<std::string, std::vector<Answer>> cases_;
+};
+
 class Points {
 public:
     void add_options(CLI::App& parser) {
@@ -79,7 +121,8 @@ public:
             ->required();
         parser.add_option("--model", model_path_, "machine model of dlmb_predict fit")->required();
         parser
-            .add_option("-o,--output", output_, "the same table with predicted_us,low_us,high_us,status; - prints it")
+            .add_option("-o,--output", output_,
+                        "the same table with predicted_us,low_us,high_us,status,chosen; - prints it")
             ->required();
         parser.add_flag("--force", force_,
                         "answer also where the model's held-out error is above 40 %; the status says so");
@@ -89,32 +132,39 @@ public:
         MachineModel model = read_model(read_document(model_path_), model_path_);
         model.forced = model.forced || force_;
         MeasurementTable const table = read_measurements(read_document(path_), path_, false);
-        std::string text = fmt::format("{},predicted_us,low_us,high_us,status\n", table.header);
+        std::vector<std::string> texts;
+        Choices choices;
         LoadCache cache;
         int answered = 0;
         int refused = 0;
         Asked asked;
         for (TableLine const& line : table.lines) {
-            text += line.text;
+            std::string& text = texts.emplace_back(line.text);
             std::string const reason = line.unusable.empty() ? refusal_of(model, line.measurement) : std::string();
             bool const forced = model.forced && error_is_too_large(model, line.measurement.collective);
             std::string const why_not = reason.empty() ? line.unusable : "refused: " + reason;
             if (!why_not.empty()) {
-                text += fmt::format(",,,,{}\n", cell(why_not));
+                text += fmt::format(",,,,{}", cell(why_not));
                 refused += why_not.starts_with("refused") ? 1 : 0;
                 continue;
             }
             try {
                 auto const algorithm = algorithm_of(line.measurement.collective, line.measurement.algorithm);
                 Prediction const prediction = dlmb::predict::predict(model, line.measurement, *algorithm, cache);
-                text += fmt::format(",{:.6g},{:.6g},{:.6g},{}\n", prediction.time_us, prediction.low_us,
+                text += fmt::format(",{:.6g},{:.6g},{:.6g},{}", prediction.time_us, prediction.low_us,
                                     prediction.high_us, forced ? "ok (forced)" : "ok");
                 asked.add(line.measurement);
+                choices.add(line.measurement, prediction, texts.size() - 1);
                 ++answered;
             } catch (UsageError const& error) {  // the schedule does not exist for so many ranks
-                text += fmt::format(",,,,refused: {}\n", cell(error.what()));
+                text += fmt::format(",,,,refused: {}", cell(error.what()));
                 ++refused;
             }
+        }
+        std::vector<std::string_view> const chosen = choices.words(texts.size());
+        std::string text = fmt::format("{},predicted_us,low_us,high_us,status,chosen\n", table.header);
+        for (std::size_t line = 0; line < texts.size(); ++line) {
+            text += fmt::format("{},{}\n", texts[line], chosen[line]);
         }
         write_output(output_, text);
         if (!is_standard_output(output_)) {

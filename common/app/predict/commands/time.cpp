@@ -195,8 +195,11 @@ private:
             Picoseconds const time = simulate(program(), machine, links ? &links->network() : nullptr).time;
             times_us.push_back(static_cast<double>(time) / picoseconds_per_us);
         }
-        return with_interval(*model_, static_cast<double>(simulation.time) / picoseconds_per_us, times_us,
-                             nodes_of(world), std::pow(factor_deviation, 2));
+        double const nodes = nodes_of(world);
+        double const octaves =
+            std::max({0.0, std::log2(nodes / model_->most_nodes), std::log2(model_->fewest_nodes / nodes)});
+        return with_interval(*model_, static_cast<double>(simulation.time) / picoseconds_per_us, times_us, octaves,
+                             std::pow(factor_deviation, 2));
     }
 
     void print_origin(std::optional<Prediction> const& prediction, int nodes) const {
