@@ -150,10 +150,10 @@ struct CellResult {
     std::optional<bool> below_floor;     // too short for this launch's clock to be compared; absent: not known
     // Clocks of a GPU were held down behind some samples, or a quota of processor time was used up; absent: not known.
     std::optional<bool> throttled;
-    std::optional<QuotaUse> cpu_quota;   // over the samples, largest over ranks; absent: there is no quota
+    std::optional<QuotaUse> cpu_quota;  // over the samples, largest over ranks; absent: there is no quota
     // drift, step, bimodal: what makes the median a poor description; host_bound, assumed_nodes: of something else.
     std::vector<std::string> flags;
-    std::vector<double> rank_median_ns;  // per rank: median of its own durations
+    std::vector<double> rank_median_ns;   // per rank: median of its own durations
     std::optional<RankMeans> rank_means;  // where the definition averages over ranks
     RankTimes ranks;
     Arrival arrival;

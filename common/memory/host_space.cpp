@@ -15,7 +15,6 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
@@ -136,14 +135,6 @@ Bytes available_host_memory(fs::path const& root) {
         least = std::min(least, *bytes);
     }
     return least == unlimited ? 0 : least;
-}
-
-std::optional<SharedMemorySpace> shared_memory_space(fs::path const& root) {
-    struct statvfs folder {};
-    if (statvfs((root / "dev/shm").c_str(), &folder) != 0) {
-        return std::nullopt;
-    }
-    return SharedMemorySpace{Bytes{folder.f_blocks} * folder.f_frsize, Bytes{folder.f_bavail} * folder.f_frsize};
 }
 
 Bytes mappable_memory(fs::path const& root) {

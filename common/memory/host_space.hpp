@@ -35,14 +35,6 @@ struct PagePlacement {
 /// for "/".
 [[nodiscard]] Bytes available_host_memory(std::filesystem::path const& root = "/");
 
-/// Of the folder from which the processes of a node take memory to share, /dev/shm.
-struct SharedMemorySpace {
-    Bytes all = 0;
-    Bytes free = 0;
-};
-/// nullopt: there is no such folder.
-[[nodiscard]] std::optional<SharedMemorySpace> shared_memory_space(std::filesystem::path const& root = "/");
-
 /// Bytes that this process may still map (ulimit -v and -d). 0: there is no limit.
 [[nodiscard]] Bytes mappable_memory(std::filesystem::path const& root = "/");
 

@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/memory/control_groups.hpp"
 #include "common/memory/host_space.hpp"
+#include "common/memory/shared_memory_space.hpp"
 
 #include <fmt/format.h>
 

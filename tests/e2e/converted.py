@@ -83,7 +83,7 @@ class Converted(unittest.TestCase):
             self.skipTest(done.stderr)
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         rows = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("NOT_COMPARABLE ")]
-        self.assertEqual(rows, [str(size) for size in SIZES], done.stdout)
+        self.assertEqual(rows, [f"{size}/allreduce" for size in SIZES], done.stdout)
 
     def test_both_are_lines_of_one_chart(self):
         done = run([BIN / "dlmb_plot", "report", self.osu, self.ours, "-o", self.folder / "report.html"])

@@ -84,6 +84,7 @@ READS_ENVIRONMENT = (
     "common/bootstrap/launch_guard",
     "common/tuning/consumers/nccl/tuner",
     "common/app/tune/consumers/run_program",
+    "common/app/tune/consumers/verify_mpi",  # what is set there beats the file that is verified
     # NCCL loads the tuner that this variable names; the same file is opened to speak to it.
     "common/backends/nccl/tuner",
     # NCCL lets NCCL_COMM_BLOCKING win over what a program configures.

@@ -5,6 +5,7 @@
 #include "common/backends/ucx/transports.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/memory/host_space.hpp"
+#include "common/memory/shared_memory_space.hpp"
 
 #include <fmt/core.h>
 

@@ -50,8 +50,10 @@ TEST(SizeRange, EndsBeforeItWouldOverflow) {
 }
 
 TEST(SizeRange, RefusalsNameTheOptionAndSayWhatToWrite) {
-    EXPECT_EQ(range_refusal("1MB"),
-              "-m '1MB': expected a number of bytes with K, M or G (powers of 1024), for example 64K");
+    EXPECT_EQ(
+        range_refusal("1MB"),
+        "-m '1MB': expected a whole number of bytes, with K, M or G (powers of 1024) where wanted, for example 64K, "
+        "64KiB or 0.5M");
     EXPECT_EQ(range_refusal("64:8"), "-m '64:8': the first size is above the last; write MIN:MAX");
     EXPECT_EQ(range_refusal("1:2:3"), "-m '1:2:3': expected [MIN:]MAX, for example 8:1M (open ends: --cli osu)");
     EXPECT_EQ(range_refusal(":8"), "-m ':8': expected [MIN:]MAX, for example 8:1M (open ends: --cli osu)");
