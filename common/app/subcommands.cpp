@@ -38,7 +38,8 @@ std::vector<std::string> subcommands_of(CLI::App const& app) {
 std::string usage_text(CLI::App const& program, CLI::ParseError const& error) {
     CLI::App const& app = innermost(program);
     // A program may take words that its parser does not know: they are the fault only where that says so.
-    bool const is_of_words = error.get_name() == "ExtrasError" || error.get_name() == "RequiredError";
+    bool const is_of_words = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+                             error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
     std::vector<std::string> const unexpected = is_of_words ? program.remaining(true) : std::vector<std::string>{};
     if (unexpected.empty()) {
         return error.what();
