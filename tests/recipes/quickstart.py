@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What launch/quickstart measures is small enough for an interval. Argument: the folder of the programs.
 
-Six samples are the least, in 3 s; four ranks of a machine with two busy cores move 200 megabytes per second or more each way.
+Six samples are the least, in 3 s; four ranks of a machine with two busy cores move a few hundred megabytes per second each way together.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 QUICKSTART = Path(__file__).resolve().parents[2] / "launch" / "quickstart"
-MOST_BYTES_OF_A_RANK = 96 << 20  # of an iteration: half a second at 200 MB/s
+MOST_BYTES_OF_A_RANK = 32 << 20  # of an iteration
 
 
 def busiest_rank(plans: list[dict[str, Any]]) -> int:
