@@ -131,7 +131,7 @@ struct DeviceTiming {
     bool gated = false;
 };
 
-/// What the host did of iterations that a device runs in turn, and that were waited for together.
+/// The host's time to queue iterations that a device runs in turn, where one wait ends them all.
 struct Queueing {
     double host_ns = 0;       // until an iteration was queued: median over samples, mean over ranks
     bool host_bound = false;  // on some rank the device waited for the host: the time is that of queueing

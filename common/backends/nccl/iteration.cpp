@@ -15,7 +15,7 @@ ncclResult_t checked(ncclResult_t code, std::string_view call) {
     return code;
 }
 
-/// Of a non-blocking communicator, whose calls may still be on their way to the stream when they return.
+/// A call on a non-blocking communicator may return before its work is in the stream.
 void until_enqueued(ncclComm_t communicator, Meanwhile const& meanwhile) {
     constexpr unsigned polls_between_calls = 256;
     ncclResult_t state = ncclInProgress;

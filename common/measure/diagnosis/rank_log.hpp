@@ -49,7 +49,7 @@ public:
     void keep(Chunk const& chunk);
     /// Of this rank's (done - enter), over samples.
     [[nodiscard]] double mean_ns() const;
-    /// Collective, the same on all ranks. Of samples whose iterations were waited for together. Not without samples.
+    /// Collective, the same on all ranks. The iterations of each sample were waited for together. Needs samples.
     [[nodiscard]] Queueing queueing(Bootstrap& bootstrap, std::uint64_t iterations) const;
     /// Collective. `result` is filled in on the deciding rank; its headline is in place there. `draws`: this rank's
     /// plans. `launch_blocks`: of this rank's.

@@ -86,7 +86,7 @@ struct Chunk {
     std::uint64_t late = 0;             // starts that a rank missed, and so samples taken again
 };
 
-/// Of iterations that are taken for their parts: marks cost time, so their whole time is no sample.
+/// Iterations with marks, for the times of their parts. Marks cost time, so these iterations are no samples.
 struct MarkedChunk {
     std::vector<Nanoseconds> device;  // largest over ranks, on the devices' clocks; no_device_time where hosts drive
     std::vector<Nanoseconds> phases;  // [iteration * labels + label], largest over ranks
