@@ -88,7 +88,7 @@ public:
                           takes_signals ? measure::Watchdog::Signals::taken : measure::Watchdog::Signals::left_alone);
         }
     }
-    void complain(std::string_view what) const { fmt::print(stderr, "dlmb_{}: error: {}\n", type_.name, what); }
+    void complain(std::string_view what) const { print_error(fmt::format("dlmb_{}: error: {}\n", type_.name, what)); }
 
 private:
     /// Said once, by the first rank.
@@ -149,6 +149,7 @@ int start(int argc, char** argv, LauncherVariables const& variables, Program con
 }  // namespace
 
 int run_benchmark(int argc, char** argv, PatternType const& type) {
+    hold_standard_streams();
     Request const request = read_request(type, {argv, argv + argc});
     Program const program(type, request);
     LauncherVariables const variables = read_launcher_variables();

@@ -5,6 +5,7 @@
 #include "common/backend_kit/backend_pair.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/tuning/chooser/table_chooser.hpp"
 #include "common/tuning/provenance.hpp"
@@ -289,8 +290,8 @@ void note_device_path(Bootstrap const& bootstrap, std::span<OpenedBackend const>
         Provenance const facts = opened.backend == nullptr ? Provenance{} : opened.backend->provenance();
         auto const path = facts.find("mpi_gpu_path");
         if (path != facts.end() && path->second != "host") {
-            fmt::print(stderr, "{}: path of device memory: {} ({})\n", opened.name, path->second,
-                       facts.at("mpi_gpu_reason"));
+            print_error(fmt::format("{}: path of device memory: {} ({})\n", opened.name, path->second,
+                                    facts.at("mpi_gpu_reason")));
         }
     }
 }

@@ -111,16 +111,14 @@ Progress::Progress(bool speaks) : active_(speaks && isatty(STDERR_FILENO) == 1) 
 
 void Progress::show(std::string_view text) {
     if (active_) {
-        fmt::print(stderr, "{}{}", erase_line, text);
-        std::fflush(stderr);
+        print_error(fmt::format("{}{}", erase_line, text));
         shown_ = true;
     }
 }
 
 void Progress::clear() {
     if (shown_) {
-        fmt::print(stderr, "{}", erase_line);
-        std::fflush(stderr);
+        print_error(erase_line);
         shown_ = false;
     }
 }
@@ -157,7 +155,7 @@ Reporter::Reporter(Options const& options, PatternType const& type, record::Laun
 
 void Reporter::warn(std::string_view warning) {
     if (speaks_) {
-        fmt::print(stderr, "{}: warning: {}\n", launch_.program, warning);
+        print_error(fmt::format("{}: warning: {}\n", launch_.program, warning));
     }
 }
 
@@ -221,7 +219,7 @@ void Reporter::comment(std::string_view text) {
 void Reporter::announce(std::string_view text) {
     if (speaks_) {
         progress_.clear();
-        fmt::print(stderr, "{}: {}\n", launch_.program, text);
+        print_error(fmt::format("{}: {}\n", launch_.program, text));
     }
 }
 
@@ -263,7 +261,7 @@ void Reporter::say(std::string_view text) {
         write_output("-", text);
     } catch (OutputError const& error) {
         if (!lost_table_) {
-            fmt::print(stderr, "{}: error: {}; the table is lost\n", launch_.program, error.what());
+            print_error(fmt::format("{}: error: {}; the table is lost\n", launch_.program, error.what()));
         }
         lost_table_ = true;
     }
@@ -276,9 +274,9 @@ void Reporter::write(std::string const& line) {
             writer_->append(line);
             return;
         } catch (OutputError const& error) {
-            fmt::print(stderr,
-                       "{}: error: {}; the lines that are not saved follow on standard output as DLMB-UNSAVED\n",
-                       launch_.program, error.what());
+            print_error(
+                fmt::format("{}: error: {}; the lines that are not saved follow on standard output as DLMB-UNSAVED\n",
+                            launch_.program, error.what()));
             writer_.reset();
             lost_output_ = true;
         }

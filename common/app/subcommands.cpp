@@ -61,9 +61,10 @@ std::string usage_text(CLI::App const& program, CLI::ParseError const& error) {
 
 int run_subcommands(CLI::App& program, int argc, char** argv, int const& exit_code) {
     auto const complain = [&](std::string_view what, int code) {
-        fmt::print(stderr, "{}: error: {}\n", program.get_name(), one_line(what));
+        print_error(fmt::format("{}: error: {}\n", program.get_name(), one_line(what)));
         return code;
     };
+    hold_standard_streams();
     BuildInfo const& build = build_info();
     program.set_version_flag("--version", fmt::format("{} {} ({}, {}, {})", program.get_name(), build.version,
                                                       build.git_revision, build.compiler, build.build_type));

@@ -3,9 +3,11 @@
 #include "common/base/output_file.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/quiet_write.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -140,6 +142,35 @@ void flush_standard_output() {
     errno = 0;
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
         fail_to_print(errno);
+    }
+}
+
+void print_error(std::string_view text) noexcept {
+    QuietWrite const quiet;
+    while (!text.empty()) {
+        ssize_t const written = ::write(STDERR_FILENO, text.data(), text.size());
+        if (written > 0) {
+            text.remove_prefix(static_cast<std::size_t>(written));
+        } else if (written == 0 || errno != EINTR) {
+            return;
+        }
+    }
+}
+
+PrintedTo printed_beside(std::initializer_list<std::string> outputs) {
+    return std::none_of(outputs.begin(), outputs.end(), is_standard_output) ? PrintedTo::output : PrintedTo::error;
+}
+
+void print_to(PrintedTo stream, std::string_view text) {
+    stream == PrintedTo::output ? print(text) : print_error(text);
+}
+
+void hold_standard_streams() noexcept {
+    for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(stream, F_GETFD) == -1 && errno == EBADF) {
+            // The lowest number that is free.
+            (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 #include "common/record/result_file.hpp"
 
 #include "common/base/output_file.hpp"
+#include "common/base/quiet_write.hpp"
 #include "common/record/json.hpp"
 
 #include <fmt/core.h>
@@ -27,32 +28,6 @@ std::string failure(fs::path const& path, std::string_view what, int code) {
     // strerrordesc_np is thread-safe and in English whatever the locale.
     return fmt::format("results {}: {}: {}", path.string(), what, strerrordesc_np(code));
 }
-
-/// Holds back, on this thread, the signals that a write beyond a file size limit or into a closed pipe raises: the
-/// error code of write() says the same, and lets us cut the broken line away first.
-class QuietWrite {
-public:
-    QuietWrite() {
-        sigemptyset(&signals_);
-        sigaddset(&signals_, SIGXFSZ);
-        sigaddset(&signals_, SIGPIPE);
-        pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-    }
-    QuietWrite(QuietWrite const&) = delete;
-    QuietWrite& operator=(QuietWrite const&) = delete;
-    QuietWrite(QuietWrite&&) = delete;
-    QuietWrite& operator=(QuietWrite&&) = delete;
-    ~QuietWrite() {
-        timespec const at_once{};
-        while (sigtimedwait(&signals_, nullptr, &at_once) > 0) {
-        }
-        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-
-private:
-    sigset_t signals_{};
-    sigset_t before_{};
-};
 
 /// 0, or the errno of the first call that failed. Async-signal-safe.
 int write_all(int file, std::string_view text) noexcept {
@@ -154,8 +129,8 @@ void ResultWriter::lock() {
                         path_.string()));
     }
     // Some network file systems have no locks; the results are worth more than the protection.
-    fmt::print(stderr, "{}; two launches must not write to it at the same time\n",
-               failure(path_, "cannot be locked", errno));
+    print_error(fmt::format("{}; two launches must not write to it at the same time\n",
+                            failure(path_, "cannot be locked", errno)));
 }
 
 void ResultWriter::repair() {
@@ -170,8 +145,8 @@ void ResultWriter::repair() {
     if (ftruncate(file_, static_cast<off_t>(last.begin)) != 0) {
         throw OutputError(failure(path_, "its broken last line cannot be removed", errno));
     }
-    fmt::print(stderr, "results {}: removed a broken last line of {} bytes, left by a launch that was killed\n",
-               path_.string(), last.text.size());
+    print_error(fmt::format("results {}: removed a broken last line of {} bytes, left by a launch that was killed\n",
+                            path_.string(), last.text.size()));
 }
 
 void ResultWriter::append(std::string const& line) {

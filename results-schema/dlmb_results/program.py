@@ -8,10 +8,12 @@ Imports little: Ctrl-C must end a program quietly also while the rest is being l
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from typing import Any
 
 USAGE = 64
 UNAVAILABLE = 69
@@ -24,6 +26,7 @@ LONGEST_BEGIN, LONGEST_END = 600, 300  # characters of a message
 
 def start(program: str, module: str, hint: str = "") -> int:
     """Loads `module` and calls its main(). hint: how to install what is missing."""
+    hold_standard_streams()
     interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not under nohup and the like
     if interruptible:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -40,6 +43,32 @@ def start(program: str, module: str, hint: str = "") -> int:
     finally:
         if interruptible:  # what Python does at its end would show a traceback
             signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+class _Unread(io.FileIO):
+    """Standard error: what cannot be written there is lost, for nobody reads it, and nothing may end for it."""
+
+    def write(self, data: Any) -> int:
+        left = memoryview(data)
+        try:
+            while left:
+                left = left[super().write(left) or 0 :]
+        except OSError:
+            pass
+        return len(data)
+
+
+def hold_standard_streams() -> None:
+    """A descriptor below 3 that whoever started the program closed would go to the next file that is opened, and what is printed would
+    end in it. It is opened so that printing fails. common/base/output_file.cpp does it the same way."""
+    for stream in (0, 1, 2):
+        try:
+            os.fstat(stream)
+        except OSError:
+            os.open(os.devnull, os.O_WRONLY if stream == 0 else os.O_RDONLY)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = io.TextIOWrapper(_Unread(2, "w", closefd=False), encoding="utf-8", errors="backslashreplace", write_through=True)
 
 
 def run(program: str, body: Callable[[], int], codes: Mapping[type[Exception], int]) -> int:

@@ -17,6 +17,7 @@ SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else)\b")
 ENVIRONMENT = re.compile(r"\b(getenv|secure_getenv|environ)\b")
+ERROR_STREAM = re.compile(r"\bstderr\b|\bstd::cerr\b")
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 
@@ -93,6 +94,8 @@ def check_file(root: Path, path: str) -> list[str]:
             findings.append(f"{path}:{number}: conditional compilation; pick a file in CMake instead")
         if ENVIRONMENT.search(line) and not path.startswith(rules.READS_ENVIRONMENT):
             findings.append(f"{path}:{number}: reads the environment; options come from the command line and files")
+        if ERROR_STREAM.search(line) and not path.endswith(".c"):
+            findings.append(f"{path}:{number}: throws where standard error cannot be written; call print_error() of common/base/output_file.hpp")
         for name in rules.UNAVAILABLE_NAMES:
             if re.search(name, line):
                 findings.append(f"{path}:{number}: {name[2:-2]} is not in the compilers this project supports")

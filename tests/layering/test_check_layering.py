@@ -102,6 +102,11 @@ class LayeringTest(unittest.TestCase):
         code = '// getenv, std::format\n/*\n#if 0\n*/ char const* a = "getenv";\n'
         self.assertEqual(self.findings("common/plan/a.cpp", code), [])
 
+    def test_printing_on_standard_error_so_that_it_may_throw_is_refused(self) -> None:
+        self.assert_refused("common/app/a.cpp", 'fmt::print(stderr, "{}", 1);\n', "print_error()")
+        self.assert_refused("common/app/a.cpp", "auto* const to = stderr;\n", "print_error()")
+        self.assertEqual(self.findings("common/app/a.cpp", "print_error(STDERR_FILENO_text);\n"), [])
+
     def test_what_the_compilers_lack_is_refused(self) -> None:
         self.assert_refused("common/plan/a.cpp", "#include <format>\n", "not in the compilers")
         self.assert_refused("common/plan/a.cpp", "auto a = std::views::iota(1);\n", "not in the compilers")

@@ -247,7 +247,7 @@ std::string info_text(InfoJson const& info) {
 namespace {
 
 int complain(std::string_view what, int code) {
-    fmt::print(stderr, "dlmb_info: error: {}\n", one_line(what));
+    print_error(fmt::format("dlmb_info: error: {}\n", one_line(what)));
     return code;
 }
 
@@ -302,6 +302,7 @@ void add_options(CLI::App& app, InfoOptions& options) {
 }
 
 int run_info(int argc, char** argv, std::span<PatternType const* const> patterns) {
+    hold_standard_streams();
     InfoOptions given;
     CLI::App app{"What this build and this machine can do, and why something is missing", "dlmb_info"};
     add_options(app, given);
@@ -344,7 +345,7 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
     } catch (UsageError const& error) {
         return complain(error.what(), exit_usage);
     } catch (std::exception const& error) {
-        fmt::print(stderr, "dlmb_info: error: {}\n", error.what());
+        print_error(fmt::format("dlmb_info: error: {}\n", error.what()));
         return exit_cell_failed;
     }
 }

@@ -6,6 +6,7 @@
 #include "common/app/options/number_checks.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
+#include "common/base/output_file.hpp"
 #include "common/predict/machine_model.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ int unless_refused(std::function<int()> const& answer) {
     try {
         return answer();
     } catch (dlmb::predict::ModelRefusal const& refusal) {
-        fmt::print(stderr, "dlmb_predict: refused: {}; --force answers\n", refusal.what());
+        print_error(fmt::format("dlmb_predict: refused: {}; --force answers\n", refusal.what()));
         return exit_unavailable;
     }
 }

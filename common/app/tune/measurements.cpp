@@ -86,7 +86,7 @@ std::vector<tuning::Input> read_results(std::vector<std::string> const& argument
         tuning::Input input{path.filename().string(), tuning::sha256_of_file(path), {}};
         record::ResultFile const file = record::read_results(path, converted);
         for (std::string const& remark : file.remarks) {
-            fmt::print(stderr, "dlmb_tune: {}: {}\n", path.string(), remark);
+            print_error(fmt::format("dlmb_tune: {}: {}\n", path.string(), remark));
         }
         observations.add(file, path.string());
         for (record::Launch const& launch : file.launches) {
@@ -97,33 +97,30 @@ std::vector<tuning::Input> read_results(std::vector<std::string> const& argument
     return inputs;
 }
 
-std::FILE* report_beside(std::initializer_list<std::string> outputs) {
-    return std::none_of(outputs.begin(), outputs.end(), is_standard_output) ? stdout : stderr;
-}
-
-void print_refused(tuning::Observations const& observations, std::FILE* report) {
-    fmt::print(report, "cells     {} of {} used\n", observations.kept().size(), observations.cells());
+void print_refused(tuning::Observations const& observations, PrintedTo report) {
+    print_to(report, fmt::format("cells     {} of {} used\n", observations.kept().size(), observations.cells()));
     for (auto const& [reason, count] : observations.refused()) {
-        fmt::print(report, "  {} not: {}\n", count, reason);
+        print_to(report, fmt::format("  {} not: {}\n", count, reason));
     }
     if (std::uint64_t const alone = tuning::without_default(observations.kept()); alone > 0) {
-        fmt::print(report,
-                   "  {} of those decide nothing: the default of the same launch, backend and size is missing\n",
-                   alone);
+        print_to(
+            report,
+            fmt::format("  {} of those decide nothing: the default of the same launch, backend and size is missing\n",
+                        alone));
     }
 }
 
 void write_sweep(std::string const& path, std::vector<tuning::NextJob> const& jobs, tuning::NextLaunches const& how,
-                 std::FILE* report) {
+                 PrintedTo report) {
     if (path.empty()) {
         return;
     }
     if (jobs.empty()) {
-        fmt::print(report, "{}: nothing is left to measure; not written\n", path);
+        print_to(report, fmt::format("{}: nothing is left to measure; not written\n", path));
         return;
     }
     write_output(path, sweep_file(sweep_name(path), jobs, how));
-    fmt::print(report, "next      launch/dlmb_sweep {}\n", path);
+    print_to(report, fmt::format("next      launch/dlmb_sweep {}\n", path));
 }
 
 }  // namespace dlmb::app::tune

@@ -4,14 +4,13 @@
 // Result files as arguments of a subcommand, the cells of them that count, and what to measure next as a sweep file.
 #pragma once
 
+#include "common/base/output_file.hpp"
 #include "common/record/result_file.hpp"
 #include "common/tuning/build/next_sweep.hpp"
 #include "common/tuning/build/observe.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -33,15 +32,12 @@ struct AcceptOptions {
 std::vector<tuning::Input> read_results(std::vector<std::string> const& arguments, tuning::Observations& observations,
                                         record::Converted converted = record::Converted::refused);
 
-/// Where a command says what it did: standard error where one of its output files is standard output.
-[[nodiscard]] std::FILE* report_beside(std::initializer_list<std::string> outputs);
-
 /// How many cells count, and why the others do not.
-void print_refused(tuning::Observations const& observations, std::FILE* report);
+void print_refused(tuning::Observations const& observations, PrintedTo report);
 
 /// Writes a sweep file and says how to run it, or that nothing is left. Nothing for an empty path. The sweep is named
 /// after the file, so that another file has another folder of results. Throws OutputError.
 void write_sweep(std::string const& path, std::vector<tuning::NextJob> const& jobs, tuning::NextLaunches const& how,
-                 std::FILE* report);
+                 PrintedTo report);
 
 }  // namespace dlmb::app::tune

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/control_variable.hpp"
 
+#include "common/base/output_file.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 
 #include <fmt/core.h>
@@ -131,7 +132,7 @@ WrittenVariables::~WrittenVariables() {
     try {
         restore();
     } catch (Error const& error) {
-        fmt::print(stderr, "mpi: {}\n", error.what());
+        print_error(fmt::format("mpi: {}\n", error.what()));
     }
 }
 

@@ -3,6 +3,7 @@
 #include "common/backends/ucc/context.hpp"
 
 #include "common/backends/ucc/check.hpp"
+#include "common/base/output_file.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/plan/group_index.hpp"
 
@@ -24,7 +25,7 @@ ucc_status_t gather(void* mine, void* all, std::size_t bytes, void* meeting, voi
         return static_cast<Meeting*>(meeting)->gather(static_cast<std::byte const*>(mine), static_cast<std::byte*>(all),
                                                       bytes);
     } catch (std::exception const& error) {
-        fmt::print(stderr, "dlmb: warning: ucc: allgather of addresses: {}\n", error.what());
+        print_error(fmt::format("dlmb: warning: ucc: allgather of addresses: {}\n", error.what()));
         return UCC_ERR_NO_MESSAGE;
     }
 }
@@ -144,7 +145,7 @@ Context::~Context() {
     try {
         close();
     } catch (std::exception const& error) {
-        fmt::print(stderr, "dlmb: warning: rank {}: closing ucc: {}\n", bootstrap_.rank(), error.what());
+        print_error(fmt::format("dlmb: warning: rank {}: closing ucc: {}\n", bootstrap_.rank(), error.what()));
     }
 }
 

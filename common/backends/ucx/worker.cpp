@@ -3,6 +3,7 @@
 #include "common/backends/ucx/worker.hpp"
 
 #include "common/backends/ucx/transports.hpp"
+#include "common/base/output_file.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/memory/host_space.hpp"
 #include "common/memory/shared_memory_space.hpp"
@@ -239,7 +240,7 @@ Workers::~Workers() {
             }
         }
     } catch (std::exception const& error) {
-        fmt::print(stderr, "dlmb: warning: rank {}: closing ucx: {}\n", context_.bootstrap.rank(), error.what());
+        print_error(fmt::format("dlmb: warning: rank {}: closing ucx: {}\n", context_.bootstrap.rank(), error.what()));
     }
 }
 

@@ -54,8 +54,8 @@ public:
         }
         std::string const too_fast = describe(model.left_out);
         if (!input.left_out_text.empty() || !too_fast.empty()) {
-            fmt::print(is_standard_output(output_) ? stderr : stdout, "\n{}{}{}", input.left_out_text, too_fast,
-                       too_fast.empty() ? "" : "\n");
+            print_to(printed_beside({output_}),
+                     fmt::format("\n{}{}{}", input.left_out_text, too_fast, too_fast.empty() ? "" : "\n"));
         }
         return exit_ok;
     }

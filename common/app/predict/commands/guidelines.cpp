@@ -9,6 +9,7 @@
 #include "common/app/predict/run_predict.hpp"
 #include "common/app/predict/timed_calls.hpp"
 #include "common/app/subcommands.hpp"
+#include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
 
 #include <fmt/core.h>
@@ -51,7 +52,7 @@ public:
     int run() {
         TimedCalls const read = read_timed_calls(paths_);
         for (std::string const& remark : read.remarks) {
-            fmt::print(stderr, "dlmb_predict: {}\n", remark);
+            print_error(fmt::format("dlmb_predict: {}\n", remark));
         }
         GuidelineCheck const found = check_guidelines(read.calls, least_excess_percent_ / 100);
         std::size_t sure = 0;
@@ -64,9 +65,8 @@ public:
             print_text(read, found, sure);
         }
         if (found.checks == 0) {
-            fmt::print(stderr,
-                       "dlmb_predict: error: no two of these measurements are of one setting and can be compared; "
-                       "measure several sizes, or several operations, in one launch\n");
+            print_error("dlmb_predict: error: no two of these measurements are of one setting and can be compared; "
+                        "measure several sizes, or several operations, in one launch\n");
             return exit_unavailable;
         }
         return sure > 0 ? exit_violations : exit_ok;

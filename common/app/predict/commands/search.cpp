@@ -292,7 +292,7 @@ private:
             return;
         }
         if (groups.empty()) {
-            fmt::print(stderr, "dlmb_predict: {}: nothing is communicated; not written\n", sweep_);
+            print_error(fmt::format("dlmb_predict: {}: nothing is communicated; not written\n", sweep_));
         }
         std::filesystem::path const path(sweep_);
         for (int const ranks : groups) {
@@ -301,7 +301,7 @@ private:
             bool const as_given = is_standard_output(path) || groups.size() == 1;
             std::filesystem::path const file = as_given ? path : path.parent_path() / (name + ".toml");
             write_output(file, sweep_of(name, ranks, choice.moves, *element_named(element_), backend_));
-            fmt::print(stderr, "next      launch/dlmb_sweep {}\n", file.string());
+            print_error(fmt::format("next      launch/dlmb_sweep {}\n", file.string()));
         }
     }
 

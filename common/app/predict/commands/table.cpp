@@ -70,11 +70,11 @@ public:
         table.policy.fdr_q = 1;  // nothing is tested
         table.rules = made.rules;
         for (std::string const& left_out : made.left_out) {
-            fmt::print(stderr, "dlmb_predict: left out: {}\n", left_out);
+            print_error(fmt::format("dlmb_predict: left out: {}\n", left_out));
         }
         if (table.rules.empty()) {
-            fmt::print(stderr, "dlmb_predict: error: no rule: the model answers nothing that a table of {} holds\n",
-                       family_);
+            print_error(fmt::format(
+                "dlmb_predict: error: no rule: the model answers nothing that a table of {} holds\n", family_));
             return exit_unavailable;
         }
         tuning::sort_rules(table.rules);
@@ -118,7 +118,7 @@ private:
                                               {"rules", made.rules.size()},
                                               {"left_out", made.left_out},
                                               {"table", output_}};
-            fmt::print(is_standard_output(output_) ? stderr : stdout, "{}\n", json.dump(2));
+            print_to(printed_beside({output_}), json.dump(2) + "\n");
         } else if (!is_standard_output(output_)) {
             fmt::print(
                 "{} predicted rules for {}, from a model fitted on {} to {} nodes\nnext      dlmb_tune show {}\n",

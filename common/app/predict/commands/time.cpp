@@ -346,8 +346,8 @@ private:
         if (force_ || model_->forced || !collective || !error_is_too_large(*model_, *collective)) {
             return false;
         }
-        fmt::print(stderr, "dlmb_predict: refused: the held-out error of {} is {:.0f} %; --force answers\n", in_model,
-                   100 * model_->held_out.at(*collective).median);
+        print_error(fmt::format("dlmb_predict: refused: the held-out error of {} is {:.0f} %; --force answers\n",
+                                in_model, 100 * model_->held_out.at(*collective).median));
         return true;
     }
 

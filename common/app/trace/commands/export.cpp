@@ -56,7 +56,7 @@ public:
         }
         std::string const side = trace::losses_json(format.name, losses);
         if (is_standard_output(output_)) {
-            fmt::print(stderr, "{}", side);
+            print_error(side);
         } else {
             write_output(without_slash() + ".losses.json", side);
         }

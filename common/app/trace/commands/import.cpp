@@ -55,14 +55,14 @@ public:
     [[nodiscard]] int run() const {
         trace::Trace trace = options_.read();
         for (auto const& [what, times] : trace.notes) {
-            fmt::print(stderr, "note: {} ({})\n", what, times);
+            print_error(fmt::format("note: {} ({})\n", what, times));
         }
         bool const is_folder = output_.ends_with('/') || std::filesystem::is_directory(output_);
         auto const& assumed = options_.planning().iterations;
         auto const [iterations, found] = is_folder || assumed ? find_iterations(trace, assumed) : trace::Iterations();
         if (!found.empty()) {
-            fmt::print(stderr, "iterations: the trace marks none; {}{}\n", found,
-                       iterations > 0 ? "; --assume iterations=1 keeps it whole" : "");
+            print_error(fmt::format("iterations: the trace marks none; {}{}\n", found,
+                                    iterations > 0 ? "; --assume iterations=1 keeps it whole" : ""));
         }
         if (!is_folder || iterations == 0) {
             write(trace, std::nullopt, false,

@@ -48,7 +48,7 @@ public:
 
     [[nodiscard]] int run() {
         tuning::Accepted const accepted = accept_.checked();
-        report_ = report_beside({table_path_, confirm_sweep_, repeat_sweep_, refine_sweep_});
+        report_ = printed_beside({table_path_, confirm_sweep_, repeat_sweep_, refine_sweep_});
         tuning::Observations search(accepted);
         tuning::Observations confirm(accepted);
         tuning::TuningTable table;
@@ -86,7 +86,7 @@ public:
         print_summary(built);
         if (!table.rules.empty()) {
             write_table(table_path_, table);
-            fmt::print(report_, "table     {}\n", table_path_);
+            print_to(report_, fmt::format("table     {}\n", table_path_));
         }
         write_next(built, search, table.policy.cache);
         if (table.rules.empty()) {
@@ -138,9 +138,10 @@ private:
             return;
         }
         tuning::Evidence const& evidence = *point.decision.evidence;
-        fmt::print(report_, "undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n", series.scope,
-                   name_of(series.conditions.operation), point.bytes, series.conditions.ranks,
-                   point.decision.winner->method, 100 * evidence.gain, evidence.launches);
+        print_to(report_,
+                 fmt::format("undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n", series.scope,
+                             name_of(series.conditions.operation), point.bytes, series.conditions.ranks,
+                             point.decision.winner->method, 100 * evidence.gain, evidence.launches));
     }
 
     void print_summary(tuning::Built const& built) const {
@@ -151,21 +152,22 @@ private:
                 print_undecided(series, point);
             }
         }
-        fmt::print(
-            report_,
-            "sizes     {} better than the default, {} await confirmation, {} undecided, {} ties, {} where the default "
-            "is best\n",
-            count[tuning::Outcome::chosen], count[tuning::Outcome::unconfirmed], count[tuning::Outcome::undecided],
-            count[tuning::Outcome::tie], count[tuning::Outcome::no_gain]);
+        print_to(report_, fmt::format("sizes     {} better than the default, {} await confirmation, {} undecided, {} "
+                                      "ties, {} where the default "
+                                      "is best\n",
+                                      count[tuning::Outcome::chosen], count[tuning::Outcome::unconfirmed],
+                                      count[tuning::Outcome::undecided], count[tuning::Outcome::tie],
+                                      count[tuning::Outcome::no_gain]));
         auto const chosen = std::count_if(built.rules.begin(), built.rules.end(), [](tuning::Rule const& rule) {
             return rule.status == tuning::RuleStatus::chosen;
         });
         if (count[tuning::Outcome::foreign] > 0) {
-            fmt::print(report_,
-                       "          {} where foreign numbers are better than the default's, which nothing confirms\n",
-                       count[tuning::Outcome::foreign]);
+            print_to(report_,
+                     fmt::format(
+                         "          {} where foreign numbers are better than the default's, which nothing confirms\n",
+                         count[tuning::Outcome::foreign]));
         }
-        fmt::print(report_, "rules     {}, of which {} leave the default\n", built.rules.size(), chosen);
+        print_to(report_, fmt::format("rules     {}, of which {} leave the default\n", built.rules.size(), chosen));
     }
 
     void write_next(tuning::Built const& built, tuning::Observations const& search, std::string const& cache) const {
@@ -187,7 +189,7 @@ private:
     std::string baseline_ = "mpi";
     tuning::Policy policy_;
     double min_gain_ = -1;
-    std::FILE* report_ = stdout;
+    PrintedTo report_ = PrintedTo::output;
 };
 
 }  // namespace

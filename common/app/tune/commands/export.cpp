@@ -6,6 +6,7 @@
 #include "common/app/subcommands.hpp"
 #include "common/app/tune/consumers/consumers.hpp"
 #include "common/app/tune/run_tune.hpp"
+#include "common/base/output_file.hpp"
 #include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>
@@ -71,12 +72,12 @@ public:
             std::string const earlier = std::filesystem::exists(std::filesystem::path(folder_) / "env.sh")
                                             ? fmt::format("; {} still holds an earlier export", folder_)
                                             : "";
-            fmt::print(stderr, "dlmb_tune: nothing to export to {}, so nothing is written: {}{}\n", request_.consumer,
-                       why_nothing(table, request_), earlier);
+            print_error(fmt::format("dlmb_tune: nothing to export to {}, so nothing is written: {}{}\n",
+                                    request_.consumer, why_nothing(table, request_), earlier));
             return strict_ && !made.lost.empty() ? exit_cell_failed : exit_nothing_ran;
         }
         for (std::string const& note : made.notes) {
-            fmt::print(stderr, "dlmb_tune: note: {}\n", note);
+            print_error(fmt::format("dlmb_tune: note: {}\n", note));
         }
         fmt::print("{0}: for {1}; source {0}/env.sh before the program starts, run {0}/verify.sh to see it act\n",
                    folder_, request_.consumer);
@@ -86,7 +87,8 @@ public:
 private:
     static void print_lost(tuning::Export const& made) {
         for (tuning::Lost const& lost : made.lost) {
-            fmt::print(stderr, "dlmb_tune: warning: {} is lost ({}): {}\n", lost.rule, name_of(lost.why), lost.detail);
+            print_error(
+                fmt::format("dlmb_tune: warning: {} is lost ({}): {}\n", lost.rule, name_of(lost.why), lost.detail));
         }
     }
 

@@ -130,12 +130,12 @@ public:
         tuning::Traffic all;  // for its sizes: how often each occurs does not matter to a search
         for (std::string const& plan : traffic_) {
             tuning::Traffic const traffic = tuning::read_traffic(plan);
-            fmt::print(report_beside({search_sweep_}), "{}",
-                       expected_text(plan, expected_gain(table, traffic, backend_, memory_)));
+            print_to(printed_beside({search_sweep_}),
+                     expected_text(plan, expected_gain(table, traffic, backend_, memory_)));
             all.insert(traffic.begin(), traffic.end());
         }
         write_sweep(search_sweep_, searches(expected_gain(table, all, backend_, memory_), backend_),
-                    {table.policy.launches, timing_of(table), table.policy.cache}, report_beside({search_sweep_}));
+                    {table.policy.launches, timing_of(table), table.policy.cache}, printed_beside({search_sweep_}));
         return exit_ok;
     }
 
@@ -170,11 +170,11 @@ private:
             !other.empty()) {
             throw UsageError(fmt::format("--measured: these launches ran with {}", other));
         }
-        print_refused(fresh, report_beside({search_sweep_}));
+        print_refused(fresh, printed_beside({search_sweep_}));
         if (fresh.kept().empty()) {
             throw UsageError("--measured: no cell counts; the reasons are above");
         }
-        fmt::print(report_beside({search_sweep_}), "{}", measured_text(measured_gains(table, fresh.kept())));
+        print_to(printed_beside({search_sweep_}), measured_text(measured_gains(table, fresh.kept())));
     }
 
     /// The launches that made a table show the chance that made it.

@@ -1,0 +1,107 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Standard error that is closed, full, or read by nobody costs messages only: exit codes and results are those of every other run."""
+
+import contextlib
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from programs import BIN, COLLECTIVE, SOURCE, cells, lines
+
+PLAIN = [COLLECTIVE, "--operation", "allreduce", "-i", "3", "-x", "1", "--backend", "in_process", "--ranks", "2", "-m"]
+LAUNCH = [*PLAIN, "8:16"]
+PROGRAMS = ("dlmb_collective", "dlmb_info", "dlmb_predict", "dlmb_trace", "dlmb_tune")
+COMMANDS = ("dlmb_autotune", "dlmb_compare", "dlmb_convert", "dlmb_plot", "dlmb_sweep")
+SHUT = ("closed", "full", "unread")
+
+
+@contextlib.contextmanager
+def shut(how):
+    """Keywords for a child process whose standard error takes nothing."""
+    if how == "closed":
+        yield {"preexec_fn": lambda: os.close(2)}
+    elif how == "full":
+        with open("/dev/full", "wb") as full:
+            yield {"stderr": full}
+    else:
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            yield {"stderr": writer}
+        finally:
+            os.close(writer)
+
+
+def run(command, how):
+    with shut(how) as keywords:
+        return subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=120, check=False,
+                              **keywords)
+
+
+class StandardStreams(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.results = self.folder / "results.jsonl"
+
+    def test_a_launch_saves_its_results(self):
+        for how in SHUT:
+            with self.subTest(how):
+                self.results.unlink(missing_ok=True)
+                # The second launch warns of another environment.
+                for more in ((), ("--resume",)):
+                    done = run([*LAUNCH, "--results", self.results, *more], how)
+                    self.assertEqual(done.returncode, 0, done.stdout)
+                    self.assertIn("DLMB_RESULT: PASS", done.stdout)
+                    text = self.results.read_text(encoding="utf-8").replace('"env_key":"', '"env_key":"x')
+                    self.results.write_text(text, encoding="utf-8")
+                self.assertEqual([line["kind"] for line in lines(self.results)], ["launch", "cell", "cell", "end", "launch", "end"])
+
+    def test_a_full_disk_is_noticed_all_the_same(self):
+        """The one line on standard error that precedes the lines which are not saved."""
+        for how in SHUT:
+            with self.subTest(how):
+                self.results.unlink(missing_ok=True)
+                with_limit = ["bash", "-c", 'set -o pipefail; (ulimit -f 16; exec "$@") | cat', "bash"]  # KiB: the first of 14 cells
+                done = run([*with_limit, *PLAIN, "8:64K", "--results", self.results], how)
+                self.assertEqual(done.returncode, 74, done.stdout)
+                self.assertIn("DLMB-UNSAVED {", done.stdout)
+
+    def test_a_wrong_command_line_has_its_exit_code(self):
+        programs = [BIN / name for name in PROGRAMS if (BIN / name).exists()]
+        self.assertGreater(len(programs), 2)
+        for program in [*programs, *(SOURCE / "launch" / name for name in COMMANDS)]:
+            usual = subprocess.run([program, "--frobnicate"], capture_output=True, check=False, timeout=60).returncode
+            self.assertIn(usual, (64, 69), program)  # 69: a package is missing
+            for how in SHUT:
+                with self.subTest(program=program.name, how=how):
+                    self.assertEqual(run([program, "--frobnicate"], how).returncode, usual)
+
+    def test_what_is_printed_beside_an_output_is_no_reason_to_fail(self):
+        self.assertEqual(run([*LAUNCH, "--results", self.results], "full").returncode, 0)
+        for how in SHUT:
+            with self.subTest(how):
+                done = run([BIN / "dlmb_tune", "build", self.results, "-o", "-", "--accept", "unconfirmed"], how)
+                usual = subprocess.run([BIN / "dlmb_tune", "build", self.results, "-o", "-", "--accept", "unconfirmed"], capture_output=True, text=True,
+                                       check=False, timeout=60)
+                self.assertEqual((done.returncode, done.stdout), (usual.returncode, usual.stdout), usual.stderr)
+
+    def test_a_closed_standard_output_is_named(self):
+        for program in (BIN / "dlmb_collective", SOURCE / "launch" / "dlmb_convert"):
+            done = subprocess.run([program, "--help"], stderr=subprocess.PIPE, text=True, preexec_fn=lambda: os.close(1), check=False, timeout=60)
+            self.assertEqual(done.returncode, 74, done.stderr)
+            self.assertIn("standard output cannot be written", done.stderr)
+
+    def test_nothing_that_is_printed_ends_in_a_file(self):
+        done = subprocess.run([*LAUNCH, "--results", self.results], preexec_fn=lambda: (os.close(1), os.close(2)), check=False, timeout=60)
+        self.assertEqual(done.returncode, 74)  # the table is lost
+        self.assertEqual(len(cells(self.results, "ok")), 2)
+        self.assertEqual(len(lines(self.results)), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
