@@ -162,7 +162,7 @@ struct PatternType {
     /// call that returns when the operation is complete leaves nothing to hide. Empty: computations are steps of their
     /// own.
     std::string_view computes_beside{};
-    /// The parameter that is given the time that the same cell took without compute steps in this launch, in us;
+    /// The parameter that is given the time that the same cell took without compute steps, in us;
     /// empty: none is, with these parameters. nullptr: with none. Without that time it is "auto", and computes for 0.
     std::string_view (*set_by_communication)(Parameters const&) = nullptr;
     /// False: traffic with these parameters has no size (a barrier), and every parameter of sizes is 0. nullptr: all

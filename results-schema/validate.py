@@ -42,9 +42,9 @@ def closed(schema: Any) -> Any:
 
 def closed_result_schema(schema: dict[str, Any]) -> dict[str, Any]:
     schema = closed(copy.deepcopy(schema))
-    for kind in ("launch", "cell", "end", "converted_launch", "converted"):
+    for kind in ("launch", "cell", "derived", "end", "converted_launch", "converted"):
         schema["$defs"][kind]["additionalProperties"] = False
-    schema["properties"]["kind"]["enum"] = ["launch", "cell", "end"]
+    schema["properties"]["kind"]["enum"] = ["launch", "cell", "derived", "end"]
     return schema
 
 
@@ -99,6 +99,7 @@ class ResultFile(Lines):
         super().__init__(validator)
         self.launches: set[str] = set()
         self.ended: set[str] = set()
+        self.ok_cells: set[str] = set()
         self.notes: list[str] = []
 
     def relate(self, record: dict[str, Any]) -> Iterator[str]:
@@ -109,11 +110,15 @@ class ResultFile(Lines):
             if record.get("test_double"):
                 self.notes.append(f"launch {launch} ran on a test double of the CUDA runtime: no time of it is a measurement")
             self.launches.add(launch)
-        elif kind in ("cell", "end"):
+        elif kind in ("cell", "derived", "end"):
             if launch not in self.launches:
                 yield f"{kind} of launch {launch}, which has no line above"
             if kind == "end":
                 self.ended.add(launch)
+            elif kind == "cell" and record.get("status") == "ok":
+                self.ok_cells.add(str(record.get("cell_id")))
+            elif kind == "derived" and str(record.get("cell_id")) not in self.ok_cells:
+                yield "figures of a cell that has no ok line above"
 
 
 def start_of(path: Path) -> bytes:

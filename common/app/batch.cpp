@@ -201,6 +201,15 @@ bool fits_beside(PointUse const& ready, PointUse const& next, PointLimits const&
            ready.compiled_steps + next.compiled_steps <= most_steps_of_a_batch;
 }
 
+Batch::Batch(measure::LaunchShared const& launch, CellSource const& source, RankHardware const& hardware,
+             ResumedCells const& resumed, Reporter& reporter)
+    : launch_(launch), source_(source), hardware_(hardware), resumed_(resumed), reporter_(reporter),
+      relations_(source.type) {
+    for (auto const& [id, stored] : resumed.cells()) {
+        relations_.add(stored.cell);
+    }
+}
+
 void Batch::add(SweepPoint const& point) {
     // What a cell without compute steps takes is known to the one with them only once it is over.
     bool const alone = !source_.options.rounds_over_sweep || has_device_pages(point.memory);
@@ -217,29 +226,38 @@ void Batch::add(SweepPoint const& point) {
     for (PointCells::Skipped const& skipped : cells.skipped) {
         skip(point, skipped.cell, skipped.reason);
     }
-    reporter_.resumed(cells.finished);
+    leave_out_finished(point, cells.able);
     std::string_view const compute_time =
         source_.type.set_by_communication == nullptr ? "" : source_.type.set_by_communication(point.parameters);
     if (!compute_time.empty()) {
-        prepare_beside(point, compute_time, std::move(cells.open));
-    } else if (!cells.open.empty()) {
-        prepare(point, *pattern, std::move(cells.open));
+        prepare_beside(point, compute_time, std::move(cells.able));
+    } else if (!cells.able.empty()) {
+        prepare(point, *pattern, std::move(cells.able));
     }
     if (alone && !with_next_) {
         run();
     }
 }
 
+void Batch::leave_out_finished(SweepPoint const& point, std::vector<measure::Cell>& cells) {
+    for (std::string const& id : resumed_.take_out(launch_.bootstrap, cells)) {
+        auto const stored = resumed_.cells().find(id);
+        reporter_.resumed(stored == resumed_.cells().end() ? nullptr : &stored->second.cell);
+        if (stored != resumed_.cells().end()) {
+            relations_.await(stored->second.cell, point.title);
+        }
+    }
+}
+
 void Batch::prepare_beside(SweepPoint const& point, std::string_view compute_time, std::vector<measure::Cell> cells) {
     for (measure::Cell& cell : cells) {
-        auto const mine = overlap_.communication_us(record_of(cell)) * nanoseconds_per_microsecond;
+        auto const mine = relations_.communication_us(record_of(cell)) * nanoseconds_per_microsecond;
         std::int64_t const alone_ns = reduce_over_ranks(launch_.bootstrap, std::llround(mine), Fold::max);
         if (alone_ns == 0) {
-            skip(
-                point, cell,
-                fmt::format("--{} auto: this launch has not measured the same cell without computing; give both, as in "
-                            "--compute none,busy, or a time",
-                            compute_time));
+            skip(point, cell,
+                 fmt::format("--{} auto: the same cell without computing is not measured, neither in this launch nor, "
+                             "with --resume, in the results file; give both, as in --compute none,busy, or a time",
+                             compute_time));
             continue;
         }
         Parameters parameters = point.parameters;
@@ -392,25 +410,17 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
     if (auto const& calibration = reporter_.launch().calibration; calibration && !result.samples_ns.empty()) {
         record.result.below_floor = is_below_floor(result, calibration->timer.cost_ns);
     }
-    overlap_.add(record);
+    add_exposed_times(record);
+    relations_.add(record);
+    relations_.add_overlap(record);
     add_message_rate(record);
     add_packing_times(record);
     if (result.bit_patterns.value_or(0) > 0) {
         record.statistics["bit_patterns"] = static_cast<double>(*result.bit_patterns);
         record.statistics["bit_pattern_iterations"] = static_cast<double>(launch_.options.bit_pattern_iterations);
     }
-    bool waits = false;
-    if (beside_of(ready->point->parameters) == Beside::together) {
-        interference_.complete(record);
-        waits = record.statistics.count("interference") == 0;
-    } else {
-        interference_.add_alone(record);
-    }
-    if (waits) {
-        together_.emplace_back(std::move(record), ready->point->title);
-    } else {
-        reporter_.cell(record, ready->point->title);
-    }
+    reporter_.cell(record, ready->point->title);
+    relations_.await(std::move(record), ready->point->title);
 }
 
 void Batch::run() {
@@ -421,13 +431,11 @@ void Batch::run() {
             reporter_.doing(fmt::format("measuring {} more cells in turns", --left));
         });
     }
-    for (auto& [record, title] : together_) {
-        interference_.complete(record);
-        reporter_.cell(record, title);
-    }
     reporter_.rows();
+    for (CellRelations::Completed const& each : relations_.completed()) {
+        reporter_.derived(each.cell, each.title, each.statistics);
+    }
     launch_.watchdog.disarm();
-    together_.clear();
     cells_.clear();
     points_.clear();
     ready_ = {};

@@ -9,6 +9,7 @@
 #include "common/app/cells.hpp"
 #include "common/app/derived_figures.hpp"
 #include "common/app/reporter.hpp"
+#include "common/app/resumed_cells.hpp"
 #include "common/app/traffic_setup.hpp"
 #include "common/measure/runner.hpp"
 #include "common/memory/throttling.hpp"
@@ -62,13 +63,12 @@ class Batch {
 public:
     /// The arguments must outlive it.
     Batch(measure::LaunchShared const& launch, CellSource const& source, RankHardware const& hardware,
-          Reporter& reporter)
-        : launch_(launch), source_(source), hardware_(hardware), reporter_(reporter), overlap_(source.type) {}
+          ResumedCells const& resumed, Reporter& reporter);
 
     /// Collective, as run() is. Prepares a point, which must outlive it, and measures what is ready once no other point
     /// shall join it. Cells that cannot run are reported as skipped.
     void add(SweepPoint const& point);
-    /// Measures what is ready, and forgets it.
+    /// Measures what is ready, and forgets it. Then says what the finished cells tell of each other.
     void run();
 
 private:
@@ -82,6 +82,7 @@ private:
         std::optional<record::HostPages> pages;
     };
 
+    void leave_out_finished(SweepPoint const& point, std::vector<measure::Cell>& cells);
     /// With compute steps as long as each of the cells took without them.
     void prepare_beside(SweepPoint const& point, std::string_view compute_time, std::vector<measure::Cell> cells);
     void prepare(SweepPoint const& point, Pattern const& pattern, std::vector<measure::Cell> cells);
@@ -96,11 +97,10 @@ private:
     measure::LaunchShared const& launch_;
     CellSource const& source_;
     RankHardware const& hardware_;
+    ResumedCells const& resumed_;
     Reporter& reporter_;
-    Overlap overlap_;
-    Interference interference_;
-    std::vector<std::pair<record::Record, std::string>> together_;  // with titles: wait for what each takes alone
-    bool with_next_ = false;                                        // of the point before
+    CellRelations relations_;
+    bool with_next_ = false;  // of the point before
     std::deque<ReadyPoint> points_;
     std::vector<measure::Cell> cells_;  // of all of these
     PointUse ready_;

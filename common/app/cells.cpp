@@ -358,10 +358,8 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
                 cells.skipped.push_back(
                     {std::move(cell), fmt::format("{} cannot use {} memory here{}{}", opened.name,
                                                   name_of(point.memory), why.empty() ? "" : ": ", why)});
-            } else if (source.finished.count(cell.id) > 0) {
-                ++cells.finished;
             } else {
-                cells.open.push_back(std::move(cell));
+                cells.able.push_back(std::move(cell));
             }
         }
     }

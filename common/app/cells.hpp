@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The backends that a launch measures and the memory they measure in, and the cells of one point of a sweep: which
-// (backend, method) pairs are asked for and still to be measured.
+// (backend, method) pairs are asked for.
 #pragma once
 
 #include "common/app/sweep.hpp"
@@ -12,7 +12,6 @@
 #include "common/record/record.hpp"
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -54,8 +53,7 @@ struct CellSource {
     Options const& options;
     WorldShape world;
     std::vector<OpenedBackend> const& backends;
-    std::set<std::string> finished;  // ids of cells that the results file holds, with --resume
-    bool assumed_nodes = false;      // `world` has other nodes than this launch
+    bool assumed_nodes = false;  // `world` has other nodes than this launch
 };
 
 struct PointCells {
@@ -63,9 +61,8 @@ struct PointCells {
         measure::Cell cell;
         std::string reason;
     };
-    std::vector<measure::Cell> open;  // still to be measured; nothing is compiled
+    std::vector<measure::Cell> able;  // nothing is compiled
     std::vector<Skipped> skipped;     // cannot run here
-    std::uint64_t finished = 0;       // the results file holds them
 };
 
 /// Draws that a launch compiles of this traffic.

@@ -1,73 +1,97 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Figures of a record that follow from several of its phases, or from other cells of the launch, and the lines of the
-// table that show them: how much of the communication is hidden behind compute steps; what traffic costs that runs
-// beside other traffic (patterns/beside.hpp); how near packing comes to a plain copy.
+// Figures of a record that follow from several of its phases, or from other cells, and the lines of the table that show
+// them: how much of the communication is hidden behind compute steps; what traffic costs that runs beside other traffic
+// (patterns/beside.hpp); how near packing comes to a plain copy.
 #pragma once
 
 #include "common/record/record.hpp"
 #include "patterns/pattern.hpp"
 
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace dlmb::app {
 
-/// The cells of a launch, of which those without compute steps tell what the communication takes alone.
-class Overlap {
+/// Where the traffic has compute steps (statistic compute_us: the rank with most of it) and the cell is ok, adds
+///   exposed_us        median iteration minus compute_us
+///   bubble_ratio      exposed_us over the median iteration
+void add_exposed_times(record::Record& cell);
+
+/// What finished cells say about each other: those of this launch, and of the results file that it goes on with. No
+/// cell waits for another one: its line is written when it ends, and what other cells add to it is a line of its own.
+/// On rank 0; another rank knows no times.
+///
+/// A cell with compute steps and the same cell without them (`--compute none,busy`: what differs in nothing but the
+/// pattern's compute_parameters) give
+///   communication_us  median iteration without
+///   overlap_ratio     1 - (median iteration - T) / communication_us, T: ideal_makespan_us, else compute_us
+/// 1: the communication costs no time, 0: as much as alone, below 0: computing slows it down.
+///
+/// A cell with traffic beside the rest, and both alone, with medians `together`, `main` and `beside`, give
+///   main_alone_us     main
+///   beside_alone_us   beside
+///   interference      together / max(main, beside); 1: the longer one does not feel the other
+///   overlap_share     (main + beside - together) / min(main, beside); 1: the shorter one costs no time, 0: as much as
+///                     one after the other, below 0: more
+/// Alone by the same method, else by the default, by which traffic is done that a method does not change.
+class CellRelations {
 public:
-    explicit Overlap(PatternType const& type) : type_(type) {}
+    explicit CellRelations(PatternType const& type) : type_(type) {}
 
-    /// Where the traffic has compute steps (statistic compute_us: the rank with most of it) and the cell is ok, adds
-    ///   exposed_us        median iteration minus compute_us
-    ///   bubble_ratio      exposed_us over the median iteration
-    /// and where the launch has measured the same cell without them before (`--compute none,busy`: what differs in
-    /// nothing but the pattern's compute_parameters),
-    ///   communication_us  its median iteration
-    ///   overlap_ratio     1 - (median iteration - T) / communication_us, T: ideal_makespan_us, else compute_us
-    /// 1: the communication costs no time, 0: as much as alone, below 0: computing slows it down.
-    void add(record::Record& cell);
-
-    /// What the same cell took without compute steps, on rank 0; 0: that was not measured, or this is another rank.
+    /// A finished cell. A later one of the same identity takes its place.
+    void add(record::Record const& cell);
+    /// What the same cell took without compute steps; 0: nobody has measured that.
     [[nodiscard]] double communication_us(record::Record const& cell) const;
+    /// Adds communication_us and overlap_ratio to a cell that has compute steps, where they are known.
+    void add_overlap(record::Record& cell) const;
 
-private:
-    PatternType const& type_;
-    std::map<std::string, double> communication_us_;  // by what is the same with and without compute steps
-};
-
-/// "# compute 100.000 us, exposed 20.000 us, bubble ratio 0.167; ...": beside the schedule's closed form where the
-/// pattern has one (ideal_makespan_us, ideal_bubble_ratio); empty without compute steps.
-[[nodiscard]] std::string overlap_line(record::Record const& cell);
-
-/// The cells of a launch that ran alone.
-class Interference {
-public:
-    /// Of a cell without traffic beside it, or without the rest.
-    void add_alone(record::Record const& cell);
-
-    /// Adds, where the launch has measured both alone and the cell is ok, with medians `main`, `beside` and `together`:
-    ///   main_alone_us      main
-    ///   beside_alone_us    beside
-    ///   interference       together / max(main, beside); 1: the longer one does not feel the other
-    ///   overlap_share      (main + beside - together) / min(main, beside); 1: the shorter one costs no time, 0: as
-    ///                      much as one after the other, below 0: more
-    void complete(record::Record& together) const;
+    struct Completed {
+        record::Record cell;  // with the figures
+        std::string title;
+        std::map<std::string, double> statistics;  // these figures
+    };
+    /// Has completed() look for what `cell`, which is finished, lacks of the figures above.
+    void await(record::Record cell, std::string title);
+    /// The cells that lack nothing any more, each once. To be asked when the cells that take turns are done: a better
+    /// partner might still come before.
+    [[nodiscard]] std::vector<Completed> completed();
 
 private:
     struct Alone {
         std::map<std::string, double> us;  // by method
         std::string standard;              // the method that "default" stands for
     };
-    /// Of the same method, else of the default, by which traffic is done that a method does not change; 0: not
-    /// measured.
+    struct Awaiting {
+        record::Record cell;
+        std::string title;
+    };
+    using Figures = std::map<std::string, double>;
+
+    [[nodiscard]] std::string communication_key(record::Record const& cell) const;
+    [[nodiscard]] Figures overlap_of(record::Record const& cell) const;
+    [[nodiscard]] Figures interference_of(record::Record const& cell) const;
+    /// Of the same method, else of the default; 0: not measured.
     [[nodiscard]] double alone_us(std::string const& key, std::string const& method) const;
     /// Of the only method; 0: there are none or several.
     [[nodiscard]] double alone_us(std::string const& key) const;
+    void found(std::string const& key);
 
-    std::map<std::string, Alone> alone_;  // by traffic and backend
+    PatternType const& type_;
+    std::map<std::string, double> communication_us_;  // by what is the same with and without compute steps
+    std::map<std::string, Alone> alone_;              // by traffic and backend
+    std::map<std::size_t, Awaiting> awaiting_;
+    std::size_t next_ = 0;
+    std::multimap<std::string, std::size_t> awaited_;  // by the keys of both maps above
+    std::set<std::size_t> due_;                        // of which another partner was found
 };
+
+/// "# compute 100.000 us, exposed 20.000 us, bubble ratio 0.167; ...": beside the schedule's closed form where the
+/// pattern has one (ideal_makespan_us, ideal_bubble_ratio); empty without compute steps.
+[[nodiscard]] std::string overlap_line(record::Record const& cell);
 
 /// "# alone 812.000 us, beside alone 640.000 us: interference 1.318, overlap share 0.548"; empty without such figures.
 [[nodiscard]] std::string interference_line(record::Record const& cell);

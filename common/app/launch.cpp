@@ -7,6 +7,7 @@
 #include "common/app/cells.hpp"
 #include "common/app/fixed_text.hpp"
 #include "common/app/launch_calibration.hpp"
+#include "common/app/resumed_cells.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/node_layout.hpp"
 #include "common/bootstrap/over_ranks.hpp"
@@ -20,7 +21,6 @@
 #include <algorithm>
 #include <poll.h>
 #include <random>
-#include <sstream>
 #include <unistd.h>
 
 namespace dlmb::app {
@@ -125,7 +125,8 @@ std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& t
         if (options.also_in_place) {
             points = with_points_in_place(type, points, world);
         }
-        points = with_points_alone(points);  // behind the check, which names what was given
+        points = with_points_alone(
+            with_communication_first(type, std::move(points)));  // behind the check, which names what was given
     } catch (UsageError const& error) {
         problem = error.what();
     }
@@ -152,23 +153,16 @@ record::Launch describe_launch(Bootstrap& bootstrap, PatternType const& type, Op
     return launch;
 }
 
-/// Cell ids that need not run again. Rank 0 reads, so that a slow shared file system is asked once.
-std::set<std::string> finished_cells(Bootstrap& bootstrap, Options const& options) {
-    std::string const joined = on_rank_zero(bootstrap, [&] {
-        std::string lines;
+/// Collective. On rank 0, which alone reads, so that a slow shared file system is asked once.
+record::FinishedCells finished_cells(Bootstrap& bootstrap, PatternType const& type, Options const& options) {
+    record::FinishedCells finished;
+    (void)on_rank_zero(bootstrap, [&] {
         if (options.resume) {
-            for (std::string const& id : record::finished_cells(*options.results)) {
-                lines += id + '\n';
-            }
+            finished = record::finished_cells(*options.results, type.name);
         }
-        return lines;
+        return std::string();
     });
-    std::set<std::string> ids;
-    std::istringstream lines(joined);
-    for (std::string id; std::getline(lines, id);) {
-        ids.insert(id);
-    }
-    return ids;
+    return finished;
 }
 
 /// Collective. Opens the results file on rank 0.
@@ -194,7 +188,7 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     WorldShape const& world = planned.shape;
     std::map<std::string, std::size_t> left_out;
     std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world, left_out, watchdog);
-    std::set<std::string> finished = finished_cells(bootstrap, options);
+    record::FinishedCells finished = finished_cells(bootstrap, type, options);
     bool const host_only = std::all_of(options.memory.begin(), options.memory.end(),
                                        [](MemoryKind kind) { return kind == MemoryKind::host; });
     record::DeviceUse const device = host_only ? adopt_no_device() : adopt_device(bootstrap, options.devices);
@@ -212,6 +206,9 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
             description.environment.warnings.push_back(std::move(warning));
         }
     }
+    for (std::string& warning : other_environments(finished, world, description.environment)) {
+        description.environment.warnings.push_back(std::move(warning));
+    }
     std::unique_ptr<Reporter> const reporter = make_reporter(bootstrap, type, options, description);
     LaunchWatch::HangReporter const hang_reporter(watch, *reporter);
     reporter->expect_points(points);
@@ -225,11 +222,12 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     }
     QuotaReader const cpu_quota;
     measure::LaunchShared const shared{bootstrap, start, watchdog, options.runner, &cpu_quota};
-    CellSource const source{type, options, world, backends, std::move(finished), !planned.assumption.empty()};
+    CellSource const source{type, options, world, backends, !planned.assumption.empty()};
+    ResumedCells const resumed(options.resume, options.runner.validate, std::move(finished));
     RankHardware const hardware{device, throttling ? &*throttling : nullptr, options.shared_gpu,
                                 description.environment.largest_cache,
                                 record::parse_cpu_list(record::read_affinity().numa)};
-    Batch batch(shared, source, hardware, *reporter);
+    Batch batch(shared, source, hardware, resumed, *reporter);
     for (std::size_t number = 0; number < points.size(); ++number) {
         SweepPoint const& point = points[number];
         reporter->point(number + 1, points.size(), fmt::format("{} {}", point.title, name_of(point.memory)));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/reporter.hpp"
 
+#include "common/app/derived_figures.hpp"
 #include "common/app/fixed_text.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
@@ -103,6 +104,7 @@ std::string LaunchSummary::text() const {
 
 namespace {
 
+constexpr std::string_view unsaved = "DLMB-UNSAVED ";
 constexpr std::string_view erase_line = "\r\x1b[K";
 
 }  // namespace
@@ -210,6 +212,23 @@ void Reporter::rows() {
     }
 }
 
+void Reporter::derived(record::Record const& cell, std::string_view title,
+                       std::map<std::string, double> const& statistics) {
+    if (!speaks_) {
+        return;
+    }
+    measure::HeldSignals const held;
+    write(record::to_json_line(record::Derived{launch_.launch_id, cell.cell_id, statistics}));
+    std::string const line = statistics.count("interference") > 0 ? interference_line(cell) : overlap_line(cell);
+    say(fmt::format("# {} {} {} {}: {}", title, cell.identity.backend, cell.identity.method, cell.identity.memory,
+                    line.substr(2)));
+}
+
+void Reporter::resumed(record::Record const* cell) {
+    ++resumed_;
+    resumed_unchecked_ += cell != nullptr && cell->result.validation.verdict != measure::Verdict::passed ? 1U : 0U;
+}
+
 void Reporter::comment(std::string_view text) {
     if (speaks_) {
         say(fmt::format("# {}\n", text));
@@ -245,7 +264,8 @@ void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_vi
             reason.add_json(what.view());
             std::array<std::string_view, 3> const line{head, reason.view(), tail};
             if (!writer_->append_in_handler(line)) {
-                put(STDOUT_FILENO, "DLMB-UNSAVED ");
+                writer_->print_removed_lines(STDOUT_FILENO, unsaved);
+                put(STDOUT_FILENO, unsaved);
                 std::for_each(line.begin(), line.end(), [](std::string_view piece) { put(STDOUT_FILENO, piece); });
             }
         }
@@ -277,12 +297,13 @@ void Reporter::write(std::string const& line) {
             print_error(
                 fmt::format("{}: error: {}; the lines that are not saved follow on standard output as DLMB-UNSAVED\n",
                             launch_.program, error.what()));
+            writer_->print_removed_lines(STDOUT_FILENO, unsaved);
             writer_.reset();
             lost_output_ = true;
         }
     }
     if (lost_output_) {
-        say(fmt::format("DLMB-UNSAVED {}\n", line));
+        say(fmt::format("{}{}\n", unsaved, line));
     }
 }
 
@@ -314,7 +335,11 @@ int Reporter::finish() {
         if (resumed_ > 0) {
             summary += fmt::format(", {} already in the results file", resumed_);
         }
-        std::string_view const verdict = !passed ? "FAIL" : summary_.all_checked() ? "PASS" : "UNCHECKED";
+        if (resumed_unchecked_ > 0) {
+            summary += fmt::format(", {} of these unchecked", resumed_unchecked_);
+        }
+        bool const all_checked = summary_.all_checked() && resumed_unchecked_ == 0;
+        std::string_view const verdict = !passed ? "FAIL" : all_checked ? "PASS" : "UNCHECKED";
         say(fmt::format("{}{}# cells: {}\n{}DLMB_RESULT: {}\n", table_->footer(), summary_.text(),
                         summary.empty() ? "none" : summary.substr(2), figures_, verdict));
     }

@@ -73,12 +73,14 @@ public:
     void cell(record::Record const& cell, std::string_view title);
     /// Prints the rows of cells that took turns and are done.
     void rows();
+    /// What other cells tell of a cell whose line is written: `statistics`, which `cell` has among its own.
+    void derived(record::Record const& cell, std::string_view title, std::map<std::string, double> const& statistics);
     /// A line of the table that holds no figures.
     void comment(std::string_view text);
     /// A line on standard error, before something that may take long or much.
     void announce(std::string_view text);
-    /// So many cells need no measuring: the results file holds them.
-    void resumed(std::uint64_t cells) { resumed_ += cells; }
+    /// A cell needs no measuring: the results file holds it. nullptr: another rank knows what it holds.
+    void resumed(record::Record const* cell);
     /// "PROGRAM: warning: ..." on standard error.
     void warn(std::string_view warning);
     /// The titles that cells will have.
@@ -115,6 +117,7 @@ private:
     std::map<std::string, std::uint64_t> counts_;
     LaunchSummary summary_;
     std::uint64_t resumed_ = 0;
+    std::uint64_t resumed_unchecked_ = 0;
     std::uint64_t saved_ok_ = 0;  // --resume does not run these again
     bool lost_output_ = false;
     bool lost_table_ = false;

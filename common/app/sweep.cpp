@@ -317,6 +317,27 @@ std::vector<SweepPoint> with_points_in_place(PatternType const& type, std::span<
     return both;
 }
 
+std::vector<SweepPoint> with_communication_first(PatternType const& type, std::vector<SweepPoint> points) {
+    if (type.set_by_communication == nullptr) {
+        return points;
+    }
+    auto const key_of = [&](SweepPoint const& point) {
+        Parameters communication = point.parameters;
+        std::erase_if(communication, [&](auto const& parameter) { return sets_compute(type, parameter.first); });
+        return std::tuple(point.preset, std::move(communication), point.memory);
+    };
+    auto const needs = [&](SweepPoint const& point) { return !type.set_by_communication(point.parameters).empty(); };
+    std::set<std::tuple<std::string, Parameters, MemoryKind>> needed;
+    for (SweepPoint const& point : points) {
+        if (needs(point)) {
+            needed.insert(key_of(point));
+        }
+    }
+    std::stable_partition(points.begin(), points.end(),
+                          [&](SweepPoint const& point) { return !needs(point) && needed.count(key_of(point)) > 0; });
+    return points;
+}
+
 std::vector<SweepPoint> with_points_alone(std::span<SweepPoint const> points) {
     auto const name = std::string(beside_parameter.name);
     auto const key_of = [](SweepPoint const& point) {

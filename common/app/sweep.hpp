@@ -59,6 +59,10 @@ struct SweepPoint {
 [[nodiscard]] std::vector<SweepPoint> with_points_in_place(PatternType const& type, std::span<SweepPoint const> points,
                                                            WorldShape const& world);
 
+/// First the points that tell what the communication of others takes alone, where these need to know
+/// (PatternType::set_by_communication).
+[[nodiscard]] std::vector<SweepPoint> with_communication_first(PatternType const& type, std::vector<SweepPoint> points);
+
 /// Before each point with traffic beside the rest (patterns/beside.hpp) the rest and that traffic alone, to be measured
 /// in turns with it. Each point once.
 [[nodiscard]] std::vector<SweepPoint> with_points_alone(std::span<SweepPoint const> points);

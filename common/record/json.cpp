@@ -277,6 +277,11 @@ void measured_fields(auto& io, json::Of<Record> auto& cell) {
     io.where(ok, "device", result.device);
 }
 
+void statistics_field(auto& io, auto& statistics) {
+    io.as("statistics", statistics, statistics_json,
+          [](Json const& from, auto& values) { read_value(from, values, "statistics"); });
+}
+
 void fields(auto& io, json::Of<Record> auto& cell) {
     auto& result = cell.result;
     io("cell_id", cell.cell_id);
@@ -305,8 +310,7 @@ void fields(auto& io, json::Of<Record> auto& cell) {
     io("definition", result.definition);
     io("iterations_per_sample", result.iterations_per_sample);
     io("validation", result.validation);
-    io.as("statistics", cell.statistics, statistics_json,
-          [](Json const& from, auto& statistics) { read_value(from, statistics, "statistics"); });
+    statistics_field(io, cell.statistics);
     io("backend_facts", cell.backend_facts);
     io("is_default", cell.is_default);
     io("cache", cell.cache);
@@ -451,6 +455,13 @@ void fields(auto& io, json::Of<Launch> auto& launch) {
     io("order_seed", launch.order_seed);
 }
 
+void fields(auto& io, json::Of<Derived> auto& derived) {
+    io.derived("kind", [] { return "derived"; });
+    io("launch_id", derived.launch_id);
+    io("cell_id", derived.cell_id);
+    statistics_field(io, derived.statistics);
+}
+
 void fields(auto& io, json::Of<SelfComparison> auto& comparison) {
     io("cells", comparison.cells);
     io("median", comparison.median);
@@ -468,6 +479,10 @@ void fields(auto& io, json::Of<End> auto& end) {
 
 std::string to_json_line(Launch const& launch) {
     return compact(write_value(launch, "launch"));
+}
+
+std::string to_json_line(Derived const& derived) {
+    return compact(write_value(derived, "derived"));
 }
 
 std::string to_json_line(End const& end) {
@@ -488,6 +503,12 @@ Launch launch_from(Json const& line) {
     io("environment", launch.environment);
     io.object("origin", [&](auto& origin) { origin("suite", launch.origin.emplace().suite); });
     return launch;
+}
+
+Derived derived_from(Json const& line) {
+    Derived derived;
+    read_value(line, derived, "derived");
+    return derived;
 }
 
 End end_from(Json const& line) {

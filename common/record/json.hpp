@@ -69,12 +69,14 @@ void fields(auto& io, json::Of<WorldShape> auto& world) {
 /// One line without its newline. Throws Error naming the field if a number is not finite.
 [[nodiscard]] std::string to_json_line(Launch const& launch);
 [[nodiscard]] std::string to_json_line(std::string_view launch_id, Record const& cell);
+[[nodiscard]] std::string to_json_line(Derived const& derived);
 [[nodiscard]] std::string to_json_line(End const& end);
 
 /// Throw nlohmann::json::exception or UsageError when a field is missing or has the wrong type. Of a line with an
 /// `origin` they read what such lines have (converted_launch and converted of the schema).
 [[nodiscard]] Launch launch_from(Json const& line);
 [[nodiscard]] Record record_from(Json const& line);
+[[nodiscard]] Derived derived_from(Json const& line);
 [[nodiscard]] End end_from(Json const& line);
 
 void fields(auto& io, json::Of<RankDevice> auto& device) {

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The lines of a result file as values (results-schema/result.schema.json): launch, cell, end; and the identifiers that
-// join them: of a cell (equal in every launch), and of a launch (random).
+// The lines of a result file as values (results-schema/result.schema.json): launch, cell, derived, end; and the
+// identifiers that join them: of a cell (equal in every launch), and of a launch (random).
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
@@ -64,6 +64,13 @@ struct Record {
     bool host_driven = true;
     bool shared_gpu = false;                      // ranks took turns on a GPU: its times mean nothing
     std::optional<Origin> origin = std::nullopt;  // nothing: DLMB measured the cell
+};
+
+/// Figures of a finished cell that follow from other cells, and were not known when its own line was written.
+struct Derived {
+    std::string launch_id;  // that found them; the cell may be of an earlier launch of the file
+    std::string cell_id;    // of the last ok cell of that id above
+    std::map<std::string, double> statistics;
 };
 
 struct Launch {

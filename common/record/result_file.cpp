@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -107,7 +108,10 @@ ResultWriter::ResultWriter(fs::path path) : path_(std::move(path)) {
         regular_ = !prints && fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
         if (regular_) {
             lock();
+            refuse_other_files();
             repair();
+            begin_ = lseek(file_, 0, SEEK_END);
+            self_ = fmt::format("/proc/self/fd/{}", file_);
         }
     } catch (...) {
         close(file_);
@@ -133,6 +137,26 @@ void ResultWriter::lock() {
                             failure(path_, "cannot be locked", errno)));
 }
 
+/// A kill may have broken the first line, too, but leaves what it begins with.
+void ResultWriter::refuse_other_files() const {
+    constexpr std::array<std::string_view, 4> begins{
+        R"({"kind":"launch","schema":"dlmb.result/)", R"({"kind":"cell","launch_id":")",
+        R"({"kind":"derived","launch_id":")", R"({"kind":"end","launch_id":")"};
+    constexpr std::size_t enough = 100;
+    std::ifstream file(path_, std::ios::binary);
+    std::string begin(enough, '\0');
+    file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    begin.resize(static_cast<std::size_t>(file.gcount()));
+    if (begin.empty()) {
+        return;
+    }
+    std::erase(begin, ' ');  // Python writes some
+    if (std::none_of(begins.begin(), begins.end(), [&](std::string_view ours) { return begin.starts_with(ours); })) {
+        throw UsageError(fmt::format(
+            "results {}: holds something else than results, so it is not changed; name another file", path_.string()));
+    }
+}
+
 void ResultWriter::repair() {
     LastLine const last = last_line(path_);
     if (last.text.empty()) {
@@ -153,6 +177,11 @@ void ResultWriter::append(std::string const& line) {
     if (line.find('\n') != std::string::npos) {
         throw Error("a result line must not contain a line break");
     }
+    if (Place const now = place(); now != Place::kept) {
+        throw LineNotWritten(fmt::format("results {}: the file was {} during the launch", path_.string(),
+                                         now == Place::removed ? "removed" : "moved or replaced"),
+                             line);
+    }
     try {
         store(line + '\n');
     } catch (OutputError const& error) {
@@ -162,7 +191,46 @@ void ResultWriter::append(std::string const& line) {
 
 bool ResultWriter::append_in_handler(std::span<std::string_view const> line) noexcept {
     bool cut = false;
-    return try_to_store(line, cut) == 0;
+    return place() == Place::kept && try_to_store(line, cut) == 0;
+}
+
+ResultWriter::Place ResultWriter::place() const noexcept {
+    struct stat open_file {};
+    struct stat named {};
+    if (!regular_ || fstat(file_, &open_file) != 0) {
+        return Place::kept;
+    }
+    bool const is_there = stat(path_.c_str(), &named) == 0;
+    if (is_there && named.st_dev == open_file.st_dev && named.st_ino == open_file.st_ino) {
+        return Place::kept;
+    }
+    if (open_file.st_nlink == 0) {
+        return Place::removed;
+    }
+    return is_there || errno == ENOENT || errno == ENOTDIR ? Place::left : Place::kept;  // else nobody can tell
+}
+
+void ResultWriter::print_removed_lines(int file, std::string_view mark) const noexcept {
+    int const removed = place() == Place::removed ? open(self_.c_str(), O_RDONLY | O_CLOEXEC) : -1;
+    if (removed < 0) {
+        return;
+    }
+    std::array<char, 4096> chunk{};
+    bool begins = true;
+    ssize_t got = lseek(removed, begin_, SEEK_SET) == begin_ ? 1 : 0;
+    while (got > 0 && (got = read(removed, chunk.data(), chunk.size())) > 0) {
+        std::string_view text(chunk.data(), static_cast<std::size_t>(got));
+        while (!text.empty()) {
+            std::string_view const piece = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+            if (begins) {
+                (void)write_all(file, mark);
+            }
+            (void)write_all(file, piece);
+            begins = piece.back() == '\n';
+            text.remove_prefix(piece.size());
+        }
+    }
+    close(removed);
 }
 
 void ResultWriter::store(std::string const& text) {
@@ -273,6 +341,7 @@ void add_remarks(ResultFile& results) {
 
 ResultFile read_results(fs::path const& path, Converted converted, Bytes most_stream) {
     ResultFile results;
+    std::map<std::string, std::size_t> last;  // ok cell of an id
     std::uint64_t const broken = for_each_line(path, most_stream, [&](Line const& line) {
         std::string const kind = kind_of(line.object);
         if (kind == "launch") {
@@ -287,7 +356,16 @@ ResultFile read_results(fs::path const& path, Converted converted, Bytes most_st
             if (!has(results.launches, stored.launch_id)) {
                 throw UsageError(fmt::format("cell of launch {}, which has no line above", stored.launch_id));
             }
+            bool const ok = stored.cell.result.status == measure::Status::ok;
             results.cells.push_back(std::move(stored));
+            if (ok) {
+                last[results.cells.back().cell.cell_id] = results.cells.size() - 1;
+            }
+        } else if (kind == "derived") {
+            Derived derived = derived_from(line.object);
+            if (auto const cell = last.find(derived.cell_id); cell != last.end()) {
+                results.cells[cell->second].cell.statistics.merge(derived.statistics);
+            }
         } else if (kind == "end") {
             results.ends.push_back(end_from(line.object));
         }
@@ -300,17 +378,32 @@ ResultFile read_results(fs::path const& path, Converted converted, Bytes most_st
     return results;
 }
 
-std::set<std::string> finished_cells(fs::path const& path) {
-    std::set<std::string> ids;
+FinishedCells finished_cells(fs::path const& path, std::string_view pattern) {
+    FinishedCells finished;
     if (!fs::exists(path)) {
-        return ids;
+        return finished;
     }
     for_each_line(path, most_stream_bytes, [&](Line const& line) {
-        if (kind_of(line.object) == "cell" && line.object.at("status") == "ok") {
-            ids.insert(line.object.at("cell_id").get<std::string>());
+        std::string const kind = kind_of(line.object);
+        if (line.object.contains("origin")) {
+            return;
+        }
+        if (kind == "launch") {
+            check_schema(line.object);
+            finished.launches.push_back(launch_from(line.object));
+        } else if (kind == "cell" && line.object.at("status") == "ok" && line.object.at("pattern") == pattern) {
+            StoredCell stored{line.object.at("launch_id"), record_from(line.object)};
+            stored.cell.result.samples_ns = {};
+            std::string const id = stored.cell.cell_id;
+            finished.cells.insert_or_assign(id, std::move(stored));
+        } else if (kind == "derived") {
+            Derived derived = derived_from(line.object);
+            if (auto const cell = finished.cells.find(derived.cell_id); cell != finished.cells.end()) {
+                cell->second.cell.statistics.merge(derived.statistics);
+            }
         }
     });
-    return ids;
+    return finished;
 }
 
 }  // namespace dlmb::record

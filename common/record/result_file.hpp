@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Appends whole lines to a result file, and reads such files. A line that a kill or a full disk broke is cut away, so
-// that every line of the file can be read at any time. One launch writes to a file at a time.
+// that every line of the file can be read at any time. One launch writes to a file at a time. A file that does not
+// begin with a line of ours is never changed.
 #pragma once
 
 #include "common/base/error.hpp"
@@ -10,10 +11,11 @@
 #include "common/record/record.hpp"
 
 #include <filesystem>
-#include <set>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace dlmb::record {
@@ -31,7 +33,8 @@ private:
 class ResultWriter {
 public:
     /// Opens `path` for appending, makes its folders, and locks it until destruction. A last line that a kill broke is
-    /// removed, with a note on standard error. Throws OutputError with path and reason.
+    /// removed, with a note on standard error. Throws UsageError for what is no result file, and OutputError with path
+    /// and reason.
     explicit ResultWriter(std::filesystem::path path);
     ResultWriter(ResultWriter const&) = delete;
     ResultWriter& operator=(ResultWriter const&) = delete;
@@ -40,21 +43,31 @@ public:
     ~ResultWriter();
 
     /// Returns when the line (given without a newline) is on the disk. Throws LineNotWritten when it is not; the file
-    /// then ends after its last whole line. Not for several threads at once.
+    /// then ends after its last whole line. A file that was removed, moved or replaced takes no line. Not for several
+    /// threads at once.
     void append(std::string const& line);
     /// The same for a line in pieces, without allocation, so that a signal handler may call it. False: not on the disk.
     [[nodiscard]] bool append_in_handler(std::span<std::string_view const> line) noexcept;
+    /// Where the file was removed: writes the lines that this writer put into it to `file`, each behind `mark`, for
+    /// they are in no file any more. In a signal handler, too.
+    void print_removed_lines(int file, std::string_view mark) const noexcept;
 
 private:
     void lock();
+    void refuse_other_files() const;
     void repair();
     void store(std::string const& text);
+    enum class Place { kept, left, removed };
+    /// Whether the path still names this file: `left`: the file has another name now. Async-signal-safe.
+    [[nodiscard]] Place place() const noexcept;
     /// 0, or the errno of the call that failed; the file then ends as before, unless it cannot be cut either.
     [[nodiscard]] int try_to_store(std::span<std::string_view const> pieces, bool& cut) noexcept;
 
     std::filesystem::path path_;
     int file_ = -1;
     bool regular_ = false;  // a pipe or device can be neither locked nor cut
+    off_t begin_ = 0;       // of what this writer writes to a regular file
+    std::string self_;      // a name of the open file that stays when it is removed
 };
 
 struct StoredCell {
@@ -64,7 +77,7 @@ struct StoredCell {
 
 struct ResultFile {
     std::vector<Launch> launches;
-    std::vector<StoredCell> cells;  // in file order
+    std::vector<StoredCell> cells;  // in file order, with the figures of `derived` lines
     std::vector<End> ends;
     std::vector<std::string> remarks;  // "launch 01..ef has no end line: it was killed or still runs"
 };
@@ -78,8 +91,13 @@ enum class Converted : std::uint8_t { refused, read };
 [[nodiscard]] ResultFile read_results(std::filesystem::path const& path, Converted converted = Converted::refused,
                                       Bytes most_stream = most_stream_bytes);
 
-/// Ids of cells that need not be measured again: those with status ok in any launch of the file. A file that does not
-/// exist has none.
-[[nodiscard]] std::set<std::string> finished_cells(std::filesystem::path const& path);
+/// What a result file holds of one pattern: for a launch that goes on with it.
+struct FinishedCells {
+    std::vector<Launch> launches;
+    std::map<std::string, StoredCell> cells;  // by id: the last one with status ok, without its samples
+};
+
+/// A file that does not exist has none. Throws UsageError as read_results().
+[[nodiscard]] FinishedCells finished_cells(std::filesystem::path const& path, std::string_view pattern);
 
 }  // namespace dlmb::record

@@ -50,8 +50,7 @@ constexpr ParameterInfo infos[] = {
      "beside the operation: none, busy (the host watches the clock) or gemm (it multiplies matrices); the default of "
      "--method is nonblocking then, where a backend has it",
      "none"},
-    {"compute-us",
-     "how long, or auto: as long as the same cell took without computing in this launch (--compute none,busy)", "auto"},
+    {"compute-us", "how long, or auto: as long as the same cell took without computing (--compute none,busy)", "auto"},
     {"compute-progress",
      "on: the host looks after the operation while it computes; off: before and after only, as OSU does", "off"},
     {"skew",

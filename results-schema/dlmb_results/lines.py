@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Optional, TypedDict
 
 from dlmb_results.converted import for_readers
-from dlmb_results.fields import checker, load_json
+from dlmb_results.fields import Signed, checker, load_json
 from dlmb_results.inputs import bounded_lines
 
 try:
@@ -117,6 +117,12 @@ class CellFields(TypedDict):
     status: str
 
 
+class DerivedFields(TypedDict):
+    launch_id: str
+    cell_id: str
+    statistics: dict[str, Signed]
+
+
 class EndFields(TypedDict):
     launch_id: str
 
@@ -127,7 +133,7 @@ def read_lines(path: Path, remarks: list[str], cell_fields: type = CellFields) -
     faster: of others there may be none. Converted lines come as `for_readers` fills them. A launch without its end line and a last line
     that is cut off become remarks."""
     launches: dict[str, bool] = {}  # whether it has ended
-    checks = {"launch": checker(LaunchFields), "cell": checker(cell_fields), "end": checker(EndFields)}
+    checks = {"launch": checker(LaunchFields), "cell": checker(cell_fields), "derived": checker(DerivedFields), "end": checker(EndFields)}
     decode = decoder(None if cell_fields is CellFields else cell_fields)
     try:
         with path.open("rb", buffering=READ_BYTES) as file:

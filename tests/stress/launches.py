@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The launches that are struck: ranks under a launcher, ranks that are threads, and dlmb_sweep with both below it.
 
-Each measures the same few short cells every time, so that one that is resumed can be known to be complete.
+Each traffic gives the same few short cells every time, so that one that is resumed can be known to be complete.
 """
 
+import dataclasses
 import functools
 import os
 import signal
@@ -13,27 +14,47 @@ import subprocess
 from dlmb_launch.sweep import launchers
 from dlmb_launch.sweep.sweep_file import World
 from processes import new_mark, processes_of, ranks_of
-from programs import BIN, COLLECTIVE, SOURCE
+from programs import BIN, SOURCE
 
 MACHINE = launchers.Machine(oversubscribe=True, bind="none")
-CELLS_OF_LAUNCH = 8  # 1 KiB to 128 KiB
-OPTIONS = ["--operation", "allreduce", "-m", "1K:128K", "-i", "20", "-x", "2", "--start", "barrier", "--cache", "warm"]
+COUNTS = {"iterations": "20", "warmup": "2", "start": "barrier", "cache": "warm"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Traffic:
+    """What is measured, as options of a program, and how many cells that gives."""
+
+    program: str
+    options: dict
+    cells: int
+    figure: str = ""  # that other cells tell of some cells
+    of_cells: str = ""  # what the ids of these cells hold
+
+
+COLLECTIVES = {"operation": "allreduce", "message-size": "1K:8K"}
+# Cells that tell nothing of each other, and of every kind that do.
+TRAFFIC = {
+    "plain": Traffic("collective", COLLECTIVES | {"message-size": "1K:128K"}, 8),
+    "compute": Traffic("collective", COLLECTIVES | {"compute": "busy,none"}, 8, "overlap_ratio", "p.compute=busy"),
+    "in place": Traffic("collective", COLLECTIVES | {"message-size": "1K:2K", "in-place": "off,on", "compute": "none,busy", "rounds-over": "sweep"},
+                        8, "overlap_ratio", "p.compute=busy"),
+    "beside": Traffic("moe_alltoall", {"hidden": "64", "experts": "16", "top-k": "2", "tokens": "32,64,96", "beside": "allreduce:4K"}, 9,
+                      "interference", "p.beside=allreduce+3A4K/"),
+    "beside in turns": Traffic("moe_alltoall", {"hidden": "64", "experts": "16", "top-k": "2", "tokens": "32,64,96", "beside": "allreduce:4K",
+                                                "rounds-over": "sweep"}, 9, "interference", "p.beside=allreduce+3A4K/"),
+}
 SWEEP_LAUNCHES = 2
-SWEEP = f"""
-launches = {SWEEP_LAUNCHES}
+SWEEP = """
+launches = {launches}
 [options]
 backend = "mpi"
-iterations = 20
-warmup = 2
-start = "barrier"
-cache = "warm"
-calibration = "{{calibration}}"
+calibration = "{calibration}"
+{counts}
 [[world]]
-ranks = {{ranks}}
+ranks = {ranks}
 [[program]]
-program = "collective"
-operation = "allreduce"
-message-size = "1K:128K"
+program = "{program}"
+{options}
 """
 
 
@@ -42,18 +63,24 @@ def launcher():
     return launchers.find(MACHINE, BIN)
 
 
+def settings(options):
+    return "\n".join(f'{name} = "{value}"' for name, value in options.items())
+
+
 class Workload:
     """kind: "ranks", "threads" or "sweep". A command, and the files that hold its results."""
 
-    def __init__(self, kind, folder, ranks, calibration):
-        self.kind, self.folder, self.ranks, self.calibration = kind, folder, ranks, calibration
+    def __init__(self, kind, folder, ranks, calibration, traffic):
+        self.kind, self.folder, self.ranks, self.calibration, self.traffic = kind, folder, ranks, calibration, traffic
         self.mark = new_mark()
         self.launcher_stayed = False  # also when all that it had started was gone
         self.runs = 0
         (folder / "tmp").mkdir()
         self.results_folder.mkdir()
         if kind == "sweep":
-            (folder / "sweep.toml").write_text(SWEEP.format(ranks=ranks, calibration=calibration), encoding="utf-8")
+            (folder / "sweep.toml").write_text(SWEEP.format(
+                launches=SWEEP_LAUNCHES, ranks=ranks, calibration=calibration, program=traffic.program, options=settings(traffic.options),
+                counts=settings(COUNTS)), encoding="utf-8")
             (folder / "machine.toml").write_text("oversubscribe = true\n", encoding="utf-8")
 
     @property
@@ -62,7 +89,7 @@ class Workload:
 
     @property
     def cells(self):
-        return CELLS_OF_LAUNCH * (SWEEP_LAUNCHES if self.kind == "sweep" else 1)
+        return self.traffic.cells * (SWEEP_LAUNCHES if self.kind == "sweep" else 1)
 
     def files(self):
         return sorted(self.results_folder.rglob("*.jsonl"))
@@ -92,7 +119,7 @@ class Workload:
         return processes_of(self.mark)
 
     def rank_processes(self):
-        return ranks_of(self.mark, COLLECTIVE)
+        return ranks_of(self.mark, str(BIN / f"dlmb_{self.traffic.program}"))
 
     def launcher_processes(self):
         return sorted(pid for pid, command in self.running().items() if command[0] == launcher().path)
@@ -105,7 +132,8 @@ class Workload:
             return [SOURCE / "launch" / "dlmb_sweep", self.folder / "sweep.toml", "-o", self.results_folder, "--build", BIN,
                     "--machine", self.folder / "machine.toml"]
         backend = "in_process" if self.kind == "threads" else "mpi"
-        program = [COLLECTIVE, *OPTIONS, "--backend", backend, "--calibration", self.calibration,
+        options = [word for name, value in {**self.traffic.options, **COUNTS}.items() for word in (f"--{name}", value)] + list(options)
+        program = [BIN / f"dlmb_{self.traffic.program}", "--columns", "all", "--backend", backend, "--calibration", self.calibration,
                    "--results", self.results_folder / "cells.jsonl", *options]
         if self.kind == "threads":
             return [*program, "--ranks", self.ranks]

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import time
 
-from launches import Workload
+from launches import TRAFFIC, Workload
 from processes import end_all
 
 HANG_SECONDS = 120  # from the strike until everything has ended
@@ -118,7 +118,8 @@ def run(kind, chance, folder):
     """The outcome of one trial; every process that it started has ended."""
     outcome = Outcome()
     workload = "threads" if kind.victim == "disk" and not kind.full_by_mount else kind.workload
-    launch = Workload(workload, folder, chance.choice((2, 2, 3, 4)), chance.choice(("off", "off", "off", "short")))
+    traffic = chance.choice(sorted(TRAFFIC))
+    launch = Workload(workload, folder, chance.choice((2, 2, 3, 4)), chance.choice(("off", "off", "off", "short")), TRAFFIC[traffic])
     try:
         if kind.victim == "disk":
             fill_disk(kind, chance, launch, outcome)
@@ -126,6 +127,7 @@ def run(kind, chance, folder):
             strike(kind, chance, launch, outcome)
         if not outcome.hung:
             complete(launch, outcome)
+        outcome.story = f"{traffic}, {outcome.story}"
     finally:
         end_all(launch.mark)
     return outcome
@@ -275,6 +277,7 @@ def complete(launch, outcome):
     outcome.incomplete += [f"{count} times {cell}" for cell, count in after.items() if count != 1]
     if len(after) != launch.cells:
         outcome.incomplete.append(f"{len(after)} cells of {launch.cells}")
+    outcome.incomplete += [f"{cell} has no {launch.traffic.figure}" for cell in without_figure(launch)]
     outcome.incomplete += [f"{file.name} ends in a broken line" for file in launch.files() if not file.read_bytes().endswith(b"\n")]
     outcome.twice += [found for found in ended_twice(lines_of(launch)) if found not in outcome.twice]
     note_tracebacks(*launch.printed(), outcome)
@@ -299,6 +302,17 @@ def ok_cells(launch):
     return [(file.name, line["cell_id"]) for file in launch.files() for line in lines_of_file(file) if line["kind"] == "cell" and line["status"] == "ok"]
 
 
+def without_figure(launch):
+    """Finished cells of which no other cell has told what it should."""
+    traffic = launch.traffic
+    missing = []
+    for file in launch.files() if traffic.figure else ():
+        lines = [line for line in lines_of_file(file) if line.get("cell_id") and traffic.of_cells in line["cell_id"] + "/"]
+        told = {line["cell_id"] for line in lines if traffic.figure in (line.get("statistics") or {})}
+        missing += sorted({line["cell_id"] for line in lines if line.get("status") == "ok"} - told)
+    return missing
+
+
 def count_of_reports(launch):
     return max(sum(file.read_bytes().count(b'"kind":"cell"') for file in launch.files()), rows_in(launch.tables()))
 
@@ -311,7 +325,7 @@ def ended_twice(lines):
 
 def rows_in(output):
     """Of the table: one per finished cell."""
-    return len(re.findall(r"^operation=.* ok$", output, re.MULTILINE))
+    return len(re.findall(r"^[^#\n]* all .* ok$", output, re.MULTILINE))
 
 
 def note_tracebacks(output, errors, outcome):

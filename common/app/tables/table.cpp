@@ -51,8 +51,8 @@ public:
             return;
         }
         add_line(cell, title, "all", cell.result.time, cell.traffic);
-        lines_.back().comment = overlap_line(cell) + interference_line(cell) + packing_line(cell) +
-                                throttled_line(cell) + bit_patterns_line(cell);
+        lines_.back().comment =
+            overlap_line(cell) + packing_line(cell) + throttled_line(cell) + bit_patterns_line(cell);
         for (measure::PhaseResult const& timed : cell.result.phases) {
             for (record::PhaseTraffic const& moved : cell.phases) {
                 if (moved.label == timed.label && cell.result.phases.size() > 1) {

@@ -71,7 +71,7 @@ class Examples(unittest.TestCase):
             self.assertEqual((FOLDER / path.name).read_bytes(), path.read_bytes(), f"{path.name}: renew it with {WRITER.name}")
 
     def test_show_every_kind_of_line_and_of_operation(self) -> None:
-        self.assertEqual({line["kind"] for line in example_lines()}, {"launch", "cell", "end"})
+        self.assertEqual({line["kind"] for line in example_lines()}, {"launch", "cell", "derived", "end"})
         plans = json.loads((EXAMPLES / "plan.json").read_text(encoding="utf-8"))["plans"]
         operations = {step["operation"] for plan in plans for step in plan["steps"]}
         schema = json.loads((SCHEMA / "plan.schema.json").read_text(encoding="utf-8"))
@@ -142,6 +142,7 @@ class Validator(unittest.TestCase):
             "rank's device without a bus id": lambda lines: lines[0]["environment"]["ranks"][0].update(device={"index": 0}),
             "test double neither yes nor no": lambda lines: lines[0].update(test_double="no"),
             "other major version": lambda lines: lines[0].update(schema="dlmb.result/2.0"),
+            "figures of an unknown cell": lambda lines: lines[4].update(cell_id="x"),
             "cell of an unknown launch": lambda lines: lines[1].update(launch_id="x"),
             "count of an unknown status": lambda lines: lines[-1]["cells"].update(fine=1),
         }

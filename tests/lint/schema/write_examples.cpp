@@ -19,6 +19,10 @@
 namespace dlmb::record {
 namespace {
 
+std::map<std::string, double> sample_derived() {
+    return {{"main_alone_us", 100}, {"beside_alone_us", 50}, {"interference", 1.25}, {"overlap_share", 0.5}};
+}
+
 void write_results(std::filesystem::path const& path, Launch const& launch, std::vector<Record> const& cells,
                    bool ends) {
     std::filesystem::remove(path);
@@ -28,6 +32,7 @@ void write_results(std::filesystem::path const& path, Launch const& launch, std:
         writer.append(to_json_line(launch.launch_id, cell));
     }
     if (ends) {
+        writer.append(to_json_line(Derived{launch.launch_id, cells.front().cell_id, sample_derived()}));
         End end = sample_end();
         end.launch_id = launch.launch_id;
         writer.append(to_json_line(end));

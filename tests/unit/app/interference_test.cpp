@@ -20,58 +20,82 @@ record::Record cell_of(std::string const& beside, std::string const& backend, st
     cell.identity.method = method;
     cell.identity.memory = "host";
     cell.identity.parameters = {{"beside", beside}, {"tokens", "128"}};
+    cell.identity.draws = beside.ends_with(":alone") ? 1 : 8;
     cell.result.time.median = us * 1000;
     return cell;
 }
 
+/// What the finished cells tell of the awaited ones; empty: nothing.
+std::map<std::string, double> figures_of(CellRelations& relations) {
+    auto const completed = relations.completed();
+    EXPECT_LE(completed.size(), 1U);
+    return completed.empty() ? std::map<std::string, double>{} : completed[0].statistics;
+}
+
 // 300 us and 200 us take 400 us together: 400/300 of the longer, and 100 of the shorter one's 200 us cost no time.
 TEST(Interference, IsTogetherOverTheLongerOfBothAlone) {
-    Interference interference;
-    interference.add_alone(cell_of("none", "mpi", "nonblocking", 300));
-    interference.add_alone(cell_of("allreduce:4M:alone", "ucx", "auto", 200));
-    record::Record together = cell_of("allreduce:4M", "mpi+ucx", "nonblocking", 400);
-    interference.complete(together);
-    EXPECT_DOUBLE_EQ(together.statistics.at("main_alone_us"), 300);
-    EXPECT_DOUBLE_EQ(together.statistics.at("beside_alone_us"), 200);
-    EXPECT_DOUBLE_EQ(together.statistics.at("interference"), 400.0 / 300);
-    EXPECT_DOUBLE_EQ(together.statistics.at("overlap_share"), 0.5);
-    EXPECT_EQ(interference_line(together),
+    CellRelations relations(moe_alltoall::type());
+    relations.add(cell_of("none", "mpi", "nonblocking", 300));
+    relations.add(cell_of("allreduce:4M:alone", "ucx", "auto", 200));
+    relations.await(cell_of("allreduce:4M", "mpi+ucx", "nonblocking", 400), "a title");
+    auto const completed = relations.completed();
+    ASSERT_EQ(completed.size(), 1U);
+    EXPECT_EQ(completed[0].title, "a title");
+    EXPECT_EQ(
+        completed[0].statistics,
+        (std::map<std::string, double>{
+            {"main_alone_us", 300}, {"beside_alone_us", 200}, {"interference", 400.0 / 300}, {"overlap_share", 0.5}}));
+    EXPECT_EQ(interference_line(completed[0].cell),
               "# alone 300.000 us, beside alone 200.000 us: interference 1.333, overlap share 0.500\n");
 }
 
+TEST(Interference, IsToldOnceWhicheverOfTheThreeEndsLast) {
+    std::vector<record::Record> const cells{cell_of("none", "ucx", "linear", 300),
+                                            cell_of("allreduce:4M:alone", "ucx", "linear", 200),
+                                            cell_of("allreduce:4M", "ucx", "linear", 400)};
+    for (std::size_t const last : {0U, 1U, 2U}) {
+        CellRelations relations(moe_alltoall::type());
+        for (std::size_t i = 1; i <= cells.size(); ++i) {
+            record::Record const& cell = cells[(last + i) % cells.size()];
+            EXPECT_TRUE(relations.completed().empty());
+            relations.add(cell);
+            relations.await(cell, "");
+        }
+        EXPECT_DOUBLE_EQ(figures_of(relations).at("interference"), 400.0 / 300);
+        EXPECT_TRUE(relations.completed().empty());
+    }
+}
+
 TEST(Interference, OneAfterTheOtherHidesNothing) {
-    Interference interference;
-    interference.add_alone(cell_of("none", "ucx", "linear", 300));
-    interference.add_alone(cell_of("allreduce:4M:alone", "ucx", "auto", 200, true));
-    record::Record together = cell_of("allreduce:4M", "ucx", "linear", 500);
-    interference.complete(together);
-    EXPECT_DOUBLE_EQ(together.statistics.at("overlap_share"), 0);
+    CellRelations relations(moe_alltoall::type());
+    relations.add(cell_of("none", "ucx", "linear", 300));
+    relations.add(cell_of("allreduce:4M:alone", "ucx", "auto", 200, true));
+    relations.await(cell_of("allreduce:4M", "ucx", "linear", 500), "");
+    EXPECT_DOUBLE_EQ(figures_of(relations).at("overlap_share"), 0);
 }
 
 TEST(Interference, WhatAMethodDoesNotChangeIsComparedWithTheDefault) {
-    Interference interference;
-    interference.add_alone(cell_of("none", "ucx", "pairwise", 250));
-    record::Record together = cell_of("allreduce:4M", "ucx", "ring", 500);  // ring does no exchanges
-    interference.add_alone(cell_of("allreduce:4M:alone", "ucx", "ring", 220));
-    interference.add_alone(cell_of("allreduce:4M:alone", "ucx", "auto", 200, true));
-    interference.complete(together);
-    EXPECT_TRUE(together.statistics.empty()) << "its exchanges are not those of pairwise";
-    interference.add_alone(cell_of("none", "ucx", "linear", 300, true));
-    interference.complete(together);
-    EXPECT_DOUBLE_EQ(together.statistics.at("main_alone_us"), 300);
-    EXPECT_DOUBLE_EQ(together.statistics.at("beside_alone_us"), 220);
+    CellRelations relations(moe_alltoall::type());
+    relations.add(cell_of("none", "ucx", "pairwise", 250));
+    relations.await(cell_of("allreduce:4M", "ucx", "ring", 500), "");  // ring does no exchanges
+    relations.add(cell_of("allreduce:4M:alone", "ucx", "ring", 220));
+    relations.add(cell_of("allreduce:4M:alone", "ucx", "auto", 200, true));
+    EXPECT_TRUE(figures_of(relations).empty()) << "its exchanges are not those of pairwise";
+    relations.add(cell_of("none", "ucx", "linear", 300, true));
+    auto const figures = figures_of(relations);
+    EXPECT_DOUBLE_EQ(figures.at("main_alone_us"), 300);
+    EXPECT_DOUBLE_EQ(figures.at("beside_alone_us"), 220);
 }
 
 TEST(Interference, IsNotSaidWhereOneOfThemIsMissingOrCouldBeSeveral) {
-    Interference interference;
-    record::Record together = cell_of("allreduce:4M", "ucx", "pairwise", 500);
-    interference.complete(together);
-    EXPECT_TRUE(together.statistics.empty());
-    interference.add_alone(cell_of("none", "ucx", "pairwise", 300));
-    interference.add_alone(cell_of("allreduce:4M:alone", "ucx", "ring", 200));
-    interference.add_alone(cell_of("allreduce:4M:alone", "ucx", "knomial", 210));
-    interference.complete(together);
-    EXPECT_TRUE(together.statistics.empty()) << "by ring or by knomial?";
+    CellRelations relations(moe_alltoall::type());
+    record::Record const together = cell_of("allreduce:4M", "ucx", "pairwise", 500);
+    relations.await(together, "");
+    EXPECT_TRUE(figures_of(relations).empty());
+    relations.add(cell_of("none", "ucx", "pairwise", 300));
+    relations.add(cell_of("allreduce:4M:alone", "ucx", "ring", 200));
+    relations.add(cell_of("allreduce:4M:alone", "ucx", "knomial", 210));
+    EXPECT_TRUE(figures_of(relations).empty()) << "by ring or by knomial?";
     EXPECT_EQ(interference_line(together), "");
 }
 

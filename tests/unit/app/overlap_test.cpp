@@ -28,9 +28,9 @@ record::Record cell_of(char const* compute, double iteration_us, std::map<std::s
 
 // 100 us of computation in 120 us: 20 us are exposed, 20/120 of the iteration.
 TEST(Overlap, WhatIsNotComputationIsExposed) {
-    Overlap overlap(computing_pattern);
     record::Record cell = cell_of("busy", 120, {{"compute_us", 100}});
-    overlap.add(cell);
+    add_exposed_times(cell);
+    CellRelations(computing_pattern).add_overlap(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("exposed_us"), 20);
     EXPECT_DOUBLE_EQ(cell.statistics.at("bubble_ratio"), 1.0 / 6);
     EXPECT_EQ(cell.statistics.count("overlap_ratio"), 0U) << "what communication takes alone was not measured";
@@ -38,49 +38,86 @@ TEST(Overlap, WhatIsNotComputationIsExposed) {
 
 // Alone it takes 40 us, of which 20 us are seen beside the computation: half is hidden.
 TEST(Overlap, TheSameCellWithoutComputationTellsHowMuchIsHidden) {
-    Overlap overlap(computing_pattern);
+    CellRelations relations(computing_pattern);
     record::Record alone = cell_of("none", 40, {});
-    overlap.add(alone);
+    relations.add(alone);
+    relations.add_overlap(alone);
     EXPECT_TRUE(alone.statistics.empty());
     record::Record cell = cell_of("busy", 120, {{"compute_us", 100}});
-    overlap.add(cell);
+    add_exposed_times(cell);
+    relations.add_overlap(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("communication_us"), 40);
     EXPECT_DOUBLE_EQ(cell.statistics.at("overlap_ratio"), 0.5);
     EXPECT_THAT(overlap_line(cell), testing::HasSubstr("communication alone 40.000 us, overlap ratio 0.500\n"));
 }
 
 TEST(Overlap, TellsWhatACellTookAlone) {
-    Overlap overlap(computing_pattern);
+    CellRelations relations(computing_pattern);
     record::Record alone = cell_of("none", 40, {});
-    EXPECT_EQ(overlap.communication_us(alone), 0);
-    overlap.add(alone);
-    EXPECT_DOUBLE_EQ(overlap.communication_us(cell_of("busy", 0, {})), 40);
+    EXPECT_EQ(relations.communication_us(alone), 0);
+    relations.add(alone);
+    EXPECT_DOUBLE_EQ(relations.communication_us(cell_of("busy", 0, {})), 40);
     record::Record other = cell_of("busy", 0, {});
     other.identity.method = "persistent";
-    EXPECT_EQ(overlap.communication_us(other), 0);
+    EXPECT_EQ(relations.communication_us(other), 0);
+}
+
+TEST(Overlap, IsToldOnceWhereTheCellWithoutComputationEndsLater) {
+    CellRelations relations(computing_pattern);
+    relations.await(cell_of("busy", 120, {{"compute_us", 100}}), "a title");
+    EXPECT_TRUE(relations.completed().empty());
+    relations.add(cell_of("none", 40, {}));
+    auto const completed = relations.completed();
+    ASSERT_EQ(completed.size(), 1U);
+    EXPECT_EQ(completed[0].title, "a title");
+    EXPECT_EQ(completed[0].statistics,
+              (std::map<std::string, double>{{"communication_us", 40}, {"overlap_ratio", 0.5}}));
+    EXPECT_DOUBLE_EQ(completed[0].cell.statistics.at("compute_us"), 100);
+    relations.add(cell_of("none", 50, {}));
+    EXPECT_TRUE(relations.completed().empty());
+}
+
+TEST(Overlap, IsNotAwaitedByACellThatHasItOrThatComputesNothing) {
+    CellRelations relations(computing_pattern);
+    relations.add(cell_of("none", 40, {}));
+    relations.await(cell_of("none", 40, {}), "");
+    relations.await(cell_of("busy", 120, {{"compute_us", 100}, {"overlap_ratio", 0.3}}), "");
+    EXPECT_TRUE(relations.completed().empty());
+}
+
+TEST(Overlap, OfAnotherWorldOrSeedTellsNothing) {
+    CellRelations relations(computing_pattern);
+    for (int const what : {0, 1, 2}) {
+        record::Record alone = cell_of("none", 40, {});
+        alone.identity.world.ranks = what == 0 ? 4 : 1;
+        alone.identity.seed = what == 1 ? 7 : 1;
+        alone.identity.mode = what == 2 ? "stream" : "";
+        relations.add(alone);
+    }
+    EXPECT_EQ(relations.communication_us(cell_of("busy", 120, {{"compute_us", 100}})), 0);
 }
 
 // The schedule itself takes 110 us: communication adds 10 of its 40 us.
 TEST(Overlap, BubblesOfTheScheduleAreNotBlamedOnCommunication) {
-    Overlap overlap(computing_pattern);
+    CellRelations relations(computing_pattern);
     record::Record alone = cell_of("none", 40, {});
-    overlap.add(alone);
+    relations.add(alone);
     record::Record cell = cell_of("busy", 120, {{"compute_us", 100}, {"ideal_makespan_us", 110}});
-    overlap.add(cell);
+    relations.add_overlap(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("overlap_ratio"), 0.75);
 }
 
 TEST(Overlap, ComputingThatSlowsCommunicationDownIsBelowZero) {
-    Overlap overlap(computing_pattern);
+    CellRelations relations(computing_pattern);
     record::Record alone = cell_of("none", 40, {});
-    overlap.add(alone);
+    relations.add(alone);
     record::Record cell = cell_of("gemm", 160, {{"compute_us", 100}});
-    overlap.add(cell);
+    relations.add_overlap(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("overlap_ratio"), -0.5);
 }
 
 TEST(Overlap, OtherTrafficAndCellsThatFailedTellNothing) {
-    Overlap overlap(computing_pattern);
+    CellRelations relations(computing_pattern);
     record::Record failed = cell_of("none", 40, {});
     failed.result.status = measure::Status::invalid;
     record::Record other_backend = cell_of("none", 40, {});
@@ -88,10 +125,10 @@ TEST(Overlap, OtherTrafficAndCellsThatFailedTellNothing) {
     record::Record other_schedule = cell_of("none", 40, {});
     other_schedule.identity.parameters["schedule"] = "gpipe";
     for (record::Record* const alone : {&failed, &other_backend, &other_schedule}) {
-        overlap.add(*alone);
+        relations.add(*alone);
     }
     record::Record cell = cell_of("busy", 120, {{"compute_us", 100}});
-    overlap.add(cell);
+    relations.add_overlap(cell);
     EXPECT_EQ(cell.statistics.count("overlap_ratio"), 0U);
 }
 

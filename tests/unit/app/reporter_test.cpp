@@ -25,7 +25,9 @@ TEST(Reporter, CountsAsFinishedWhatResumeDoesNotRunAgain) {
     testing::internal::CaptureStderr();
     {
         Reporter reporter(options, collective::type(), record::sample_launch(), true);
-        reporter.resumed(3);
+        for (int i = 0; i < 3; ++i) {
+            reporter.resumed(nullptr);
+        }
         record::Record failed = record::sample_cell();
         failed.cell_id = "of another";
         failed.result.status = measure::Status::failed;
@@ -38,6 +40,46 @@ TEST(Reporter, CountsAsFinishedWhatResumeDoesNotRunAgain) {
     }
     (void)testing::internal::GetCapturedStdout();
     EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(" 4 cells of the results file are finished"));
+    std::filesystem::remove_all(folder);
+}
+
+std::string said_of(bool checked) {
+    testing::internal::CaptureStdout();
+    Reporter reporter(Options{}, collective::type(), record::sample_launch(), true);
+    record::Record cell = record::sample_cell();
+    cell.result.validation.verdict = checked ? measure::Verdict::passed : measure::Verdict::off;
+    reporter.resumed(&cell);
+    EXPECT_EQ(reporter.finish(), exit_ok);
+    return testing::internal::GetCapturedStdout();
+}
+
+TEST(Reporter, DoesNotPassWhatNobodyHasCheckedInAnEarlierLaunchEither) {
+    EXPECT_THAT(said_of(true), HasSubstr("DLMB_RESULT: PASS\n"));
+    EXPECT_THAT(said_of(false), HasSubstr("1 already in the results file, 1 of these unchecked\n"));
+    EXPECT_THAT(said_of(false), HasSubstr("DLMB_RESULT: UNCHECKED\n"));
+}
+
+TEST(Reporter, PrintsEveryLineOfALaunchWhoseFileIsRemovedMeanwhile) {
+    auto const folder = std::filesystem::temp_directory_path() / ("dlmb_removed_test." + std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+    Options options;
+    options.results = folder / "results.jsonl";
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    int code = 0;
+    {
+        Reporter reporter(options, collective::type(), record::sample_launch(), true);
+        reporter.cell(record::sample_cell(), "");
+        std::filesystem::remove(*options.results);
+        code = reporter.finish();
+    }
+    std::string const output = testing::internal::GetCapturedStdout();
+    EXPECT_EQ(code, exit_output);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("the file was removed during the launch"));
+    for (char const* kind : {"launch", "cell", "end"}) {
+        EXPECT_THAT(output, HasSubstr(std::string("DLMB-UNSAVED {\"kind\":\"") + kind + '"'));
+    }
+    EXPECT_FALSE(std::filesystem::exists(*options.results));
     std::filesystem::remove_all(folder);
 }
 

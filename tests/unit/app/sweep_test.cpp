@@ -281,5 +281,23 @@ TEST(Sweep, AnUnknownPresetNamesTheNearest) {
     }
 }
 
+TEST(Sweep, CellsThatTellHowLongOthersComputeComeFirst) {
+    Options options;
+    options.parameters["operation"] = {"allreduce"};
+    options.parameters["message-size"] = {"8:16"};
+    options.parameters["compute"] = {"busy", "none"};
+    auto const order = [&] {
+        std::vector<std::string> found;
+        for (SweepPoint const& point :
+             with_communication_first(collective::type(), expand_sweep(collective::type(), options))) {
+            found.push_back(point.parameters.at("compute") + " " + point.parameters.at("message-size"));
+        }
+        return found;
+    };
+    EXPECT_EQ(order(), (std::vector<std::string>{"none 8", "none 16", "busy 8", "busy 16"}));
+    options.parameters["compute-us"] = {"50"};
+    EXPECT_EQ(order(), (std::vector<std::string>{"busy 8", "busy 16", "none 8", "none 16"})) << "these need not know";
+}
+
 }  // namespace
 }  // namespace dlmb::app

@@ -95,6 +95,15 @@ TEST(Json, ACellSaysThatClocksWereHeldDownWhereThatIsKnown) {
     }
 }
 
+TEST(Json, DerivedFiguresSurviveTheRoundTrip) {
+    Derived const derived{"id", "cell", {{"overlap_share", -0.25}, {"interference", 1.5}}};
+    std::string const line = to_json_line(derived);
+    EXPECT_EQ(
+        line,
+        R"({"kind":"derived","launch_id":"id","cell_id":"cell","statistics":{"interference":1.5,"overlap_share":-0.25}})");
+    EXPECT_EQ(to_json_line(derived_from(parsed(line))), line);
+}
+
 TEST(Json, AnEndSurvivesTheRoundTrip) {
     for (End const& end : {sample_end(), End{"id", "ok", {{"skipped", 2}}}}) {
         std::string const line = to_json_line(end);

@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <set>
 #include <sys/stat.h>
 #include <thread>
 
@@ -24,6 +25,14 @@ std::string cell_line(Record const& cell) {
 }
 std::string end_line() {
     return to_json_line(sample_end()) + "\n";
+}
+
+std::set<std::string> finished_ids(std::filesystem::path const& path) {
+    std::set<std::string> ids;
+    for (auto const& [id, stored] : finished_cells(path, sample_cell().identity.pattern).cells) {
+        ids.insert(id);
+    }
+    return ids;
 }
 
 std::string refusal(std::filesystem::path const& path) {
@@ -118,14 +127,14 @@ TEST(ResultReader, CountsALastLineThatOnlyLacksItsNewline) {
     content.pop_back();
     write_file(folder / "r", content);
     EXPECT_EQ(read_results(folder / "r").cells.size(), 1U);
-    EXPECT_EQ(finished_cells(folder / "r").size(), 1U);
+    EXPECT_EQ(finished_ids(folder / "r").size(), 1U);
 }
 
 TEST(ResultReader, NamesFileAndLineOfALineThatIsBrokenInTheMiddle) {
     TemporaryFolder const folder;
     write_file(folder / "r", launch_line() + "{\"kind\":\"cell\",\n" + cell_line(sample_cell()));
     EXPECT_NE(refusal(folder / "r").find((folder / "r").string() + ":2: "), std::string::npos) << refusal(folder / "r");
-    EXPECT_THROW((void)finished_cells(folder / "r"), UsageError);
+    EXPECT_THROW((void)finished_ids(folder / "r"), UsageError);
 }
 
 TEST(ResultReader, NamesTheFieldThatIsMissing) {
@@ -196,7 +205,41 @@ TEST(FinishedCells, AreThoseWithStatusOk) {
     TemporaryFolder const folder;
     write_file(folder / "r", launch_line() + cell_line(sample_cell()) + cell_line(sample_skipped_cell()) +
                                  cell_line(sample_invalid_cell()) + end_line());
-    EXPECT_EQ(finished_cells(folder / "r"), std::set<std::string>{sample_cell().cell_id});
+    EXPECT_EQ(finished_ids(folder / "r"), std::set<std::string>{sample_cell().cell_id});
+}
+
+TEST(FinishedCells, AreOfTheGivenPatternAndKeepWhatIdentifiesThem) {
+    TemporaryFolder const folder;
+    Record other = sample_cell();
+    other.identity.pattern = "another";
+    other.cell_id = "another";
+    write_file(folder / "r", launch_line() + cell_line(sample_cell()) + cell_line(other));
+    auto const finished = finished_cells(folder / "r", sample_cell().identity.pattern);
+    ASSERT_EQ(finished.cells.size(), 1U);
+    auto const& [id, stored] = *finished.cells.begin();
+    EXPECT_EQ(stored.cell.identity, sample_cell().identity);
+    EXPECT_EQ(cell_id(stored.cell.identity, {}), cell_id(sample_cell().identity, {}));
+    EXPECT_TRUE(stored.cell.result.samples_ns.empty());
+    ASSERT_EQ(finished.launches.size(), 1U);
+    EXPECT_EQ(finished.launches[0].launch_id, stored.launch_id);
+}
+
+TEST(DerivedLines, AddToTheLastOkCellOfTheirIdAbove) {
+    TemporaryFolder const folder;
+    Record failed = sample_cell();
+    failed.result.status = measure::Status::failed;
+    std::string const derived =
+        to_json_line(Derived{sample_launch().launch_id, sample_cell().cell_id, {{"interference", 1.25}}}) + "\n";
+    write_file(folder / "r", launch_line() + cell_line(sample_cell()) + cell_line(failed) + derived + end_line());
+    ResultFile const results = read_results(folder / "r");
+    EXPECT_DOUBLE_EQ(results.cells.at(0).cell.statistics.at("interference"), 1.25);
+    EXPECT_EQ(results.cells.at(1).cell.statistics.count("interference"), 0U);
+    auto const of_cell = [&] {
+        return finished_cells(folder / "r", sample_cell().identity.pattern).cells.begin()->second.cell.statistics;
+    };
+    EXPECT_DOUBLE_EQ(of_cell().at("interference"), 1.25);
+    write_file(folder / "r", launch_line() + cell_line(sample_cell()) + derived + cell_line(sample_cell()));
+    EXPECT_EQ(of_cell().count("interference"), 0U) << "it is measured again, and nothing is known of it";
 }
 
 TEST(FinishedCells, AreNotUndoneByALaterFailureAndAreDoneByALaterSuccess) {
@@ -205,13 +248,13 @@ TEST(FinishedCells, AreNotUndoneByALaterFailureAndAreDoneByALaterSuccess) {
     failed.result.status = measure::Status::failed;
     write_file(folder / "before", launch_line() + cell_line(sample_cell()) + cell_line(failed));
     write_file(folder / "after", launch_line() + cell_line(failed) + cell_line(sample_cell()));
-    EXPECT_EQ(finished_cells(folder / "before").size(), 1U);
-    EXPECT_EQ(finished_cells(folder / "after").size(), 1U);
+    EXPECT_EQ(finished_ids(folder / "before").size(), 1U);
+    EXPECT_EQ(finished_ids(folder / "after").size(), 1U);
 }
 
 TEST(FinishedCells, OfAFileThatDoesNotExistAreNone) {
     TemporaryFolder const folder;
-    EXPECT_TRUE(finished_cells(folder / "none").empty());
+    EXPECT_TRUE(finished_ids(folder / "none").empty());
 }
 
 }  // namespace

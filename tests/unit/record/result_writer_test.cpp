@@ -31,6 +31,9 @@ private:
     rlimit before_{};
 };
 
+std::string const our_line = R"({"kind":"launch","schema":"dlmb.result/1.0"})";
+std::string const ours = our_line + "\n";
+
 std::string message_of(std::function<void()> const& action) {
     try {
         action();
@@ -49,10 +52,10 @@ TEST(ResultWriter, AppendsWholeLinesAndMakesTheFoldersOfItsFile) {
     auto const path = folder / "a/b/results.jsonl";
     {
         ResultWriter writer(path);
-        writer.append(R"({"a":1})");
+        writer.append(our_line);
     }
     ResultWriter(path).append(R"({"b":2})");
-    EXPECT_EQ(read_file(path), "{\"a\":1}\n{\"b\":2}\n");
+    EXPECT_EQ(read_file(path), ours + "{\"b\":2}\n");
 }
 
 TEST(ResultWriter, ALineIsInTheFileWhenAppendReturns) {
@@ -64,25 +67,25 @@ TEST(ResultWriter, ALineIsInTheFileWhenAppendReturns) {
 
 TEST(ResultWriter, RemovesALastLineThatAKillBrokeAndSaysSo) {
     TemporaryFolder const folder;
-    write_file(folder / "r", "{\"a\":1}\n{\"b\":\"tru");
+    write_file(folder / "r", ours + "{\"b\":\"tru");
     testing::internal::CaptureStderr();
     ResultWriter(folder / "r").append(R"({"c":3})");
     std::string const said = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(read_file(folder / "r"), "{\"a\":1}\n{\"c\":3}\n");
+    EXPECT_EQ(read_file(folder / "r"), ours + "{\"c\":3}\n");
     EXPECT_TRUE(holds(said, (folder / "r").string())) << said;
     EXPECT_TRUE(holds(said, "9 bytes")) << said;  // {"b":"tru
 }
 
 TEST(ResultWriter, KeepsALastLineThatOnlyLacksItsNewline) {
     TemporaryFolder const folder;
-    write_file(folder / "r", "{\"a\":1}\n{\"b\":2}");
+    write_file(folder / "r", ours + "{\"b\":2}");
     ResultWriter(folder / "r").append(R"({"c":3})");
-    EXPECT_EQ(read_file(folder / "r"), "{\"a\":1}\n{\"b\":2}\n{\"c\":3}\n");
+    EXPECT_EQ(read_file(folder / "r"), ours + "{\"b\":2}\n{\"c\":3}\n");
 }
 
 TEST(ResultWriter, RepairsABrokenLineLongerThanItsReadingWindow) {
     TemporaryFolder const folder;
-    std::string const first = R"({"a":")" + std::string(200'000, 'x') + "\"}\n";
+    std::string const first = ours + R"({"a":")" + std::string(200'000, 'x') + "\"}\n";
     write_file(folder / "r", first + R"({"b":")" + std::string(200'000, 'y'));
     testing::internal::CaptureStderr();
     ResultWriter(folder / "r").append("{}");
@@ -106,14 +109,14 @@ TEST(ResultWriter, AKilledWriterLeavesNoLockBehind) {
     pid_t const child = fork();
     if (child == 0) {
         ResultWriter writer(folder / "r");
-        writer.append(R"({"child":1})");
+        writer.append(our_line);
         kill(getpid(), SIGKILL);
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status));
     ResultWriter(folder / "r").append(R"({"parent":1})");
-    EXPECT_EQ(read_file(folder / "r"), "{\"child\":1}\n{\"parent\":1}\n");
+    EXPECT_EQ(read_file(folder / "r"), ours + "{\"parent\":1}\n");
 }
 
 TEST(ResultWriter, CutsBackToTheLastWholeLineWhereTheFileMayNotGrowAndHandsTheLineBack) {
@@ -135,6 +138,71 @@ TEST(ResultWriter, CutsBackToTheLastWholeLineWhereTheFileMayNotGrowAndHandsTheLi
     EXPECT_EQ(read_file(folder / "r"), "{\"a\":1}\n");
     writer.append(R"({"c":3})");  // room again
     EXPECT_EQ(read_file(folder / "r"), "{\"a\":1}\n{\"c\":3}\n");
+}
+
+TEST(ResultWriter, RefusesAndLeavesAloneWhatIsNoResultFile) {
+    TemporaryFolder const folder;
+    for (std::string const content :
+         {"dear diary", "dear diary\n", "a\nb", "{\"a\":1}", "{\"a\":1}\n", "{", "\n",
+          "{\"kind\":\"launch\",\"schema\":\"other/1.0\"}", "{\"kind\":\"campaign\",\"name\":\"x\"}\n", "[]"}) {
+        write_file(folder / "notes.txt", content);
+        try {
+            ResultWriter const writer(folder / "notes.txt");
+            ADD_FAILURE() << content;
+        } catch (UsageError const& error) {
+            EXPECT_TRUE(holds(error.what(), "notes.txt: holds something else than results")) << error.what();
+        }
+        EXPECT_EQ(read_file(folder / "notes.txt"), content);
+    }
+}
+
+TEST(ResultWriter, GoesOnWithAFileWhoseFirstLineAKillBroke) {
+    TemporaryFolder const folder;
+    for (std::string const first : {R"({"kind":"launch","schema":"dlmb.result/1)",
+                                    R"({"kind": "launch", "schema": "dlmb.result/1.0", "launch_id": "0)"}) {
+        write_file(folder / "r", first);
+        testing::internal::CaptureStderr();
+        ResultWriter(folder / "r").append(our_line);
+        (void)testing::internal::GetCapturedStderr();
+        EXPECT_EQ(read_file(folder / "r"), ours);
+    }
+}
+
+std::string removed_lines(ResultWriter const& writer) {
+    testing::internal::CaptureStdout();
+    writer.print_removed_lines(STDOUT_FILENO, "LOST ");
+    return testing::internal::GetCapturedStdout();
+}
+
+TEST(ResultWriter, PrintsWhatItWroteToAFileThatWasRemoved) {
+    TemporaryFolder const folder;
+    write_file(folder / "r", ours);
+    ResultWriter writer(folder / "r");
+    std::string const longer = R"({"a":")" + std::string(10'000, 'x') + R"("})";
+    writer.append(longer);
+    writer.append("{}");
+    EXPECT_EQ(removed_lines(writer), "") << "it is there";
+    std::filesystem::remove(folder / "r");
+    EXPECT_TRUE(holds(message_of([&] { writer.append("{}"); }), "was removed during the launch"));
+    EXPECT_EQ(removed_lines(writer), "LOST " + longer + "\nLOST {}\n") << "those before are of others";
+    std::string_view const piece = "{}\n";
+    EXPECT_FALSE(writer.append_in_handler({&piece, 1}));
+    EXPECT_FALSE(std::filesystem::exists(folder / "r"));
+}
+
+TEST(ResultWriter, WritesNothingToAFileThatWasMovedOrReplaced) {
+    TemporaryFolder const folder;
+    {
+        ResultWriter writer(folder / "r");
+        writer.append(our_line);
+        std::filesystem::rename(folder / "r", folder / "moved");
+        EXPECT_TRUE(holds(message_of([&] { writer.append("{}"); }), "was moved or replaced"));
+        write_file(folder / "r", "");
+        EXPECT_TRUE(holds(message_of([&] { writer.append("{}"); }), "was moved or replaced"));
+        EXPECT_EQ(removed_lines(writer), "") << "they are in the file that was moved";
+    }
+    EXPECT_EQ(read_file(folder / "moved"), ours);
+    EXPECT_EQ(read_file(folder / "r"), "");
 }
 
 TEST(ResultWriter, NamesTheReasonWhenTheDeviceIsFull) {
