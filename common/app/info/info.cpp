@@ -44,6 +44,28 @@ InfoJson describe_device(Device const& device) {
     return json;
 }
 
+/// A backend works on the memory that it supports and that is here.
+void add_memory(InfoJson& json, Backend const& backend, InfoJson const& here) {
+    json["memory"] = InfoJson::array();
+    json["no_memory"] = InfoJson::object();
+    for (InfoJson const& each : here) {
+        auto const name = each["name"].get<std::string>();
+        auto const kind = std::find_if(every_memory_kind.begin(), every_memory_kind.end(),
+                                       [&](MemoryKind known) { return name_of(known) == name; });
+        if (!backend.supports(*kind)) {
+            if (std::string const reason = backend.why_no(*kind); !reason.empty()) {
+                json["no_memory"][name] = reason;
+            }
+        } else if (each["usable"].get<bool>()) {
+            json["memory"].push_back(name);
+        } else {
+            json["no_memory"][name] = each["reason"];
+        }
+    }
+}
+
+}  // namespace
+
 InfoJson describe_memory() {
     InfoJson kinds = InfoJson::array();
     for (MemoryKind const kind : every_memory_kind) {
@@ -53,20 +75,6 @@ InfoJson describe_memory() {
     }
     return kinds;
 }
-
-void add_memory(InfoJson& json, Backend const& backend) {
-    json["memory"] = InfoJson::array();
-    json["no_memory"] = InfoJson::object();
-    for (MemoryKind const kind : every_memory_kind) {
-        if (backend.supports(kind)) {
-            json["memory"].push_back(name_of(kind));
-        } else if (std::string const reason = backend.why_no(kind); !reason.empty()) {
-            json["no_memory"][std::string(name_of(kind))] = reason;
-        }
-    }
-}
-
-}  // namespace
 
 InfoJson describe_gpus(Devices const& devices, record::DeviceUse const& use) {
     InfoJson json{{"cuda_runtime", devices.runtime_version},
@@ -93,7 +101,7 @@ InfoJson stable_operations(OperationSet const& operations) {
     return names;
 }
 
-InfoJson describe_backend(BackendEntry const& entry, BackendContext const& context) {
+InfoJson describe_backend(BackendEntry const& entry, BackendContext const& context, InfoJson const& memory) {
     InfoJson json{{"name", entry.name}, {"built", entry.make != nullptr}};
     MadeBackend const made = make_backend(entry.name, context);
     json["usable"] = static_cast<bool>(made);
@@ -102,7 +110,7 @@ InfoJson describe_backend(BackendEntry const& entry, BackendContext const& conte
         return json;
     }
     Backend const& backend = *made.value();
-    add_memory(json, backend);
+    add_memory(json, backend, memory);
     for (MethodInfo const& method : backend.methods()) {
         InfoJson const stable = stable_operations(method.stable.over_arrival);
         json["methods"].push_back({{"name", method.name},
@@ -132,7 +140,7 @@ InfoJson collect_info(Bootstrap& bootstrap) {
     json["gpus"] = describe_gpus(find_devices(), use);
     json["memory"] = describe_memory();
     for (BackendEntry const& entry : backend_entries()) {
-        json["backends"].push_back(describe_backend(entry, BackendContext{bootstrap}));
+        json["backends"].push_back(describe_backend(entry, BackendContext{bootstrap}, json["memory"]));
     }
     return json;
 }
@@ -141,12 +149,42 @@ std::string word(InfoJson const& value) {
     return value.get<std::string>();
 }
 
+/// Where the line must break next: behind a space, or behind a comma of a word that is longer than a line.
+std::size_t break_within(std::string_view text, std::size_t room) {
+    if (text.size() <= room) {
+        return text.size();
+    }
+    for (char const separator : {' ', ','}) {
+        if (std::size_t const at = text.substr(0, room + 1).rfind(separator); at != text.npos && at > 0) {
+            return separator == ' ' && at == room ? at : at + 1;
+        }
+    }
+    std::size_t const end = text.find_first_of(" ,", room);
+    return end == text.npos ? text.size() : end + 1;
+}
+
+/// Lines of at most 100 characters; those after the first begin below the value.
+std::string wrapped(std::string const& name, std::string_view value) {
+    constexpr std::size_t line_length = 100;
+    std::string text;
+    std::string before = name;
+    do {
+        std::size_t const end = break_within(value, line_length - name.size());
+        std::string line = before + std::string(value.substr(0, end));
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+        value.remove_prefix(end);
+        value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+        before.assign(name.size(), ' ');
+    } while (!value.empty());
+    return text;
+}
+
 std::string row(std::string_view name, std::string_view value) {
-    return fmt::format("  {:<20} {}\n", name, value);
+    return wrapped(fmt::format("  {:<20} ", name), value);
 }
 
 std::string detail(std::string_view name, std::string_view value) {
-    return fmt::format("    {:<18} {}\n", name, value);
+    return wrapped(fmt::format("    {:<18} ", name), value);
 }
 
 std::string device_text(InfoJson const& device) {
@@ -202,15 +240,43 @@ std::string gpus_text(InfoJson const& gpus) {
     return text;
 }
 
-std::string backend_text(InfoJson const& backend) {
+/// The kinds that a backend does not work on, those for the same reason together. What is said of the memory itself is
+/// not said again.
+std::string no_memory_text(InfoJson const& backend, InfoJson const& memory) {
+    std::vector<std::string> not_here;
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // and of what
+    for (auto const& [kind, reason] : backend["no_memory"].items()) {
+        bool const known =
+            std::any_of(memory.begin(), memory.end(), [&, name = kind, why = word(reason)](auto const& each) {
+                return each["name"] == name && !each["usable"].template get<bool>() && each["reason"] == why;
+            });
+        auto const found = std::find_if(reasons.begin(), reasons.end(),
+                                        [why = word(reason)](auto const& each) { return each.first == why; });
+        if (known) {
+            not_here.push_back(kind);
+        } else if (found == reasons.end()) {
+            reasons.push_back({word(reason), {kind}});
+        } else {
+            found->second.push_back(kind);
+        }
+    }
+    std::string text;
+    if (!not_here.empty()) {
+        text += detail("not here", fmt::format("{}: see memory above", fmt::join(not_here, ", ")));
+    }
+    for (auto const& [reason, kinds] : reasons) {
+        text += detail(fmt::format("not on {}", fmt::join(kinds, ", ")), reason);
+    }
+    return text;
+}
+
+std::string backend_text(InfoJson const& backend, InfoJson const& memory) {
     if (!backend["usable"].get<bool>()) {
         return row(word(backend["name"]), word(backend["reason"]));
     }
     auto const kinds = backend["memory"].get<std::vector<std::string>>();
     std::string text = row(word(backend["name"]), fmt::format("usable on {} memory", fmt::join(kinds, ", ")));
-    for (auto const& [kind, reason] : backend["no_memory"].items()) {
-        text += detail("not on " + kind, word(reason));
-    }
+    text += no_memory_text(backend, memory);
     for (InfoJson const& method : backend.value("methods", InfoJson::array())) {
         text += detail(word(method["name"]), fmt::format("{} {}", word(method["description"]), word(method["knobs"])));
         if (auto const stable = method["bitwise_stable"]["arrival"].get<std::vector<std::string>>(); !stable.empty()) {
@@ -239,7 +305,7 @@ std::string info_text(InfoJson const& info) {
     }
     text += "backends\n";
     for (InfoJson const& backend : info["backends"]) {
-        text += backend_text(backend);
+        text += backend_text(backend, info["memory"]);
     }
     return text;
 }

@@ -50,8 +50,13 @@ using InfoJson = nlohmann::ordered_json;
 /// Devices, the network adapters near each, who reaches whose memory, and which one this rank uses.
 [[nodiscard]] InfoJson describe_gpus(Devices const& devices, record::DeviceUse const& use);
 
-/// Collective. One backend: kinds of memory, methods, and facts, those on device memory among them.
-[[nodiscard]] InfoJson describe_backend(BackendEntry const& entry, BackendContext const& context);
+/// Which kinds of memory are here, and why others are not.
+[[nodiscard]] InfoJson describe_memory();
+
+/// Collective. One backend: on which of these kinds of memory it works, methods, and facts, those on device memory
+/// among them.
+[[nodiscard]] InfoJson describe_backend(BackendEntry const& entry, BackendContext const& context,
+                                        InfoJson const& memory);
 
 [[nodiscard]] std::string info_text(InfoJson const& info);
 

@@ -8,12 +8,14 @@
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 #include "patterns/tp_allreduce/tp_allreduce.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <sstream>
 
 namespace dlmb::app {
 namespace {
@@ -102,14 +104,42 @@ TEST(Info, TextSaysWhyThereIsNoDeviceAndWhatBackendsDoWithDeviceMemory) {
     EXPECT_NE(text.find("nccl                 no CUDA device"), std::string::npos) << text;
 }
 
+TEST(Info, TextHasNoLineThatNobodyReadsAndSaysOnceWhyMemoryIsNotHere) {
+    InfoJson info = info_with(described({{}, "no CUDA device: no driver", "13.0", "none"}, {}));
+    InfoJson& mpi = info["backends"][0];
+    mpi["no_memory"] = {{"cuda", "no CUDA device"}, {"managed", "no pages"}, {"nccl", "no pages"}};
+    std::string knobs;
+    for (int i = 0; i < 80; ++i) {
+        knobs += fmt::format("allreduce=algorithm_{},{}", i, i % 7 == 0 ? " " : "");
+    }
+    mpi["methods"] = {{{"name", "algorithm"},
+                       {"description", "an algorithm of the library"},
+                       {"knobs", knobs},
+                       {"bitwise_stable", {{"arrival", InfoJson::array()}}}}};
+    std::string const text = info_text(info);
+    EXPECT_NE(text.find("    not here           cuda: see memory above\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("    not on managed, nccl no pages\n"), std::string::npos) << text;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(line.size(), 100U) << line;
+    }
+    for (int i = 0; i < 80; ++i) {
+        EXPECT_NE(text.find(fmt::format("=algorithm_{},", i)), std::string::npos) << "a word was cut: " << i;
+    }
+}
+
 TEST(Info, KnowsMemoryAndMethodsOfABackend) {
     in_process::run_ranks(1, [](Bootstrap& bootstrap) {
         for (BackendEntry const& entry : backend_entries()) {
             if (entry.name == "in_process") {
-                InfoJson const json = describe_backend(entry, {bootstrap});
+                InfoJson const json = describe_backend(entry, {bootstrap}, describe_memory());
                 EXPECT_TRUE(json["usable"].get<bool>());
                 EXPECT_EQ(json["memory"][0], "host");
                 EXPECT_FALSE(json["methods"].empty());
+                InfoJson const nothing_here = {{{"name", "host"}, {"usable", false}, {"reason", "none is left"}}};
+                InfoJson const without = describe_backend(entry, {bootstrap}, nothing_here);
+                EXPECT_EQ(without["memory"].size(), 0U) << "a backend that could is not usable on what is not here";
+                EXPECT_EQ(without["no_memory"]["host"], "none is left");
             }
         }
     });
@@ -120,7 +150,7 @@ TEST(Info, SaysWhichSumsHaveTheSameBits) {
         auto const entries = backend_entries();
         auto const entry = std::find_if(entries.begin(), entries.end(),
                                         [](BackendEntry const& each) { return each.name == "in_process"; });
-        InfoJson const json = describe_backend(*entry, {bootstrap});
+        InfoJson const json = describe_backend(*entry, {bootstrap}, describe_memory());
         for (InfoJson const& method : json["methods"]) {
             InfoJson const& stable = method["bitwise_stable"];
             EXPECT_EQ(stable["arrival"].empty(), method["name"] == "switch_single") << method;
