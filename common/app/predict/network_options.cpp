@@ -50,7 +50,7 @@ void NetworkOptions::add(CLI::App& parser) {
         ->check(CLI::IsMember({"none", "links"}));
     parser.add_option("--placement", placement_, "of ranks on the topology: row-major, blocked or random")
         ->capture_default_str();
-    parser.add_option("--placement-seed", seed_, "of a random placement")
+    parser.add_option("--placement-seed", seed_, "seed of a random placement")
         ->check(whole_number_check)
         ->capture_default_str();
     parser

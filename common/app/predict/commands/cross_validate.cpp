@@ -71,10 +71,10 @@ public:
         parser.add_option("MEASUREMENTS", path_, "table with the columns of the data of PICO (text with commas)")
             ->required();
         parser.add_option("--system", system_, "the system, as the table names it")->required();
-        parser.add_option("--max-nodes", max_nodes_, "fit on up to so many nodes, predict the others")
+        parser.add_option("--max-nodes", max_nodes_, "fit on at most this many nodes, predict the others")
             ->required()
             ->check(CLI::Range(1, 1 << 20));
-        parser.add_option("--from-nodes", from_nodes_, "predict from so many nodes on only")
+        parser.add_option("--from-nodes", from_nodes_, "predict only from this many nodes on")
             ->check(CLI::Range(1, 1 << 20));
         parser.add_option("--to-nodes", to_nodes_, "predict up to so many nodes only")->check(CLI::Range(1, 1 << 20));
         parser.add_option("-o,--output", output_, "write the lines that were predicted with their predicted times");

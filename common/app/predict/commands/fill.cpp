@@ -42,8 +42,8 @@ struct FillAnswer {
 class FillBubbles {
 public:
     void add_options(CLI::App& parser) {
-        parser.add_option("--ranks", ranks_, "of the job")->required()->check(CLI::Range(1, most_pipeline_ranks));
-        parser.add_option("--preset", preset_, "of dlmb_pipeline_p2p");
+        parser.add_option("--ranks", ranks_, "number of ranks")->required()->check(CLI::Range(1, most_pipeline_ranks));
+        parser.add_option("--preset", preset_, "preset of dlmb_pipeline_p2p");
         parser
             .add_option("--fill", fill_,
                         "operations as --bubble-fill of dlmb_pipeline_p2p has them; those without a time, such as "

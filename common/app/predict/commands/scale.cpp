@@ -60,20 +60,24 @@ public:
             ->allow_extra_args(false);
         parser.add_option("--strong", strong_,
                           "strong scaling: this parameter of the pattern is divided as ranks grow [weak scaling]");
-        parser.add_option("--ranks-per-node", ranks_per_node_, "that share a node of the topology and its bandwidth")
+        parser
+            .add_option("--ranks-per-node", ranks_per_node_,
+                        "ranks that share a node of the topology and its bandwidth")
             ->check(CLI::Range(1, 1 << 20))
             ->capture_default_str();
-        parser.add_option("--placement", placement_, "of ranks: row-major, blocked or random")->capture_default_str();
-        parser.add_option("--placement-seed", seed_, "of a random placement")
+        parser.add_option("--placement", placement_, "how ranks lie on the nodes: row-major, blocked or random")
+            ->capture_default_str();
+        parser.add_option("--placement-seed", seed_, "seed of a random placement")
             ->check(whole_number_check)
             ->capture_default_str();
-        parser.add_option("--bandwidth-GBps", bandwidth_, "that a node injects, 10^9 bytes per second")
+        parser
+            .add_option("--bandwidth-GBps", bandwidth_, "bandwidth of a node into the network, 10^9 bytes per second")
             ->check(number_check(1e-6, 1e9))
             ->capture_default_str();
-        parser.add_option("--latency-us", latency_us_, "of a message")
+        parser.add_option("--latency-us", latency_us_, "latency of a message")
             ->check(number_check(0, 1e9))
             ->capture_default_str();
-        parser.add_option("--hop-ns", hop_ns_, "of each link beyond the first")
+        parser.add_option("--hop-ns", hop_ns_, "time of each link beyond the first")
             ->check(number_check(0, 1e9))
             ->capture_default_str();
         parser

@@ -135,19 +135,23 @@ public:
             ->delimiter(',');
         parser
             .add_option("--repeat", repeat_,
-                        "so many times these layers, one after the other [1; of a model file: its blocks]")
+                        "how many times these layers follow each other [1; of a model file: its blocks]")
             ->check(CLI::Range(1, static_cast<int>(most_layers)));
         parser.add_option("--tokens", tokens_, "tokens of all ranks in one step")
             ->required()
             ->check(number_check(1, 1e12));
         parser.add_option("--mesh", mesh_, "ranks along each axis, such as 8, 2x4, 2x2x2")->required();
-        parser.add_option("--element", element_, "of activations, weights and gradients")->capture_default_str();
-        parser.add_option("--by", by_, "exhaustion: all layouts; descent: not all [exhaustion up to 4 layers]")
+        parser.add_option("--element", element_, "element type of activations, weights and gradients")
+            ->capture_default_str();
+        parser
+            .add_option(
+                "--by", by_,
+                "how to search: exhaustion (every layout) or descent (the promising ones) [exhaustion up to 4 layers]")
             ->check(CLI::IsMember({"exhaustion", "descent"}));
         price_.add_to(parser);
         parser.add_option("--next-sweep", sweep_,
                           "where to write the sweep that measures the collectives; one file for each number of ranks");
-        parser.add_option("--backend", backend_, "of the sweep")->capture_default_str();
+        parser.add_option("--backend", backend_, "backend of the sweep")->capture_default_str();
         parser.add_flag("--json", json_, "print one JSON object");
     }
 

@@ -37,10 +37,11 @@ public:
         parser.add_option("--nodes", nodes_, "numbers of nodes, or shapes of a torus such as 8x8x8")
             ->required()
             ->delimiter(',');
-        parser.add_option("--ranks-per-node", ranks_per_node_, "of the jobs [1]")->check(CLI::Range(1, 1024));
-        parser.add_option("--sizes", sizes_, "MIN:MAX of the full vector, doubled from one to the next")
+        parser.add_option("--ranks-per-node", ranks_per_node_, "ranks per node of the jobs [1]")
+            ->check(CLI::Range(1, 1024));
+        parser.add_option("--sizes", sizes_, "MIN:MAX bytes of the whole vector, doubling from MIN")
             ->capture_default_str();
-        parser.add_option("--family", family_, "library that is to be told: open_mpi.tuned, mpich")
+        parser.add_option("--family", family_, "library that will read the table: open_mpi.tuned, mpich")
             ->check(CLI::IsMember({"open_mpi.tuned", "mpich"}))
             ->capture_default_str();
         parser.add_option("--mpi-version", version_, "of that library, such as 4.1.6, which the model does not say");

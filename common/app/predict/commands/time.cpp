@@ -57,7 +57,8 @@ public:
         for (LevelOption& option : level_options_) {
             parser.add_option(option.name, option.text, option.help);
         }
-        parser.add_option("--eager-limit", eager_limit_, "S: a send of more bytes ends when its receive does [none]");
+        parser.add_option("--eager-limit", eager_limit_,
+                          "sends of more bytes end only when they are received [none: no send waits]");
         parser.add_option("--reduce-per-byte", reduce_, "ns to reduce a byte")->capture_default_str();
         parser.add_option("--copy-per-byte", copy_, "ns to copy a byte inside a rank")->capture_default_str();
         parser.add_option("--call", call_, "ns when a collective or an exchange begins, and when a Recv ends")
@@ -70,7 +71,7 @@ public:
         }
         parser
             .add_option("--processors-per-node", processors_per_node_,
-                        "more ranks of a node than these take turns; 0: none do")
+                        "processors of a node; more ranks than these take turns; 0: each rank has one")
             ->check(CLI::NonNegativeNumber)
             ->capture_default_str();
         parser.add_option("--algorithm", algorithms_,

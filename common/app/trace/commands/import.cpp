@@ -49,7 +49,8 @@ public:
                         "file per iteration")
             ->required();
         parser
-            .add_option("--ranks-per-node", ranks_per_node_, "of the recorded run, in blocks (default: 0, not known)")
+            .add_option("--ranks-per-node", ranks_per_node_,
+                        "ranks per node of the recorded run, in blocks (default: 0, not known)")
             ->check(CLI::Range(0, trace::most_ranks));
     }
     [[nodiscard]] int run() const {

@@ -37,13 +37,15 @@ public:
             ->check(whole_number_check)
             ->capture_default_str();
         accept_.add_to(parser);
-        parser.add_option("--min-gain", min_gain_, "share of the default's time below which nothing is chosen")
+        parser
+            .add_option("--min-gain", min_gain_, "smallest gain that is worth a rule, as a share of the default's time")
             ->check(number_check(0, 1));
         parser.add_option("--baseline", baseline_, "backend that runs what has no rule")->capture_default_str();
         parser.add_option("--next-confirm", confirm_sweep_, "write a sweep file that measures the winners again");
         parser.add_option("--next-repeat", repeat_sweep_,
                           "write a sweep file that measures undecided sizes again, for RESULTS");
-        parser.add_option("--next-refine", refine_sweep_, "write a sweep file that measures between sizes that differ");
+        parser.add_option("--next-refine", refine_sweep_,
+                          "write a sweep file that measures between neighbouring sizes with different winners");
     }
 
     [[nodiscard]] int run() {

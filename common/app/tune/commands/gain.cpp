@@ -105,8 +105,8 @@ public:
                         "plans (--plan json, or a folder of dlmb_trace import) of a workload: its gain by the table's "
                         "evidence")
             ->delimiter(',');
-        parser.add_option("--backend", backend_, "of the workload")->capture_default_str();
-        parser.add_option("--memory", memory_, "of the workload: host, pinned, cuda, managed, nccl")
+        parser.add_option("--backend", backend_, "backend of the workload")->capture_default_str();
+        parser.add_option("--memory", memory_, "memory of the workload: host, pinned, cuda, managed, nccl")
             ->capture_default_str();
         parser.add_option("--next-search", search_sweep_,
                           "write a sweep file that measures what the workloads do and the table does not know");

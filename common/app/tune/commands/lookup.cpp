@@ -124,9 +124,9 @@ public:
                         "size: allreduce, broadcast: vector on one rank; allgather: result; "
                         "reduce_scatter: input; exchange: sent by one rank; sendrecv: message")
             ->required();
-        parser.add_option("--backend", backend_, "choose a method of this one (default: the table selects one)");
+        parser.add_option("--backend", backend_, "choose a method of this backend [the table selects one]");
         parser.add_option("--ranks", query_.ranks, "ranks of the communicator")->check(whole_number_check);
-        parser.add_option("--nodes", query_.nodes, "nodes that it lies on")->check(whole_number_check);
+        parser.add_option("--nodes", query_.nodes, "nodes of the communicator")->check(whole_number_check);
         parser.add_option("--memory", memory_, "host, pinned, cuda, managed, nccl, rocm");
         parser.add_option("--element", element_, "element type: " + std::string{element_names});
         parser.add_option("--reduction", reduction_, "sum, prod, min, max, user");
