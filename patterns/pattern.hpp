@@ -168,6 +168,9 @@ struct PatternType {
     /// False: traffic with these parameters has no size (a barrier), and every parameter of sizes is 0. nullptr: all
     /// has.
     bool (*has_sizes)(Parameters const&) = nullptr;
+    /// Parameters without which nobody knows what traffic it is: titles name them also where they have their defaults.
+    /// nullptr: preset and swept values say it.
+    std::vector<std::string_view> (*named)(Parameters const&) = nullptr;
 };
 
 [[nodiscard]] bool has_parameter(PatternType const& type, std::string_view name);

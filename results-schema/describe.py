@@ -26,8 +26,8 @@ OPENING = """# What DLMB writes
     results-schema/validate.py moe.jsonl            # needs python3-jsonschema
     results-schema/validate.py --strict plan.json   # refuses unknown fields
 
-`schema` is `dlmb.FORMAT/MAJOR.MINOR`. A new field or kind of line raises MINOR: readers pass over what they do not know. Any
-other change raises MAJOR. A field marked `?` may be absent. Numbers are never NaN or infinite.
+`schema` is `dlmb.FORMAT/MAJOR.MINOR`. A new field, kind of line or word of a list, and null where a number cannot be known, raise MINOR:
+readers pass over what they do not know. Any other change raises MAJOR. A field marked `?` may be absent. Numbers are never NaN or infinite.
 """
 FORMATS = ("result", "plan", "tuning-table", "machine-model", "scaling", "guidelines", "layouts", "fill", "simulation", "predicted-table", "comparison", "history")
 TYPES = {"string": "text", "boolean": "yes/no", "array": "list"}

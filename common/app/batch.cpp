@@ -3,6 +3,7 @@
 #include "common/app/batch.hpp"
 
 #include "common/app/known_faults.hpp"
+#include "common/base/digits.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/statistics/series.hpp"
@@ -425,11 +426,20 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
 
 void Batch::run() {
     if (std::size_t left = cells_.size(); left > 0) {
-        reporter_.doing(fmt::format("measuring {} cells of {} points in turns", left, points_.size()));
-        measure::run_cells(launch_, cells_, [&](measure::Cell const& cell, measure::CellResult const& result) {
-            report(cell, result);
-            reporter_.doing(fmt::format("measuring {} more cells in turns", --left));
-        });
+        auto const tell = [&] {
+            if (left > 0) {
+                reporter_.doing(fmt::format("measuring {}{}", counted(left, "cell"), at_most(left, launch_.options)));
+            }
+        };
+        tell();
+        measure::run_cells(
+            launch_, cells_,
+            [&](measure::Cell const& cell, measure::CellResult const& result) {
+                report(cell, result);
+                --left;
+                tell();
+            },
+            [&] { reporter_.still(); });
     }
     reporter_.rows();
     for (CellRelations::Completed const& each : relations_.completed()) {

@@ -176,6 +176,16 @@ std::unique_ptr<Reporter> make_reporter(Bootstrap& bootstrap, PatternType const&
     return reporter ? std::move(reporter) : std::make_unique<Reporter>(options, type, launch, false);
 }
 
+/// As if every point had the cells of the first one; 0 with --resume: the results file may hold any number of them.
+std::uint64_t cells_ahead(CellSource const& source, std::span<SweepPoint const> points) {
+    if (points.empty() || source.options.resume) {
+        return 0;
+    }
+    PointCells const first =
+        cells_of(source, points.front(), *source.type.make(points.front().parameters, source.world));
+    return first.able.size() * points.size();
+}
+
 }  // namespace
 
 int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& given, LaunchWatch& watch) {
@@ -227,6 +237,9 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     RankHardware const hardware{device, throttling ? &*throttling : nullptr, options.shared_gpu,
                                 description.environment.largest_cache,
                                 record::parse_cpu_list(record::read_affinity().numa)};
+    if (std::string const length = length_of(cells_ahead(source, points), options.runner); !length.empty()) {
+        reporter->announce(length);
+    }
     Batch batch(shared, source, hardware, resumed, *reporter);
     for (std::size_t number = 0; number < points.size(); ++number) {
         SweepPoint const& point = points[number];

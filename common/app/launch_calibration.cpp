@@ -3,6 +3,7 @@
 #include "common/app/launch_calibration.hpp"
 
 #include "common/backend_kit/registry.hpp"
+#include "common/base/digits.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/format.h>
@@ -64,10 +65,9 @@ std::vector<std::string> disturbed_ranks(measure::Calibration const& calibration
         return {};
     }
     auto const rank = static_cast<std::size_t>(worst - spread.begin());
-    return {fmt::format("{} of {} ranks are disturbed: of 100 pieces of fixed work one takes more than {} times the "
-                        "shortest (rank {}: {:.1f} times, longest interruption {} us); end other work on the machine",
-                        busy, spread.size(), measure::quiet_p99_over_min, rank, *worst,
-                        human_us(static_cast<double>(calibration.quanta.largest_detour_ns.at(rank))))};
+    return {fmt::format("other work on the machine interrupted {} of {} ranks, for up to {} (rank {}); end it", busy,
+                        spread.size(),
+                        human_duration(static_cast<double>(calibration.quanta.largest_detour_ns.at(rank))), rank)};
 }
 
 }  // namespace
@@ -120,11 +120,12 @@ std::string calibration_line(std::optional<measure::Calibration> const& calibrat
     std::string text = fmt::format("# noise floor: timer {:.0f} ns, barrier {} us", calibration->timer.cost_ns,
                                    human_us(calibration->barrier.median_ns));
     if (auto const& skew = calibration->barrier.exit_skew) {
-        text += fmt::format(", ranks leave it within {} us (p99 {})", human_us(skew->p50_ns), human_us(skew->p99_ns));
+        text += fmt::format(", left within {} us (p99 {})", human_us(skew->p50_ns), human_us(skew->p99_ns));
     }
-    text += fmt::format(", fixed work p99/min {:.2f}", *std::max_element(spread.begin(), spread.end()));
+    text += fmt::format("\n# fixed work takes up to {:.2f} times the shortest (p99)",
+                        *std::max_element(spread.begin(), spread.end()));
     for (measure::ExchangeFloor const& each : calibration->exchanges) {
-        text += fmt::format(", 8 B over {} {} us", each.backend, human_us(each.median_ns));
+        text += fmt::format("\n# 8 B over {} take {} us", each.backend, human_us(each.median_ns));
     }
     return text + "\n";
 }

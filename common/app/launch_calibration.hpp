@@ -23,7 +23,7 @@ namespace dlmb::app {
 /// One warning about the ranks whose processor also does other things; empty when all are quiet.
 [[nodiscard]] std::vector<std::string> quiet_warnings(measure::Calibration const& calibration);
 
-/// "# noise floor: ..." with its line end; empty without a calibration.
+/// "# noise floor: ..." and what belongs to it, whole lines; empty without a calibration.
 [[nodiscard]] std::string calibration_line(std::optional<measure::Calibration> const& calibration);
 
 }  // namespace dlmb::app

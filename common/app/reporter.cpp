@@ -4,6 +4,7 @@
 
 #include "common/app/derived_figures.hpp"
 #include "common/app/fixed_text.hpp"
+#include "common/base/digits.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
@@ -52,6 +53,7 @@ void LaunchSummary::add(record::Record const& cell) {
     below_floor_ += cell.result.below_floor.value_or(false) ? 1U : 0U;
     throttled_ += cell.result.throttled.value_or(false) ? 1U : 0U;
     memory_elsewhere_ += lies_elsewhere(cell.host_pages) ? 1U : 0U;
+    few_samples_ += cell.result.status == measure::Status::ok && !cell.result.time.median_low ? 1U : 0U;
 }
 
 std::optional<record::SelfComparison> LaunchSummary::self_comparison() const {
@@ -69,36 +71,29 @@ std::optional<record::SelfComparison> LaunchSummary::self_comparison() const {
 std::string LaunchSummary::text() const {
     std::string text;
     if (ok_cells_ > unchecked_) {
-        text += fmt::format("# payload checked before and after the timing, and in {} of {} timed iterations\n",
+        text += fmt::format("# bytes checked before and after timing, and in {} of {} timed iterations\n",
                             timed_checked_, timed_);
     }
-    if (unchecked_ > 0) {
-        text += fmt::format("# no byte checked: {} cells\n", unchecked_);
-    }
+    auto const tell = [&](std::string_view what, std::uint64_t cells) {
+        text += cells > 0 ? fmt::format("# {}: {}\n", what, counted(cells, "cell")) : "";
+    };
+    tell("no byte checked", unchecked_);
     if (auto const compared = self_comparison()) {
-        text +=
-            fmt::format("# compared with themselves (odd against even rounds), {} cells differ by {:.1f} %, at most "
-                        "{:.1f} %\n",
-                        compared->cells, 100 * compared->median, 100 * compared->largest);
+        text += fmt::format("# repeatability: odd and even rounds differ by {}", human_percent(compared->median));
+        text += compared->cells > 1 ? fmt::format(" (worst cell {})\n", human_percent(compared->largest)) : "\n";
     }
+    tell("fewer than 6 samples, so no interval (raise --time-limit or -i)", few_samples_);
     for (auto const& [flag, cells] : flagged_) {
-        text += fmt::format("# flagged {}: {} cells\n", flag, cells);
+        tell("flagged " + flag, cells);
     }
     for (auto const& [suspicion, cells] : suspected_) {
         if (cells * suspicions_told >= ok_cells_) {
-            text += fmt::format("# {}: {} of {} cells\n", suspicion, cells, ok_cells_);
+            text += fmt::format("# {}: {} of {}\n", suspicion, cells, counted(ok_cells_, "cell"));
         }
     }
-    if (below_floor_ > 0) {
-        text += fmt::format("# too short for the clock to be compared: {} cells\n", below_floor_);
-    }
-    if (throttled_ > 0) {
-        text += fmt::format("# throttled (clocks of a GPU held down, or a quota of processor time used up): {} cells\n",
-                            throttled_);
-    }
-    if (memory_elsewhere_ > 0) {
-        text += fmt::format("# buffers on another NUMA node than their rank: {} cells\n", memory_elsewhere_);
-    }
+    tell("too short for the clock to be compared", below_floor_);
+    tell("throttled (clocks of a GPU held down, or a quota of processor time used up)", throttled_);
+    tell("buffers on another NUMA node than their rank", memory_elsewhere_);
     return text;
 }
 
@@ -106,16 +101,58 @@ namespace {
 
 constexpr std::string_view unsaved = "DLMB-UNSAVED ";
 constexpr std::string_view erase_line = "\r\x1b[K";
+constexpr Nanoseconds between_lines_ns = 10'000'000'000;
+
+/// "20 s", "4 min", "2.5 h".
+std::string rough_duration(double seconds) {
+    constexpr double minute = 60;
+    constexpr double hour = 3600;
+    return seconds < 2 * minute ? fmt::format("{:.0f} s", std::ceil(seconds))
+           : seconds < 2 * hour ? fmt::format("{:.0f} min", std::ceil(seconds / minute))
+                                : fmt::format("{:.1f} h", seconds / hour);
+}
+
+/// Of cells one after the other; 0: nothing limits it.
+double seconds_of(std::uint64_t cells, measure::RunnerOptions const& options) {
+    bool const limited = !options.iterations && (options.time_limited || !is_foreign(options.mode));
+    return limited ? static_cast<double>(cells) * static_cast<double>(options.time_limit_ns) / 1e9 : 0;
+}
 
 }  // namespace
 
-Progress::Progress(bool speaks) : active_(speaks && isatty(STDERR_FILENO) == 1) {}
+std::string length_of(std::uint64_t cells, measure::RunnerOptions const& options) {
+    constexpr double worth_saying = 30;
+    double const seconds = seconds_of(cells, options);
+    return seconds < worth_saying
+               ? ""
+               : fmt::format("may take up to {}: {}, each up to {:g} s (--time-limit)", rough_duration(seconds),
+                             counted(cells, "cell"), static_cast<double>(options.time_limit_ns) / 1e9);
+}
 
-void Progress::show(std::string_view text) {
-    if (active_) {
-        print_error(fmt::format("{}{}", erase_line, text));
+std::string at_most(std::uint64_t cells, measure::RunnerOptions const& options) {
+    double const seconds = seconds_of(cells, options);
+    return seconds > 0 ? ", up to " + rough_duration(seconds) : "";
+}
+
+Progress::Progress(bool speaks, std::string name, std::function<Nanoseconds()> clock)
+    : speaks_(speaks), terminal_(isatty(STDERR_FILENO) == 1), name_(std::move(name)), clock_(std::move(clock)),
+      last_line_ns_(clock_()) {}
+
+void Progress::show(std::string text) {
+    text_ = std::move(text);
+    if (speaks_ && terminal_) {
+        print_error(fmt::format("{}{}", erase_line, text_));
         shown_ = true;
     }
+    still();
+}
+
+void Progress::still() {
+    if (!speaks_ || terminal_ || clock_() - last_line_ns_ < between_lines_ns) {
+        return;
+    }
+    last_line_ns_ = clock_();
+    print_error(fmt::format("{}: {}\n", name_, text_));
 }
 
 void Progress::clear() {
@@ -140,8 +177,8 @@ std::array<std::string, 2> line_around_reason(std::string const& launch_id, reco
 }  // namespace
 
 Reporter::Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks)
-    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options)),
-      prints_figures_(options.figures || isatty(STDOUT_FILENO) == 0), progress_(speaks) {
+    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options)), mark_(mark_of(options.layout)),
+      prints_figures_(options.figures || isatty(STDOUT_FILENO) == 0), progress_(speaks, launch_.program) {
     if (!speaks_) {
         return;
     }
@@ -180,6 +217,7 @@ void Reporter::doing(std::string_view what) {
 }
 
 void Reporter::expect(std::string const& name, record::Record const& cell) {
+    table_->expect_cell(cell.cell_id);
     if (!writer_) {
         return;
     }
@@ -201,7 +239,8 @@ void Reporter::cell(record::Record const& cell, std::string_view title) {
     saved_ok_ += writer_ && cell.result.status == measure::Status::ok ? 1U : 0U;
     table_->add(cell, title);
     if (prints_figures_) {
-        figures_ += figure_of_merit(cell);
+        std::string const figure = figure_of_merit(cell);
+        figures_ += figure.empty() ? "" : std::string(mark_) + figure;
     }
 }
 
@@ -325,9 +364,12 @@ int Reporter::finish() {
     measure::HeldSignals const held;
     progress_.clear();
     if (speaks_) {
-        bool const passed = exit_code() == exit_ok;
-        write(record::to_json_line(
-            record::End{launch_.launch_id, passed ? "ok" : "failed", counts_, summary_.self_comparison()}));
+        int const code = exit_code();
+        write(record::to_json_line(record::End{launch_.launch_id,
+                                               code == exit_ok            ? "ok"
+                                               : code == exit_nothing_ran ? "skipped"
+                                                                          : "failed",
+                                               counts_, summary_.self_comparison()}));
         std::string summary;
         for (auto const& [status, count] : counts_) {
             summary += fmt::format(", {} {}", count, status);
@@ -339,9 +381,12 @@ int Reporter::finish() {
             summary += fmt::format(", {} of these unchecked", resumed_unchecked_);
         }
         bool const all_checked = summary_.all_checked() && resumed_unchecked_ == 0;
-        std::string_view const verdict = !passed ? "FAIL" : all_checked ? "PASS" : "UNCHECKED";
-        say(fmt::format("{}{}# cells: {}\n{}DLMB_RESULT: {}\n", table_->footer(), summary_.text(),
-                        summary.empty() ? "none" : summary.substr(2), figures_, verdict));
+        std::string_view const verdict = code == exit_nothing_ran ? "SKIPPED"
+                                         : code != exit_ok        ? "FAIL"
+                                         : all_checked            ? "PASS"
+                                                                  : "UNCHECKED";
+        say(fmt::format("{}{}# cells: {}\n{}{}DLMB_RESULT: {}\n", table_->footer(), summary_.text(),
+                        summary.empty() ? "none" : summary.substr(2), figures_, mark_, verdict));
     }
     return lost_table_ ? static_cast<int>(exit_output) : exit_code();
 }

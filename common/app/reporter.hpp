@@ -1,18 +1,20 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What rank 0 says: table rows, result lines, the verdict at the end, and on a terminal what is going on between two
-// rows. On the other ranks it only counts, so that all ranks leave with the same exit code.
+// What rank 0 says: table rows, result lines, the verdict at the end, and between two rows what is going on. On the
+// other ranks it only counts, so that all ranks leave with the same exit code.
 #pragma once
 
 #include "common/app/exit_codes.hpp"
 #include "common/app/sweep.hpp"
 #include "common/app/tables/table.hpp"
+#include "common/base/clock.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/record/record.hpp"
 #include "common/record/result_file.hpp"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,22 +48,38 @@ private:
     std::uint64_t below_floor_ = 0;
     std::uint64_t throttled_ = 0;
     std::uint64_t memory_elsewhere_ = 0;  // cells
+    std::uint64_t few_samples_ = 0;       // cells
 };
 
+/// On a terminal one line of standard error that is always true; elsewhere (mpirun makes standard error a pipe) a line
+/// at most every ten seconds.
 class Progress {
 public:
-    explicit Progress(bool speaks);
+    /// `name`: of the program, before lines. `clock`: of when a line is due.
+    Progress(bool speaks, std::string name, std::function<Nanoseconds()> clock = now_ns);
     Progress(Progress const&) = delete;
     Progress& operator=(Progress const&) = delete;
     ~Progress() { clear(); }
 
-    void show(std::string_view text);
+    void show(std::string text);
+    /// What was shown last still goes on.
+    void still();
     void clear();
 
 private:
-    bool active_;
+    bool speaks_;
+    bool terminal_;
+    std::string name_;
+    std::function<Nanoseconds()> clock_;
+    Nanoseconds last_line_ns_;
+    std::string text_;
     bool shown_ = false;
 };
+
+/// "may take up to 4 min: 24 cells, each up to 10 s (--time-limit)"; empty below half a minute, or without a limit.
+[[nodiscard]] std::string length_of(std::uint64_t cells, measure::RunnerOptions const& options);
+/// ", up to 20 s": of cells that take turns; empty without a limit.
+[[nodiscard]] std::string at_most(std::uint64_t cells, measure::RunnerOptions const& options);
 
 class Reporter {
 public:
@@ -85,13 +103,16 @@ public:
     void warn(std::string_view warning);
     /// The titles that cells will have.
     void expect_points(std::span<SweepPoint const> points);
-    /// "[3/8] deepseek-v3 host" and what is being done about it, on a terminal.
+    /// "[3/8] deepseek-v3 host" and what is being done about it.
     void point(std::size_t number, std::size_t points, std::string_view title);
     void doing(std::string_view what);
+    /// That is still being done.
+    void still() { progress_.still(); }
     /// Async-signal-safe: records what stood still. Prints one line on any rank. The process must end after it.
     // NOLINTNEXTLINE(bugprone-exception-escape): see FixedText
     void hang(measure::HangReport const& report, Rank rank, std::string_view host) noexcept;
-    /// Figures of merit, the end line and DLMB_RESULT. Returns this rank's view of the exit code.
+    /// Figures of merit, the end line and DLMB_RESULT: PASS, FAIL, UNCHECKED, or SKIPPED where nothing could run.
+    /// Returns this rank's view of the exit code.
     int finish();
     [[nodiscard]] record::Launch const& launch() const { return launch_; }
 
@@ -121,6 +142,7 @@ private:
     std::uint64_t saved_ok_ = 0;  // --resume does not run these again
     bool lost_output_ = false;
     bool lost_table_ = false;
+    std::string_view mark_;  // of lines for scripts
     bool prints_figures_;
     std::string figures_;
     Progress progress_;

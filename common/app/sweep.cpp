@@ -193,15 +193,23 @@ std::string with_origin(std::string message, std::string const& preset, Paramete
     return message;
 }
 
-std::string title(std::string_view preset, std::vector<Axis> const& axes, Parameters const& chosen) {
+/// What the type always names stands first. `resolved`: all parameters of the point.
+std::string title(PatternType const& type, std::string_view preset, std::vector<Axis> const& axes,
+                  Parameters const& chosen, Parameters const& resolved) {
     std::vector<std::string> words;
     if (!preset.empty()) {
         words.emplace_back(preset);
     }
+    auto const named = type.named == nullptr ? std::vector<std::string_view>{} : type.named(resolved);
+    for (std::string_view const name : named) {
+        words.push_back(fmt::format("{}={}", name, resolved.find(name)->second));
+    }
     for (Axis const& axis : axes) {
-        std::string const& value = chosen.find(axis.name)->second;
-        words.push_back(axis.sizes ? exact_size(parse_bytes(value, axis.name))
-                                   : fmt::format("{}={}", axis.name, value));
+        if (std::find(named.begin(), named.end(), axis.name) == named.end()) {
+            std::string const& value = chosen.find(axis.name)->second;
+            words.push_back(axis.sizes ? exact_size(parse_bytes(value, axis.name))
+                                       : fmt::format("{}={}", axis.name, value));
+        }
     }
     return words.empty() ? "defaults" : fmt::format("{}", fmt::join(words, " "));
 }
@@ -277,10 +285,11 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
                 if (!fit_sizes(type, options, preset, ranks, axes, chosen, left_out)) {
                     continue;
                 }
+                Parameters const resolved = resolve(type, preset, chosen);
+                std::string const named =
+                    title(type, options.model ? options.model->name : preset, axes, chosen, resolved);
                 for (MemoryKind const memory : options.memory) {
-                    points.push_back({preset, resolve(type, preset, chosen), defaults,
-                                      title(options.model ? options.model->name : preset, axes, chosen), memory, false,
-                                      text_of(options, of_model)});
+                    points.push_back({preset, resolved, defaults, named, memory, false, text_of(options, of_model)});
                 }
             }
         }

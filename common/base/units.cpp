@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/units.hpp"
 
+#include "common/base/digits.hpp"
 #include "common/base/error.hpp"
 
 #include <fmt/core.h>
@@ -72,7 +73,7 @@ std::string human_bytes(Bytes bytes) {
 }
 
 std::string human_us(double nanoseconds) {
-    return fmt::format("{:.3f}", nanoseconds / 1000);
+    return four_digits(nanoseconds / 1000);
 }
 
 }  // namespace dlmb

@@ -25,15 +25,15 @@ enum class Status { ok, skipped, failed, timeout, invalid };
 struct TimeSummary {
     std::uint64_t samples = 0;
     double median = 0;
-    double median_low = 0;  // 95 % interval of the median by order statistics; the extremes where n is too small
-    double median_high = 0;
+    std::optional<double> median_low;  // 95 % interval of the median by order statistics; absent below 6 samples
+    std::optional<double> median_high;
     double min = 0;
     double max = 0;
     double mean = 0;
     double q1 = 0;  // quartiles and percentiles: nearest rank
     double q3 = 0;
-    double p90 = 0;
-    double p95 = 0;
+    std::optional<double> p90;   // absent below 29 samples
+    std::optional<double> p95;   // absent below 59 samples
     std::optional<double> p99;   // absent below 299 samples
     double mad = 0;              // median of |sample - median|
     std::uint64_t outliers = 0;  // samples beyond 1.5 (q3 - q1) outside the quartiles; counted, never left out

@@ -141,7 +141,7 @@ std::vector<double> times_slower(std::span<CellSoFar const> cells, double factor
 }
 
 void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
-               std::function<void(Cell const&, CellResult const&)> const& finished) {
+               std::function<void(Cell const&, CellResult const&)> const& finished, std::function<void()> const& turn) {
     RunnerOptions const& options = launch.options;
     // The compiled plans that the watchdog looks at die soon after the run, however it ends.
     auto const disarm = [](Watchdog* watchdog) { watchdog->disarm(); };
@@ -166,6 +166,7 @@ void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
     for (std::uint64_t round = 0; any_left(); ++round) {
         for (std::size_t const number : round_order(runs.size(), options.order_seed, round)) {
             if (!runs[number].over()) {
+                turn();
                 visit(runs[number], [&](CellRun& run) { take_turn(run, round, launch.watchdog); });
             }
         }

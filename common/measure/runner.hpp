@@ -69,9 +69,11 @@ struct LaunchShared {
 /// Collective. Measures cells whose plans are compiled. `finished` is called on every rank, in the same order, as soon
 /// as a cell is done. Status, reason and validation are equal on all ranks, samples and summaries are filled on rank 0
 /// only. A fault in a library call throws; a payload mismatch gives Status::invalid and no times. Afterwards every
-/// backend is quiescent and the watchdog disarmed, also when leaving by an exception.
-void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
-               std::function<void(Cell const&, CellResult const&)> const& finished);
+/// backend is quiescent and the watchdog disarmed, also when leaving by an exception. `turn` is called before each turn
+/// of a cell, outside of what is timed.
+void run_cells(
+    LaunchShared const& launch, std::span<Cell const> cells,
+    std::function<void(Cell const&, CellResult const&)> const& finished, std::function<void()> const& turn = [] {});
 
 /// A permutation of 0 .. count-1, a function of its arguments alone: the order in which a round visits its cells.
 [[nodiscard]] std::vector<std::size_t> round_order(std::size_t count, std::uint64_t seed, std::uint64_t round);

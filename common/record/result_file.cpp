@@ -218,7 +218,7 @@ void ResultWriter::print_removed_lines(int file, std::string_view mark) const no
     std::array<char, 4096> chunk{};
     bool begins = true;
     ssize_t got = lseek(removed, begin_, SEEK_SET) == begin_ ? 1 : 0;
-    while (got > 0 && (got = read(removed, chunk.data(), chunk.size())) > 0) {
+    while (got > 0 && (got = ::read(removed, chunk.data(), chunk.size())) > 0) {
         std::string_view text(chunk.data(), static_cast<std::size_t>(got));
         while (!text.empty()) {
             std::string_view const piece = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);

@@ -7,7 +7,7 @@ Goes to applications/dlmb/application.py of a repository of applications. Ramble
 
 from ramble.appkit import *
 
-CELL = r"^DLMB-FOM (?P<cell>\S+) median (?P<time>[0-9]+\.[0-9]+) us$"
+CELL = r"^(?:# )?DLMB-FOM (?P<cell>\S+) median (?P<time>[0-9]+\.[0-9]+) us$"
 WORKLOADS = {
     "moe_alltoall": "--preset mixtral-8x7b",
     "dlrm_exchange": "--preset dlrm-dcnv2",
@@ -39,4 +39,4 @@ class Dlmb(ExecutableApplication):
     figure_of_merit_context("cell", regex=CELL, output_format="{cell}")
     figure_of_merit("median time", fom_regex=CELL, group_name="time", units="us", contexts=["cell"])
 
-    success_criteria("every cell ran and validated", mode="string", match=r"^DLMB_RESULT: PASS$", file="{log_file}")
+    success_criteria("every cell ran and validated", mode="string", match=r"^(?:# )?DLMB_RESULT: PASS$", file="{log_file}")

@@ -396,6 +396,18 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     return params;
 }
 
+namespace {
+
+std::vector<std::string_view> named(Parameters const& parameters) {
+    std::string const& operation = parameters.find("operation")->second;
+    bool const windows = std::any_of(std::begin(kind_table), std::end(kind_table),
+                                     [&](KindInfo const& kind) { return kind.windows && kind.name == operation; });
+    return windows ? std::vector<std::string_view>{"operation", "window", "pairs"}
+                   : std::vector<std::string_view>{"operation"};
+}
+
+}  // namespace
+
 PatternType const& type() {
     static PatternType const collective{
         .name = "collective",
@@ -408,7 +420,8 @@ PatternType const& type() {
         .compute_parameters = compute_parameters,
         .computes_beside = compute_parameters[0],
         .set_by_communication = set_by_communication,
-        .has_sizes = has_sizes};
+        .has_sizes = has_sizes,
+        .named = named};
     return collective;
 }
 

@@ -36,6 +36,10 @@ class OsuTest(WithFolder):
         self.assertEqual((good["validation"], good["status"]), ({"verdict": "off", "of_origin": "passed"}, "ok"))
         self.assertEqual((bad["status"], bad["reason"], bad["time_ns"]), ("invalid", "osu_alltoall found wrong bytes", None))
 
+    def test_a_percentile_that_dlmb_prints_as_not_known_is_left_out(self) -> None:
+        few = self.cells(outputs.OSU_FULL.replace(" 9.10\n", " N/A\n"), "--ranks", "2")[0]
+        self.assertEqual(few["time_ns"]["percentiles"], {"50": 4300})
+
     def test_each_table_is_a_launch_with_its_own_ranks(self) -> None:
         lines = self.lines(outputs.OSU_MANY, "--ranks", "16", "--ranks-per-node", "8")
         launches = {line["program"]: line["world"] for line in lines if line["kind"] == "launch"}

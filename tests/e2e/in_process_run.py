@@ -216,6 +216,35 @@ class InProcessRun(unittest.TestCase):
         self.assertEqual(done.returncode, 77, done.stdout)
         (cell,) = cells(self.results, "skipped")
         self.assertIn("mpi", cell["reason"])
+        self.assertTrue(done.stdout.endswith("# cells: 1 skipped\nDLMB_RESULT: SKIPPED\n"), done.stdout)
+        self.assertEqual(lines(self.results)[-1]["status"], "skipped")
+        self.assertEqual(validate(self.results).returncode, 0, validate(self.results).stdout)
+
+    def test_too_few_samples_have_no_interval_and_a_line_says_so(self):
+        for count, known in ((5, False), (6, True)):
+            self.results.unlink(missing_ok=True)
+            done = run([MOE, *small()[:-4], "-i", str(count), "-x", "2", "--backend", "in_process", "--ranks", "2",
+                        "--results", str(self.results)])
+            (cell,) = cells(self.results, "ok")
+            intervals = [cell["time_ns"][name] is not None for name in ("median_low", "median_high", "p90", "p95")]
+            self.assertEqual(intervals, [known, known, False, False])
+            self.assertEqual("fewer than 6 samples, so no interval" in done.stdout, not known)
+            self.assertEqual(validate(self.results).returncode, 0, validate(self.results).stdout)
+
+    def test_lines_for_scripts_are_comments_in_the_layouts_of_the_suites(self):
+        for layout in ("osu", "nccl"):
+            done = self.measure("--layout", layout)
+            self.assertTrue(done.stdout.endswith("# DLMB_RESULT: PASS\n"), done.stdout)
+            self.assertIn("\n# DLMB-FOM ", done.stdout)
+
+    def test_a_row_has_at_most_80_characters_and_no_time_more_than_four_digits(self):
+        done = self.measure()
+        rows = [line for line in done.stdout.splitlines() if line[:1] not in "#D"]
+        self.assertGreater(len(rows), 1)
+        for row in rows:
+            self.assertLessEqual(len(row), 80)
+            for figure in row.split()[3:7]:
+                self.assertLessEqual(len(figure.replace(".", "").strip("0")), 4, row)
 
     def test_a_reordering_of_plans_without_computations_is_skipped_beside_what_runs(self):
         self.measure("--transform", "none", "--transform", "reorder", ranks=2)

@@ -207,25 +207,25 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
     OptionGroup group(app, "Measuring");
     group
         .add("-i,--iterations", runner.iterations,
-             "timed iterations (calls) per cell, whatever the timing [adaptive; osu, nccl: as many as they make]")
+             "timed iterations (calls) per cell [until the median is known well; --timing osu, nccl: as these suites]")
         ->check(CLI::Range(std::uint64_t{1}, most_iterations));
     group
         .add("-x,--warmup", runner.warmup,
-             "warm-up iterations (calls) per cell [adaptive; osu, nccl: as many as they make]")
+             "warm-up iterations (calls) per cell [until times settle; --timing osu, nccl: as these suites]")
         ->check(CLI::Range(std::uint64_t{0}, most_iterations));
     group.seconds("--time-limit", runner.time_limit_ns,
-                  "seconds of timed iterations per cell where their count is not fixed");
+                  "seconds of timed iterations per cell, unless -i fixes their number");
     group
         .with_default("--drop-slower", texts.drop_slower,
-                      "--method all: what is this many times slower than its backend's best gets no more rounds; 0: "
-                      "all do")
+                      "--method all: stop measuring methods this many times slower than the best; 0: never")
         ->check(number_check(0, most_times));
-    group.choice("--rounds-over", options.rounds_over_sweep, {{"point", false}, {"sweep", true}},
-                 "point: the cells of a point take turns; sweep: those of as many points as fit in memory (rows come "
-                 "late and in no order)");
+    group.choice(
+        "--rounds-over", options.rounds_over_sweep, {{"point", false}, {"sweep", true}},
+        "point: backends and methods take turns at each point of the sweep; sweep: at as many points as fit in "
+        "memory (rows come late)");
     group
         .add("--order-seed", options.order_seed,
-             "seed of the order in which rounds visit the cells [another one in each launch, recorded]")
+             "seed of the order in which backends and methods take turns [another one in each launch, recorded]")
         ->check(whole_number_check);
     group.named("--timing", runner.mode, measure::every_mode,
                 "isolated: synchronised start per iteration; stream: back to back; osu, nccl: as OSU Micro-Benchmarks "
@@ -239,22 +239,23 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
                  "on: check every byte before and after timing, and of some timed iterations of each round "
                  "(docs/measuring.md); off");
     group.flag("--reproducible", texts.reproducible,
-               "after timing, run 200 iterations on operands whose sum depends on the order of additions, ranks begun "
-               "at random moments: how many bit patterns the floating-point sums have");
+               "after timing, add numbers whose sum depends on the order, 200 times, with ranks that begin at random "
+               "moments: how many different results there are");
     group.named("--cache", runner.cache, measure::every_cache_mode,
                 "rotate: iterations take several sets of buffers in turn, together larger than the caches; warm: one "
                 "set, as osu has it; flush: one set, caches swept before each iteration");
     group.named("--fill", runner.fill, measure::every_fill,
-                "random: what is timed moves coded payload; zeros: zeros, for curiosity only");
+                "random: timed iterations move the payload that is checked; zeros: they move zeros, which may be "
+                "faster");
     group.choice("--gpu-gate", runner.gate, {{"none", false}, {"spin", true}},
-                 "spin: on GPU memory, what was queued starts together when all ranks are ready; none");
+                 "on GPU memory: spin: queued work starts when all ranks have queued theirs; none: at once");
     group.named("--calibration", options.calibration, std::array{Effort::off, Effort::brief, Effort::full},
                 "measure the noise floor first: short (0.1 s at most), full (2 s, with transports) or off");
     group.seconds("--timeout", runner.timeout_ns,
-                  "seconds without progress, from MPI_Init to MPI_Finalize, until the launch is ended");
+                  "end the launch after this many seconds without progress, from MPI_Init to MPI_Finalize");
     group
         .with_default("--ranks", options.ranks,
-                      "ranks as threads when started without a launcher, and the world of a plan that is printed")
+                      "ranks without a launcher (threads of one process), and of a printed plan")
         ->check(CLI::Range(1, most_ranks));
     group.add("--buffer-limit", texts.buffer_limit,
               "bytes per rank that the buffers of a point may take; larger points are skipped [what is free]");
@@ -266,7 +267,7 @@ void add_output(CLI::App& app, PatternType const& type, Options& options, Texts&
     OptionGroup group(app, "Output");
     group.path("--results", options.results, "append the results to this JSON Lines file");
     group.flag("--resume", options.resume, "skip cells that the results file already holds as ok");
-    group.add("--campaign", options.campaign, "name that joins several launches in the results");
+    group.add("--campaign", options.campaign, "name of a campaign: launches that are compared as one side");
     auto const has_plan = [](ParameterInfo const& parameter) { return parameter.name == "plan"; };
     if (std::none_of(type.parameters.begin(), type.parameters.end(), has_plan)) {
         group.choice("--plan", options.plan,
@@ -279,7 +280,7 @@ void add_output(CLI::App& app, PatternType const& type, Options& options, Texts&
     group.choice("--layout", options.layout, {{"dlmb", Layout::dlmb}, {"osu", Layout::osu}, {"nccl", Layout::nccl}},
                  "human table: dlmb, osu or nccl (times in us, bandwidth in 10^9 B/s)");
     group.choice("--columns", options.columns, {{"fitting", Columns::fitting}, {"all", Columns::all}},
-                 "layout dlmb: fitting: the columns that fit on 120 characters; all");
+                 "layout dlmb: fitting: the columns that fit on 80 characters; all");
     group.add("--percentiles", options.percentiles, "layout osu: percentiles of the samples as further columns")
         ->delimiter(',')
         ->check(CLI::Range(1, 100));

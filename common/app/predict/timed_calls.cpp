@@ -23,8 +23,6 @@ namespace {
 using dlmb::predict::Collective;
 using dlmb::predict::TimeRange;
 
-constexpr std::size_t enough_launches = 6;
-
 /// Columns of a table that are no condition of the measurement.
 constexpr std::array<std::string_view, 8> outcome_columns{"collective", "bytes",      "median_us", "p10_us",
                                                           "p90_us",     "iterations", "campaign",  "test"};
@@ -67,9 +65,8 @@ private:
             hull.has_interval = hull.has_interval && launch.has_interval;
         }
         hull.time = measure::median(times);
-        if (times.size() >= enough_launches) {
-            auto const interval = measure::median_interval(times);
-            return {hull.time, interval.low, interval.high, true};
+        if (auto const interval = measure::median_interval(times)) {
+            return {hull.time, interval->low, interval->high, true};
         }
         return hull;
     }
@@ -127,10 +124,10 @@ private:
         bool const per_rank = *collective == Collective::allgather || *collective == Collective::gather ||
                               *collective == Collective::scatter || *collective == Collective::alltoall;
         measure::TimeSummary const& time = cell.result.time;
-        bool const converted = cell.origin.has_value();
+        bool const has_interval = !cell.origin && time.median_low && time.median_high;
         TimeRange const us{time.median / nanoseconds_per_microsecond,
-                           (converted ? time.median : time.median_low) / nanoseconds_per_microsecond,
-                           (converted ? time.median : time.median_high) / nanoseconds_per_microsecond, !converted};
+                           time.median_low.value_or(time.median) / nanoseconds_per_microsecond,
+                           time.median_high.value_or(time.median) / nanoseconds_per_microsecond, has_interval};
         keep(setting_of(cell, launch), *collective, per_rank ? *message * ranks : *message, us);
         return true;
     }

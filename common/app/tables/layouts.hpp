@@ -8,19 +8,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace dlmb::app {
 
-/// The first line: program, ranks, launch.
+/// The first lines: program, ranks, launch, noise floor.
 [[nodiscard]] std::string preamble(record::Launch const& launch, std::string_view pattern);
-
-/// A cell without a time: its status and reason, as a comment.
-[[nodiscard]] std::string note(record::Record const& cell, std::string_view title,
-                               std::optional<Bytes> size = std::nullopt);
 
 /// As OSU Micro-Benchmarks and nccl-tests print theirs.
 [[nodiscard]] std::unique_ptr<Table> make_osu_table(std::vector<std::uint64_t> percentiles);

@@ -53,8 +53,9 @@ public:
         auto found =
             std::find_if(series_.begin(), series_.end(), [&](Series const& each) { return each.heading == heading; });
         if (found == series_.end()) {
-            found = series_.insert(found, {last_title_, std::move(heading), "", {}, ""});
+            found = series_.insert(found, {last_title_, std::move(heading), "", {}, "", place_of(cell.cell_id)});
         }
+        found->place = std::min(found->place, place_of(cell.cell_id));
         if (cell.result.status == measure::Status::ok) {
             found->columns = found->columns.empty() ? columns(cell) : found->columns;
             take(found->rows, size.value_or(0), row(cell));
@@ -65,6 +66,7 @@ public:
     }
     /// The first series of a title goes on; those of the titles before are complete.
     [[nodiscard]] std::string ready() final {
+        sort_series();
         std::string text;
         bool first = true;
         for (Series& each : series_) {
@@ -77,11 +79,12 @@ public:
         return text;
     }
     [[nodiscard]] std::string footer() final {
+        sort_series();
         std::string text;
         for (Series& each : series_) {
             text += print(each, false);
         }
-        return text + totals();
+        return text + skipped_likewise() + totals();
     }
 
 protected:
@@ -112,7 +115,13 @@ private:
         std::string columns;
         Rows rows;  // that are not printed yet
         std::string notes;
+        std::size_t place;  // of its first cell
     };
+
+    void sort_series() {
+        std::stable_sort(series_.begin(), series_.end(),
+                         [](Series const& one, Series const& other) { return one.place < other.place; });
+    }
 
     static void take(Rows& rows, Bytes size, Row half) {
         auto const [begin, end] = rows.equal_range(size);
@@ -143,7 +152,7 @@ private:
         return text + lines;
     }
 
-    std::vector<Series> series_;  // in the order in which they began
+    std::vector<Series> series_;
     std::string last_title_;
     std::string open_;  // the heading that rows stand under
 };
@@ -221,10 +230,9 @@ private:
                                        us(shown.min), us(shown.max), time.samples * cell.result.iterations_per_sample);
         std::vector<Nanoseconds> sorted = cell.result.samples_ns;
         std::sort(sorted.begin(), sorted.end());
-        for (std::uint64_t const percentile : percentiles_) {
-            text += sorted.empty()
-                        ? fmt::format("{:>20}", "N/A")
-                        : fmt::format("{:>20.2f}", us(static_cast<double>(measure::nearest_rank(sorted, percentile))));
+        for (std::uint64_t const percent : percentiles_) {
+            auto const value = measure::percentile(sorted, percent);
+            text += value ? fmt::format("{:>20.2f}", us(static_cast<double>(*value))) : fmt::format("{:>20}", "N/A");
         }
         return {text};
     }
@@ -279,7 +287,7 @@ private:
     }
     [[nodiscard]] std::string name_of_series(std::string_view title) const override {
         std::string name(title);
-        for (std::string_view const word : {"in-place=on ", "in-place=off "}) {
+        for (std::string_view const word : {" in-place=on", " in-place=off"}) {
             if (std::size_t const at = name.find(word); joins_ && at != name.npos) {
                 name.erase(at, word.size());
             }

@@ -4,6 +4,7 @@
 #include "common/app/launch_calibration.hpp"
 #include "common/app/sweep.hpp"
 #include "common/app/tables/layouts.hpp"
+#include "common/base/digits.hpp"
 #include "common/base/units.hpp"
 #include "common/plan/traffic.hpp"
 
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -24,10 +26,22 @@ std::string preamble(record::Launch const& launch, std::string_view pattern) {
            calibration_line(launch.calibration);
 }
 
-std::string note(record::Record const& cell, std::string_view title, std::optional<Bytes> size) {
+std::string Table::note(record::Record const& cell, std::string_view title, std::optional<Bytes> size) {
+    if (cell.result.status == measure::Status::skipped && !reasons_.insert(cell.result.reason).second) {
+        ++skipped_likewise_[cell.identity.backend];
+        return "";
+    }
     return fmt::format("# {}{} {} {} {}: {}: {}\n", title, size ? " " + exact_size(*size) : "", cell.identity.backend,
                        cell.identity.method, cell.identity.memory, measure::name_of(cell.result.status),
                        cell.result.reason);
+}
+
+std::string Table::skipped_likewise() const {
+    std::vector<std::string> parts;
+    for (auto const& [backend, cells] : skipped_likewise_) {
+        parts.push_back(fmt::format("{} of {}", counted(cells, "cell"), backend));
+    }
+    return parts.empty() ? "" : fmt::format("# skipped likewise: {}\n", fmt::join(parts, ", "));
 }
 
 namespace {
@@ -39,15 +53,16 @@ public:
     explicit OwnTable(Columns columns) : columns_(columns) {}
 
     [[nodiscard]] std::string header(record::Launch const& launch, std::string_view pattern) const override {
-        return preamble(launch, pattern) +
-               "# time: over all ranks per iteration, median with its 95 % interval; bandwidth in 10^9 B/s\n";
+        return preamble(launch, pattern) + "# time of an iteration over all ranks: median and its 95 % interval\n"
+                                           "# bandwidth: 10^9 bytes per second\n";
     }
 
     void expect(SweepPoint const& point) override { widths_[traffic] = std::max(widths_[traffic], point.title.size()); }
 
     void add(record::Record const& cell, std::string_view title) override {
+        std::size_t const place = place_of(cell.cell_id);
         if (cell.result.status != measure::Status::ok) {
-            lines_.push_back({{}, note(cell, title)});
+            lines_.push_back({place, {}, note(cell, title)});
             return;
         }
         add_line(cell, title, "all", cell.result.time, cell.traffic);
@@ -63,6 +78,8 @@ public:
     }
 
     [[nodiscard]] std::string ready() override {
+        std::stable_sort(lines_.begin(), lines_.end(),
+                         [](Line const& one, Line const& other) { return one.place < other.place; });
         bool any = false;
         for (Line const& line : lines_) {
             for (std::size_t column = 0; column < line.cells.size(); ++column) {
@@ -76,8 +93,8 @@ public:
             Shape const shape = shape_that_fits();
             if (shape != printed_) {
                 printed_ = shape;
-                std::vector<std::string> const names(std::begin(headings), std::end(headings));
-                text += line_of(shape, names, "# ");
+                text += line_of(shape, {headings.begin(), headings.end()}, "# ") +
+                        line_of(shape, {units.begin(), units.end()}, "# ");
                 beside_ = "";
             }
         }
@@ -88,14 +105,14 @@ public:
         return text;
     }
 
-    [[nodiscard]] std::string footer() override { return ready(); }
+    [[nodiscard]] std::string footer() override { return ready() + skipped_likewise(); }
 
 private:
     enum Column : std::size_t {
         traffic,
+        memory,
         backend,
         method,
-        memory,
         phase,
         median,
         low,
@@ -107,11 +124,14 @@ private:
         check,
         count
     };
-    static constexpr std::array<std::string_view, count> headings{
-        "traffic",   "backend",  "method", "memory",  "phase", "median [us]", "low [us]",
-        "high [us]", "p95 [us]", "busbw",  "samples", "bytes", "check"};
+    static constexpr std::array<std::string_view, count> headings{"traffic", "memory", "backend", "method", "phase",
+                                                                  "median",  "low",    "high",    "p95",    "busbw",
+                                                                  "samples", "bytes",  "check"};
+    static constexpr std::array<std::string_view, count> units{"",     "",     "",       "", "",    "[us]", "[us]",
+                                                               "[us]", "[us]", "[GB/s]", "", "[B]", ""};
 
     struct Line {
+        std::size_t place;               // of its cell
         std::vector<std::string> cells;  // empty: only the comment
         std::string comment;             // whole lines behind it
     };
@@ -122,6 +142,13 @@ private:
             return std::accumulate(
                 widths.begin(), widths.end(), std::size_t{0},
                 [](std::size_t sum, std::size_t width) { return sum + width + (width > 0 ? 1 : 0); });
+        }
+        [[nodiscard]] Shape without(std::initializer_list<Column> columns) const {
+            Shape shape = *this;
+            for (Column const column : columns) {
+                shape.widths[column] = 0;
+            }
+            return shape;
         }
     };
 
@@ -161,41 +188,39 @@ private:
         bool const shares = cell.statistics.count("unchecked_steps") > 0;
         char const* const passed = shares ? "part" : "ok";
         bool const checked = cell.result.validation.verdict == measure::Verdict::passed;
-        lines_.push_back(
-            {{std::string(title), cell.identity.backend, cell.identity.method, cell.identity.memory, std::string(label),
-              human_us(time.median), human_us(time.median_low), human_us(time.median_high), human_us(time.p95),
-              fmt::format("{:.3f}", bandwidth(moved, time.median).busbw_GBps), fmt::format("{}", time.samples),
-              human_bytes(moved.busiest_rank_bytes), checked ? passed : "off"},
-             ""});
+        auto const us = [](std::optional<double> ns) { return ns ? human_us(*ns) : std::string("-"); };
+        lines_.push_back({place_of(cell.cell_id),
+                          {std::string(title), cell.identity.memory, cell.identity.backend, cell.identity.method,
+                           std::string(label), us(time.median), us(time.median_low), us(time.median_high), us(time.p95),
+                           four_digits(bandwidth(moved, time.median).busbw_GBps), fmt::format("{}", time.samples),
+                           fmt::format("{}", moved.busiest_rank_bytes), checked ? passed : "off"},
+                          ""});
     }
 
-    /// Labels move to a line of their own before figures are left out, and of these samples go first.
+    /// Traffic and memory move to a line of their own before figures are left out; backend and method do where that is
+    /// not enough.
     [[nodiscard]] Shape shape_that_fits() const {
-        constexpr std::size_t line_length = 120;
-        Shape shape{widths_};
-        shape.widths[phase] = has_phases_ || columns_ == Columns::all ? widths_[phase] : 0;
-        auto const fits = [&] {
-            Shape with_mark = shape;  // the heading of the first column has "# " before it
+        constexpr std::size_t line_length = 80;
+        Shape everything{widths_};
+        everything.widths[phase] = has_phases_ || columns_ == Columns::all ? widths_[phase] : 0;
+        auto const with_mark = [](Shape shape) {  // the heading of the first column has "# " before it
             std::size_t const first = first_shown(shape);
-            with_mark.widths[first] = std::max(with_mark.widths[first], headings[first].size() + 2);
-            shape = with_mark;
-            return columns_ == Columns::all || shape.length() <= line_length + 1;
+            shape.widths[first] = std::max(shape.widths[first], headings[first].size() + 2);
+            return shape;
         };
-        Shape const everything = shape;
-        for (std::size_t const labels : {std::size_t{traffic}, std::size_t{backend}, std::size_t{phase}}) {
-            for (bool const with_samples : {true, false}) {
-                shape = everything;
-                std::fill(shape.widths.begin(), shape.widths.begin() + static_cast<std::ptrdiff_t>(labels), 0);
-                shape.widths[samples] = with_samples ? everything.widths[samples] : 0;
-                if (fits()) {
-                    return shape;
-                }
+        if (columns_ == Columns::all) {
+            return with_mark(everything);
+        }
+        Shape const in_rows = everything.without({traffic, memory});
+        Shape const alone = in_rows.without({backend, method});
+        for (Shape const& shape :
+             {everything, in_rows, in_rows.without({bytes}), in_rows.without({bytes, p95}),
+              in_rows.without({bytes, p95, samples}), alone, alone.without({bytes}), alone.without({bytes, p95})}) {
+            if (Shape const marked = with_mark(shape); marked.length() <= line_length + 1) {
+                return marked;
             }
         }
-        for (Column const less : {bytes, p95}) {
-            shape.widths[less] = 0;
-        }
-        return shape;
+        return with_mark(alone.without({bytes, p95, samples}));
     }
 
     static std::size_t first_shown(Shape const& shape) {
@@ -204,15 +229,15 @@ private:
             shape.widths.begin());
     }
 
-    /// "# deepseek-v3 tokens=128 mpi/alltoallv host": the labels that have no column, where they change.
+    /// "# deepseek-v3 tokens=128, host memory, mpi alltoallv": the labels that have no column, where they change.
     std::string beside(std::vector<std::string> const& cells) {
         std::size_t const first = first_shown(printed_);
         if (first == traffic) {
             return "";
         }
-        std::string text = "# " + cells[traffic];
+        std::string text = fmt::format("# {}, {} memory", cells[traffic], cells[memory]);
         if (first > backend) {
-            text += fmt::format(" {}/{} {}", cells[backend], cells[method], cells[memory]);
+            text += fmt::format(", {} {}", cells[backend], cells[method]);
         }
         text += '\n';
         return text == beside_ ? "" : beside_ = text;
@@ -228,14 +253,14 @@ private:
             text += column < median ? fmt::format("{:<{}} ", cell, shape.widths[column])
                                     : fmt::format("{:>{}} ", cell, shape.widths[column]);
         }
-        text.back() = '\n';
-        return text;
+        text.erase(text.find_last_not_of(' ') + 1);
+        return text + '\n';
     }
 
     Columns columns_;
     std::vector<Line> lines_;  // that are not printed yet
-    // Times up to a second have room from the start, so that the columns of a sweep stay where they are.
-    std::array<std::size_t, count> widths_{7, 7, 6, 6, 5, 11, 10, 10, 10, 7, 7, 9, 5};
+    // Times up to ten seconds have room from the start, so that the columns of a sweep stay where they are.
+    std::array<std::size_t, count> widths_{7, 6, 7, 6, 5, 7, 7, 7, 7, 6, 7, 9, 5};
     bool has_phases_ = false;
     Shape printed_;
     std::string beside_;
@@ -253,6 +278,10 @@ std::unique_ptr<Table> make_table(Options const& options) {
         break;
     }
     return std::make_unique<OwnTable>(options.columns);
+}
+
+std::string_view mark_of(Layout layout) {
+    return layout == Layout::dlmb ? "" : "# ";
 }
 
 std::string figure_of_merit(record::Record const& cell) {

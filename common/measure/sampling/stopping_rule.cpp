@@ -168,11 +168,9 @@ bool StoppingRule::round_over() const {
 }
 
 Stop StoppingRule::stop_after_round() const {
-    if (round_medians_.size() >= rounds_enough) {
-        Interval const interval = median_interval(round_medians_);
-        if ((interval.high - interval.low) / 2 <= limits_.precision * median(round_medians_)) {
-            return Stop::precision;
-        }
+    auto const interval = median_interval(round_medians_);
+    if (interval && (interval->high - interval->low) / 2 <= limits_.precision * median(round_medians_)) {
+        return Stop::precision;
     }
     if (elapsed_ns_ >= limits_.time_ns && samples_ >= samples_least) {
         return Stop::time;

@@ -10,8 +10,6 @@
 namespace dlmb::measure {
 namespace {
 
-// Below this many samples no 95 % upper bound of the 99th percentile exists: 0.99^298 > 0.05 > 0.99^299.
-constexpr std::uint64_t least_samples_for_p99 = 299;
 // The extremes of 5 values enclose the median with 1 - 2 / 2^5 = 93.75 %, those of 6 with 96.9 %.
 constexpr std::uint64_t least_samples_for_interval = 6;
 constexpr double confidence = 0.95;
@@ -31,9 +29,12 @@ double median_of_sorted(std::vector<Value> const& sorted) {
 }
 
 template <class Value>
-Interval interval_of_sorted(std::vector<Value> const& sorted) {
-    IntervalRanks const ranks = median_interval_ranks(sorted.size()).value_or(IntervalRanks{1, sorted.size()});
-    return {static_cast<double>(sorted[ranks.low - 1]), static_cast<double>(sorted[ranks.high - 1])};
+std::optional<Interval> interval_of_sorted(std::vector<Value> const& sorted) {
+    auto const ranks = median_interval_ranks(sorted.size());
+    if (!ranks) {
+        return std::nullopt;
+    }
+    return Interval{static_cast<double>(sorted[ranks->low - 1]), static_cast<double>(sorted[ranks->high - 1])};
 }
 
 /// Median of the distances to `centre`.
@@ -86,6 +87,14 @@ Nanoseconds nearest_rank(std::span<Nanoseconds const> sorted, std::uint64_t perc
     return sorted[std::clamp<std::uint64_t>(rank, 1, sorted.size()) - 1];
 }
 
+// All of n values lie on one side of the percentile with share^n, share being that of its longer side: 0.99^298 > 0.05
+// > 0.99^299. Until that is rare the extreme of the values says nothing of it.
+std::optional<Nanoseconds> percentile(std::span<Nanoseconds const> sorted, std::uint64_t percent) {
+    double const share = static_cast<double>(std::max(percent, 100 - percent)) / 100;
+    bool const enough = percent == 100 || std::pow(share, static_cast<double>(sorted.size())) <= 1 - confidence;
+    return sorted.empty() || !enough ? std::nullopt : std::optional(nearest_rank(sorted, percent));
+}
+
 std::optional<IntervalRanks> median_interval_ranks(std::uint64_t n) {
     if (n < least_samples_for_interval) {
         return std::nullopt;
@@ -117,7 +126,7 @@ std::optional<IntervalRanks> median_interval_ranks(std::uint64_t n) {
     return IntervalRanks{low, n + 1 - low};
 }
 
-Interval median_interval(std::span<double const> values) {
+std::optional<Interval> median_interval(std::span<double const> values) {
     return interval_of_sorted(ascending(values));
 }
 
@@ -127,23 +136,26 @@ TimeSummary summarize(std::span<Nanoseconds const> samples) {
         return summary;
     }
     std::vector<Nanoseconds> const sorted = ascending(samples);
-    Interval const interval = interval_of_sorted(sorted);
+    auto const part = [&](std::uint64_t percent) -> std::optional<double> {
+        auto const value = percentile(sorted, percent);
+        return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+    };
     summary.samples = sorted.size();
     summary.median = median_of_sorted(sorted);
-    summary.median_low = interval.low;
-    summary.median_high = interval.high;
+    if (auto const interval = interval_of_sorted(sorted)) {
+        summary.median_low = interval->low;
+        summary.median_high = interval->high;
+    }
     summary.min = static_cast<double>(sorted.front());
     summary.max = static_cast<double>(sorted.back());
     summary.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
     summary.q1 = static_cast<double>(nearest_rank(sorted, 25));
     summary.q3 = static_cast<double>(nearest_rank(sorted, 75));
-    summary.p90 = static_cast<double>(nearest_rank(sorted, 90));
-    summary.p95 = static_cast<double>(nearest_rank(sorted, 95));
+    summary.p90 = part(90);
+    summary.p95 = part(95);
+    summary.p99 = part(99);
     summary.mad = median_distance(sorted, summary.median);
     summary.outliers = count_outliers(sorted, summary.q1, summary.q3);
-    if (sorted.size() >= least_samples_for_p99) {
-        summary.p99 = static_cast<double>(nearest_rank(sorted, 99));
-    }
     return summary;
 }
 

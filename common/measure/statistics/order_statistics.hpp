@@ -25,6 +25,10 @@ namespace dlmb::measure {
 /// Nearest rank: x[ceil(percent / 100 * n) - 1] of ascending, non-empty values, 0 < percent <= 100.
 [[nodiscard]] Nanoseconds nearest_rank(std::span<Nanoseconds const> sorted, std::uint64_t percent);
 
+/// The nearest rank where there are enough values to bound that percentile from both sides with 95 %: from 5 on for the
+/// 50th, 29 for the 90th, 59 for the 95th, 299 for the 99th. The 100th is the largest value, of any number.
+[[nodiscard]] std::optional<Nanoseconds> percentile(std::span<Nanoseconds const> sorted, std::uint64_t percent);
+
 /// 1-based ranks of the two order statistics that enclose the median.
 struct IntervalRanks {
     std::uint64_t low = 0;
@@ -40,8 +44,8 @@ struct Interval {
     double high = 0;
 };
 
-/// 95 % interval of the median; the extremes below 6 values. Not for empty sets.
-[[nodiscard]] Interval median_interval(std::span<double const> values);
+/// 95 % interval of the median. None below 6 values.
+[[nodiscard]] std::optional<Interval> median_interval(std::span<double const> values);
 
 /// All zero for no samples.
 [[nodiscard]] TimeSummary summarize(std::span<Nanoseconds const> samples);

@@ -173,7 +173,8 @@ class Reader:
                     found.time_ns[field] = ns(one)
             if "Iterations" in values:
                 found.time_ns["samples"] = whole(self.path, line, "Iterations", values["Iterations"])
-            tails = {name[1:].split()[0]: ns(value(name) or 0) for name in values if name.endswith("Tail Lat")}
+            # DLMB prints N/A where samples are too few for a percentile.
+            tails = {name[1:].split()[0]: ns(value(name) or 0) for name in values if name.endswith("Tail Lat") and values[name] != "N/A"}
             if tails:
                 found.time_ns["percentiles"] = tails
             columns = [each for each in (next((name for name in names if name in values), "") for names in (FASTEST, (of_time,), SLOWEST)) if each]

@@ -83,6 +83,83 @@ TEST(Reporter, PrintsEveryLineOfALaunchWhoseFileIsRemovedMeanwhile) {
     std::filesystem::remove_all(folder);
 }
 
+/// What a launch prints of these cells, and how it ends.
+std::pair<std::string, int> printed(Options const& options, std::vector<record::Record> const& cells) {
+    testing::internal::CaptureStdout();
+    int code = 0;
+    {
+        Reporter reporter(options, collective::type(), record::sample_launch(), true);
+        for (record::Record const& cell : cells) {
+            reporter.cell(cell, "a point");
+        }
+        reporter.rows();
+        code = reporter.finish();
+    }
+    return {testing::internal::GetCapturedStdout(), code};
+}
+
+TEST(Reporter, HasAWordOfItsOwnWhereEverythingWasSkipped) {
+    Options options;
+    options.figures = true;
+    auto const [skipped, nothing_ran] = printed(options, {record::sample_skipped_cell()});
+    EXPECT_THAT(skipped, testing::EndsWith("# cells: 1 skipped\nDLMB_RESULT: SKIPPED\n"));
+    EXPECT_EQ(nothing_ran, exit_nothing_ran);
+    auto const [both, ok] = printed(options, {record::sample_skipped_cell(), record::sample_cell()});
+    EXPECT_THAT(both, testing::EndsWith("DLMB_RESULT: PASS\n"));
+    EXPECT_EQ(ok, exit_ok);
+}
+
+TEST(Reporter, MarksTheLinesForScriptsWhereReadersKnowRowsAndCommentsOnly) {
+    for (Layout const layout : {Layout::osu, Layout::nccl}) {
+        Options options;
+        options.layout = layout;
+        options.figures = true;
+        std::string const text = printed(options, {record::sample_cell()}).first;
+        EXPECT_THAT(text, HasSubstr("\n# DLMB-FOM "));
+        EXPECT_THAT(text, testing::EndsWith("\n# DLMB_RESULT: PASS\n"));
+    }
+}
+
+// Under mpirun standard error is a pipe, as it is here.
+TEST(Progress, IsALineEveryTenSecondsWhereStandardErrorIsNoTerminal) {
+    constexpr Nanoseconds second = 1'000'000'000;
+    Nanoseconds now = 0;
+    testing::internal::CaptureStderr();
+    {
+        Progress progress(true, "dlmb_x", [&] { return now; });
+        progress.show("measuring 3 cells, up to 30 s");
+        now = 9 * second;
+        progress.still();
+        now = 10 * second;
+        progress.still();
+        now = 11 * second;
+        progress.show("measuring 2 cells, up to 20 s");
+        now = 20 * second;
+        progress.still();
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "dlmb_x: measuring 3 cells, up to 30 s\ndlmb_x: measuring 2 cells, up to 20 s\n");
+    testing::internal::CaptureStderr();
+    {
+        Progress others(false, "dlmb_x", [&] { return now; });
+        others.show("nothing");
+        now += 60 * second;
+        others.still();
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "rank 0 speaks for all";
+}
+
+TEST(Progress, SaysHowLongALaunchMayTake) {
+    measure::RunnerOptions options;  // 10 s per cell
+    EXPECT_EQ(length_of(2, options), "");
+    EXPECT_EQ(length_of(24, options), "may take up to 4 min: 24 cells, each up to 10 s (--time-limit)");
+    EXPECT_EQ(length_of(2000, options), "may take up to 5.6 h: 2000 cells, each up to 10 s (--time-limit)");
+    EXPECT_EQ(at_most(2, options), ", up to 20 s");
+    options.iterations = 100;
+    EXPECT_EQ(length_of(24, options), "") << "nothing limits it";
+    EXPECT_EQ(at_most(24, options), "");
+}
+
 TEST(Reporter, SaysOnceWhatFollowsFromAModel) {
     std::vector<SweepPoint> points(3);
     points[0].derived = points[1].derived = "--model llama: --hidden 64";

@@ -144,7 +144,7 @@ TEST(Sweep, ASizeThatFollowsFromAModelIsThePointAndNotASweep) {
     options.model->vocabulary = 128;
     std::vector<SweepPoint> const points = expand_sweep(collective::type(), options);
     ASSERT_EQ(points.size(), 1U);
-    EXPECT_EQ(points[0].title, "llama 115072 B");  // 2 * (128 + 16384 + 24576 + 64 + 2 * 8192)
+    EXPECT_EQ(points[0].title, "llama operation=allreduce 115072 B");  // 2 * (128 + 16384 + 24576 + 64 + 2 * 8192)
     EXPECT_EQ(points[0].parameters.at("message-size"), "115072");
 }
 
@@ -223,8 +223,16 @@ TEST(Sweep, WhatCanBeInPlaceFollowsInPlace) {
 TEST(Sweep, ADefaultRangeIsExpandedToo) {
     Titles const all = titles({});
     EXPECT_EQ(all.size(), 18U);  // 2^3 to 2^20
-    EXPECT_EQ(all.front(), "8 B");
-    EXPECT_EQ(all.back(), "1 M");
+    EXPECT_EQ(all.front(), "operation=allreduce 8 B");
+    EXPECT_EQ(all.back(), "operation=allreduce 1 M");
+}
+
+TEST(Sweep, ATitleNamesTheOperationAlsoWhereItIsTheDefaultAndTheWindowsOfThoseThatHaveThem) {
+    EXPECT_EQ(titles({{"message-size", {"8:8"}}}), Titles{"operation=allreduce 8 B"});
+    EXPECT_EQ(titles({{"message-size", {"8:8"}}, {"operation", {"bandwidth"}}}),
+              Titles{"operation=bandwidth window=64 pairs=all 8 B"});
+    EXPECT_EQ(titles({{"message-size", {"8:8"}}, {"operation", {"bandwidth"}}, {"window", {"16", "32"}}}),
+              (Titles{"operation=bandwidth window=16 pairs=all 8 B", "operation=bandwidth window=32 pairs=all 8 B"}));
 }
 
 TEST(Sweep, WhatHasNoSizeIsOnePoint) {
@@ -233,7 +241,9 @@ TEST(Sweep, WhatHasNoSizeIsOnePoint) {
 }
 
 TEST(Sweep, RangesOfAListMayOverlap) {
-    EXPECT_EQ(titles({{"message-size", {"16", "32:32", "8:64"}}}), (Titles{"8 B", "16 B", "32 B", "64 B"}));
+    EXPECT_EQ(titles({{"message-size", {"16", "32:32", "8:64"}}}),
+              (Titles{"operation=allreduce 8 B", "operation=allreduce 16 B", "operation=allreduce 32 B",
+                      "operation=allreduce 64 B"}));
 }
 
 TEST(Sweep, SizesAreWrittenAsBytesSoThatOneSizeIsOneCell) {

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tables/table.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <regex>
 #include <sstream>
 
@@ -51,9 +53,27 @@ std::vector<std::string> lines_of(std::string const& text) {
 
 TEST(Table, OwnLayoutShowsMedianInMicrosecondsAndBusBandwidth) {
     std::string const row = shown(Layout::dlmb, example(), "mixtral-8x7b");
-    EXPECT_NE(row.find("2000.000"), std::string::npos) << row;
+    EXPECT_NE(row.find(" 2000 "), std::string::npos) << row;
     EXPECT_NE(row.find("1.500"), std::string::npos) << row;
     EXPECT_NE(row.find("ok"), std::string::npos) << row;
+}
+
+TEST(Table, OwnLayoutShowsFourDigitsOneUnitPerColumnAndNoIntervalWhereThereIsNone) {
+    record::Record cell = example();
+    cell.result.time.median = 1'234'567;
+    cell.result.time.samples = 4;
+    auto const words = [](std::string const& line) {
+        std::istringstream stream(line);
+        return std::vector<std::string>{std::istream_iterator<std::string>(stream), {}};
+    };
+    std::vector<std::string> lines = lines_of(shown(Layout::dlmb, cell, "mixtral-8x7b"));
+    ASSERT_EQ(lines.size(), 4U) << "names, units, label, figures";
+    EXPECT_THAT(words(lines[0]), testing::IsSupersetOf({"median", "low", "high", "p95", "busbw"}));
+    EXPECT_THAT(words(lines[1]), testing::IsSupersetOf({"[us]", "[us]", "[us]", "[us]", "[GB/s]"}));
+    EXPECT_THAT(lines[3], testing::ContainsRegex("1235 +- +- +- +2.430 +4 ")) << "3 MB in 1234.567 us";
+    cell.result.time.median_low = 1'200'000;
+    cell.result.time.median_high = 1'300'000;
+    EXPECT_THAT(shown(Layout::dlmb, cell, "mixtral-8x7b"), testing::ContainsRegex("1235 +1200 +1300 +- +2.430 "));
 }
 
 /// An allgather of 4 ranks with 1 MiB from each in 2 ms, as dlmb_collective records it.
@@ -67,14 +87,35 @@ record::Record gather(char const* size, char const* in_place = "off") {
     return cell;
 }
 
+TEST(Table, RowsStandInTheOrderThatWasAskedForNotOfWhoFinishedFirst) {
+    auto const of = [](char const* backend) {
+        record::Record cell = gather("8");
+        cell.cell_id = backend;
+        cell.identity.backend = backend;
+        return cell;
+    };
+    for (Layout const layout : {Layout::dlmb, Layout::osu, Layout::nccl}) {
+        auto const table = make_table(of_layout(layout));
+        for (char const* const backend : {"mpi", "ucx", "nccl"}) {
+            table->expect_cell(backend);
+        }
+        for (char const* const backend : {"nccl", "ucx", "mpi"}) {
+            table->add(of(backend), "operation=allgather 8 B");
+        }
+        std::string const text = table->ready() + table->footer();
+        EXPECT_LT(text.find("mpi"), text.find("ucx")) << text;
+        EXPECT_LT(text.find("ucx"), text.find("nccl")) << text;
+    }
+}
+
 TEST(Table, OwnLayoutHasOneRowForOnePhase) {
     record::Record cell = example();
     cell.result.phases = {{"only", cell.result.time}};
     cell.phases = {{"only", cell.traffic}};
-    EXPECT_EQ(lines_of(shown(Layout::dlmb, cell, "")).size(), 2U) << "names and figures";
+    EXPECT_EQ(lines_of(shown(Layout::dlmb, cell, "")).size(), 4U) << "names, units, label and figures";
     cell.result.phases.push_back({"other", cell.result.time});
     cell.phases.push_back({"other", cell.traffic});
-    EXPECT_EQ(lines_of(shown(Layout::dlmb, cell, "")).size(), 4U);
+    EXPECT_EQ(lines_of(shown(Layout::dlmb, cell, "")).size(), 6U);
 }
 
 TEST(Table, OwnLayoutFitsOnALineWhateverTheLabels) {
@@ -89,7 +130,7 @@ TEST(Table, OwnLayoutFitsOnALineWhateverTheLabels) {
             EXPECT_NE(text.find(title), std::string::npos);
             EXPECT_NE(text.find(method), std::string::npos) << text;
             for (std::string const& line : lines_of(text)) {
-                EXPECT_TRUE(line.size() <= 120 || line.starts_with("# t")) << line;
+                EXPECT_TRUE(line.size() <= 80 || line.starts_with("# t")) << line;
             }
         }
     }
@@ -101,22 +142,26 @@ TEST(Table, OwnLayoutShowsAllColumnsOnRequest) {
     auto const table = make_table(options);
     table->add(example(), std::string(100, 't'));
     std::vector<std::string> const lines = lines_of(table->ready());
-    ASSERT_EQ(lines.size(), 2U);
-    for (char const* const name : {"# traffic", "phase", "p95 [us]", "samples", "bytes"}) {
+    ASSERT_EQ(lines.size(), 3U);
+    for (char const* const name : {"# traffic", "phase", "p95", "samples", "bytes"}) {
         EXPECT_NE(lines[0].find(name), std::string::npos) << name;
     }
-    EXPECT_EQ(lines[0].size(), lines[1].size());
+    EXPECT_EQ(lines[0].size(), lines[2].size());
 }
 
 TEST(Table, OwnLayoutSaysItsColumnsAgainOnlyWhenTheyChange) {
     auto const table = make_table({});
     table->expect({"", {}, {}, "operation=allreduce 1024 K"});
     table->add(gather("8"), "operation=allreduce 8 B");
-    EXPECT_EQ(lines_of(table->ready()).size(), 2U);
+    EXPECT_EQ(lines_of(table->ready()).size(), 4U) << "names, units, label, figures";
+    table->add(gather("1048576"), "operation=allreduce 1024 K");
+    EXPECT_EQ(lines_of(table->ready()).size(), 2U) << "another label";
     table->add(gather("1048576"), "operation=allreduce 1024 K");
     EXPECT_EQ(lines_of(table->ready()).size(), 1U);
-    table->add(gather("1048576"), "operation=allreduce element=fp64 1024 K");
-    EXPECT_EQ(lines_of(table->ready()).size(), 3U) << "the label now has a line of its own";
+    record::Record longer = gather("1048576");
+    longer.identity.method = "algorithm:allreduce=ring_segmented:segment=32K";
+    table->add(longer, "operation=allreduce 1024 K");
+    EXPECT_EQ(lines_of(table->ready()).size(), 4U) << "the method now has a line of its own";
     EXPECT_EQ(table->footer(), "");
 }
 
@@ -180,11 +225,11 @@ TEST(Table, OsuLayoutAddsPercentiles) {
     options.percentiles = {50, 99};
     auto const table = make_table(options);
     record::Record cell = gather("8");
-    cell.result.samples_ns = {4000, 1000, 2000, 3000};  // nearest rank: the 2nd and the 4th
+    cell.result.samples_ns = {4000, 1000, 5000, 2000, 3000};  // too few for the 99th
     table->add(cell, "");
     std::string const text = table->ready();
     EXPECT_NE(text.find("    P50 Tail Lat(us)    P99 Tail Lat(us)\n"), std::string::npos) << text;
-    EXPECT_TRUE(text.ends_with("                2.00                4.00\n")) << text;
+    EXPECT_TRUE(text.ends_with("                3.00                 N/A\n")) << text;
 }
 
 TEST(Table, LayoutsOfSuitesHaveOneTablePerMethod) {
@@ -241,10 +286,10 @@ TEST(Table, NcclLayoutJoinsBothHalvesWhereBothAreMeasured) {
             table->expect({"", {parameters.begin(), parameters.end()}, {}, ""});
         }
     }
-    table->add(cell("1048576", "off"), "in-place=off operation=allgather 1 M");
-    table->add(cell("2097152", "off"), "in-place=off operation=allgather 2 M");
+    table->add(cell("1048576", "off"), "operation=allgather in-place=off 1 M");
+    table->add(cell("2097152", "off"), "operation=allgather in-place=off 2 M");
     EXPECT_EQ(table->ready(), "") << "rows wait for their other half";
-    table->add(cell("1048576", "on"), "in-place=on operation=allgather 1 M");
+    table->add(cell("1048576", "on"), "operation=allgather in-place=on 1 M");
     std::string const figures = "   2000.0    2.10    1.57      0";
     std::vector<std::string> const lines = lines_of(table->ready());
     EXPECT_EQ(lines.front(), "# operation=allgather mpi/alltoallv host");
@@ -311,6 +356,24 @@ TEST(Table, ASkippedCellIsACommentWithItsReason) {
         std::string const row = shown(layout, cell, "");
         EXPECT_EQ(row.front(), '#');
         EXPECT_NE(row.find("no CUDA device"), std::string::npos);
+    }
+}
+
+TEST(Table, WhatIsSkippedForOneReasonIsOneLineAndANumber) {
+    for (Layout const layout : {Layout::dlmb, Layout::osu, Layout::nccl}) {
+        auto const table = make_table(of_layout(layout));
+        std::string text;
+        for (int point = 0; point < 15; ++point) {
+            record::Record cell = gather("8");
+            cell.cell_id = std::to_string(point);
+            cell.result.status = measure::Status::skipped;
+            cell.result.reason = "no CUDA device";
+            table->add(cell, "point " + cell.cell_id);
+            text += table->ready();
+        }
+        text += table->footer();
+        EXPECT_EQ(text, "# point 0" + std::string(layout == Layout::dlmb ? "" : " 8 B") +
+                            " mpi alltoallv host: skipped: no CUDA device\n# skipped likewise: 14 cells of mpi\n");
     }
 }
 

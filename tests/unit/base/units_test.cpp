@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/digits.hpp"
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
 
@@ -82,7 +83,33 @@ TEST(HumanBytes, KeepsSmallNumbersExactAndRoundsLargeOnes) {
 
 TEST(HumanMicroseconds, HasThreeDecimals) {
     EXPECT_EQ(human_us(0), "0.000");
-    EXPECT_EQ(human_us(1234567), "1234.567");
+    EXPECT_EQ(human_us(24), "0.024");
+    EXPECT_EQ(human_us(1234567), "1235");
+}
+
+TEST(Digits, AreFourOfWhichThreeBehindThePoint) {
+    struct Case {
+        double value;
+        char const* text;
+    };
+    for (auto const& [value, text] :
+         {Case{0, "0.000"}, Case{0.0004, "0.000"}, Case{0.1234, "0.123"}, Case{1.2344, "1.234"}, Case{9.9996, "10.00"},
+          Case{12.345678, "12.35"}, Case{123.456, "123.5"}, Case{999.96, "1000"}, Case{1234.567, "1235"},
+          Case{12345, "12350"}, Case{9999999, "10000000"}, Case{-12.345678, "-12.35"}}) {
+        EXPECT_EQ(four_digits(value), text);
+    }
+}
+
+TEST(Digits, DurationsAndSharesHaveTheirUnit) {
+    EXPECT_EQ(human_duration(850), "850 ns");
+    EXPECT_EQ(human_duration(4'000), "4 us");
+    EXPECT_EQ(human_duration(12'345'678), "12.3 ms");
+    EXPECT_EQ(human_duration(1.5e9), "1.5 s");
+    EXPECT_EQ(human_percent(0.082), "8 %");
+    EXPECT_EQ(human_percent(0.0042), "0.4 %");
+    EXPECT_EQ(human_percent(37699), "over 1000 %");
+    EXPECT_EQ(counted(1, "cell"), "1 cell");
+    EXPECT_EQ(counted(0, "cell"), "0 cells");
 }
 
 }  // namespace

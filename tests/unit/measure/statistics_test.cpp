@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -39,21 +40,52 @@ TEST(Statistics, NoSamplesGiveZeros) {
     EXPECT_FALSE(summary.p99.has_value());
 }
 
-TEST(Statistics, OneSampleIsEveryQuantile) {
+TEST(Statistics, OneSampleHasNeitherIntervalNorPercentiles) {
     TimeSummary const summary = summarize(std::vector<Nanoseconds>{7});
-    for (double const value : {summary.median, summary.median_low, summary.median_high, summary.min, summary.max,
-                               summary.mean, summary.p95}) {
+    for (double const value : {summary.median, summary.min, summary.max, summary.mean}) {
         EXPECT_EQ(value, 7);
     }
     EXPECT_EQ(summary.samples, 1U);
+    for (auto const& unknown : {summary.median_low, summary.median_high, summary.p90, summary.p95, summary.p99}) {
+        EXPECT_FALSE(unknown.has_value()) << "one sample says nothing about others";
+    }
 }
 
 TEST(Statistics, TheMedianOfTwoIsTheirMean) {
     TimeSummary const summary = summarize(std::vector<Nanoseconds>{10, 5});
     EXPECT_EQ(summary.median, 7.5);
-    EXPECT_EQ(summary.median_low, 5);  // fewer than 6 values have no 95 % interval: the extremes
-    EXPECT_EQ(summary.median_high, 10);
-    EXPECT_EQ(summary.p95, 10);  // ceil(0.95 * 2) = 2nd of 2
+    EXPECT_FALSE(summary.median_low.has_value());
+}
+
+// The extremes of 5 values enclose the median with 1 - 2 / 2^5 = 93.75 %, those of 6 with 96.9 %.
+TEST(Statistics, TheIntervalOfTheMedianNeedsSixSamples) {
+    EXPECT_FALSE(summarize(descending(5)).median_low.has_value());
+    EXPECT_FALSE(summarize(descending(5)).median_high.has_value());
+    EXPECT_EQ(summarize(descending(6)).median_low, 1);
+    EXPECT_EQ(summarize(descending(6)).median_high, 6);
+    EXPECT_FALSE(median_interval(std::vector<double>{1, 2, 3, 4, 5}).has_value());
+}
+
+// 0.9^28 = 0.0523, 0.9^29 = 0.0471; 0.95^58 = 0.0510, 0.95^59 = 0.0485; 0.5^4 = 0.0625, 0.5^5 = 0.0313.
+TEST(Statistics, APercentileNeedsSoManySamplesThatTheyLieOnBothSidesOfIt) {
+    struct Needed {
+        std::uint64_t percent;
+        Nanoseconds samples;
+    };
+    for (auto const& [percent, samples] :
+         {Needed{50, 5}, Needed{90, 29}, Needed{10, 29}, Needed{95, 59}, Needed{99, 299}, Needed{1, 299}}) {
+        std::vector<Nanoseconds> sorted = descending(samples);
+        std::sort(sorted.begin(), sorted.end());
+        EXPECT_EQ(percentile(sorted, percent), nearest_rank(sorted, percent)) << percent;
+        sorted.pop_back();
+        EXPECT_FALSE(percentile(sorted, percent).has_value()) << percent;
+    }
+    EXPECT_EQ(percentile(std::vector<Nanoseconds>{3}, 100), 3) << "the largest of whatever there is";
+    EXPECT_FALSE(percentile({}, 100).has_value());
+    EXPECT_FALSE(summarize(descending(28)).p90.has_value());
+    EXPECT_EQ(summarize(descending(29)).p90, 27);  // ceil(26.1)
+    EXPECT_FALSE(summarize(descending(58)).p95.has_value());
+    EXPECT_EQ(summarize(descending(59)).p95, 57);  // ceil(56.05)
 }
 
 TEST(Statistics, ThreeSamplesAreSortedFirst) {
@@ -82,7 +114,6 @@ TEST(Statistics, SpreadIsThatOfTheQuartiles) {
     TimeSummary const summary = summarize(descending(8));
     EXPECT_EQ(summary.q1, 2);
     EXPECT_EQ(summary.q3, 6);
-    EXPECT_EQ(summary.p90, 8);  // ceil(7.2)
     EXPECT_EQ(summary.mad, 2);  // of 0.5 0.5 1.5 1.5 2.5 2.5 3.5 3.5
     EXPECT_EQ(summary.outliers, 0U);
 }
@@ -143,7 +174,7 @@ TEST(Statistics, TheMedianIntervalIsStableForManySamples) {
 
 TEST(Statistics, TheIntervalIsReadOffTheSortedValues) {
     std::vector<double> const nine{9, 1, 8, 2, 7, 3, 6, 4, 5};
-    Interval const interval = median_interval(nine);
+    Interval const interval = median_interval(nine).value();
     EXPECT_EQ(interval.low, 2);
     EXPECT_EQ(interval.high, 8);
 }

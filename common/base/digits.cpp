@@ -1,0 +1,52 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/digits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace dlmb {
+
+std::string four_digits(double value) {
+    constexpr int digits = 4;
+    constexpr int most_decimals = 3;
+    if (value == 0 || !std::isfinite(value)) {
+        return fmt::format("{:.3f}", value);
+    }
+    // Of the rounded number: 9.9996 is 10.00.
+    int const exponent = static_cast<int>(std::floor(std::log10(std::stod(fmt::format("{:.3e}", std::abs(value))))));
+    int const decimals = digits - 1 - exponent;
+    if (decimals >= 0) {
+        return fmt::format("{:.{}f}", value, std::min(decimals, most_decimals));
+    }
+    double const step = std::pow(10, -decimals);
+    return fmt::format("{:.0f}", std::round(value / step) * step);
+}
+
+std::string human_duration(double nanoseconds) {
+    constexpr std::array<char const*, 4> units{"ns", "us", "ms", "s"};
+    std::size_t unit = 0;
+    while (nanoseconds >= 1000 && unit + 1 < units.size()) {
+        nanoseconds /= 1000;
+        ++unit;
+    }
+    return fmt::format("{:.3g} {}", nanoseconds, units.at(unit));
+}
+
+std::string human_percent(double share) {
+    constexpr double most = 1000;
+    double const percent = 100 * share;
+    if (percent > most) {
+        return "over 1000 %";
+    }
+    return percent < 1 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+std::string counted(unsigned long long count, char const* noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace dlmb
