@@ -52,14 +52,13 @@ TrafficSummary mean(std::span<TrafficSummary const> draws) {
         result.payload_bytes += draw.payload_bytes;
         result.wire_bytes += draw.wire_bytes;
         result.self_bytes += draw.self_bytes;
-        result.busiest_rank_bytes += draw.busiest_rank_bytes;
+        result.busiest_rank_bytes += draw.busiest_rank_bytes / count;
         result.largest_total_bytes += draw.largest_total_bytes;
         result.balanced_rank_bytes += draw.balanced_rank_bytes / count;
         result.imbalance_send += draw.imbalance_send / count;
         result.imbalance_recv += draw.imbalance_recv / count;
     }
-    for (Bytes* sum : {&result.payload_bytes, &result.wire_bytes, &result.self_bytes, &result.busiest_rank_bytes,
-                       &result.largest_total_bytes}) {
+    for (Bytes* sum : {&result.payload_bytes, &result.wire_bytes, &result.self_bytes, &result.largest_total_bytes}) {
         *sum = (*sum + half) / draws.size();
     }
     return result;

@@ -121,11 +121,7 @@ public:
     }
     void operator()(AllReduce const& step) {
         Bytes const ranks = plan_.groups[step.group].members.size();
-        Bytes const elements = step.bytes / size_of(step.element);
-        // The first (elements mod ranks) chunks have one element more.
-        auto const chunk_bytes = [&](std::size_t chunk) {
-            return (elements / ranks + (chunk < elements % ranks ? 1 : 0)) * size_of(step.element);
-        };
+        auto const chunk_bytes = [&](std::size_t chunk) { return ring_chunk(step, ranks, static_cast<Rank>(chunk)); };
         ring(step.group, 1, chunk_bytes);
         ring(step.group, 0, chunk_bytes);
     }
@@ -186,6 +182,11 @@ private:
 };
 
 }  // namespace
+
+Bytes ring_chunk(AllReduce const& step, Bytes ranks, Rank chunk) {
+    Bytes const elements = step.bytes / size_of(step.element);
+    return (elements / ranks + (static_cast<Bytes>(chunk) < elements % ranks ? 1 : 0)) * size_of(step.element);
+}
 
 Messages::Messages(PlanSource const& plans) {
     std::vector<std::pair<std::uint64_t*, std::uint64_t>> groups;  // their first tag, and how many they need

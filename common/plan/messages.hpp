@@ -50,6 +50,9 @@ private:
     std::map<std::vector<Rank>, std::uint64_t> collectives_;  // by members: first tag of their collectives
 };
 
+/// The part of an allreduce that a ring of `ranks` moves as one: the first (elements mod ranks) have one element more.
+[[nodiscard]] Bytes ring_chunk(AllReduce const& step, Bytes ranks, Rank chunk);
+
 using Tag = std::uint64_t;
 
 /// Tags of collectives: the k-th step of a group has the same tag on all members and on nothing else. They are above

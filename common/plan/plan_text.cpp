@@ -145,7 +145,7 @@ std::string totals(std::vector<RankTraffic> const& traffic) {
     TrafficSummary const summary = summarize(traffic);
     return fmt::format("  payload {} B, of which {} B to self; wire {} B\n", summary.payload_bytes, summary.self_bytes,
                        summary.wire_bytes) +
-           fmt::format("  busiest rank {} B, balanced {:.1f} B; imbalance (max/mean) send {:.3f}, recv {:.3f}\n",
+           fmt::format("  busiest rank {:.12g} B, balanced {:.1f} B; imbalance (max/mean) send {:.3f}, recv {:.3f}\n",
                        summary.busiest_rank_bytes, summary.balanced_rank_bytes, summary.imbalance_send,
                        summary.imbalance_recv);
 }

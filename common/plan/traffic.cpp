@@ -3,35 +3,37 @@
 #include "common/plan/traffic.hpp"
 
 #include "common/plan/group_index.hpp"
+#include "common/plan/messages.hpp"
 
 #include <algorithm>
 
 namespace dlmb {
 namespace {
 
-/// floor(times * bytes * (ranks - 1) / ranks), without the product that could overflow: bytes = q * ranks + r.
-Bytes all_but_own_share(Bytes times, Bytes bytes, Bytes ranks) {
-    Bytes const others = times * (ranks - 1);
-    return bytes / ranks * others + bytes % ranks * others / ranks;
-}
-
-/// Adds what a collective moves at best. A chain of ranks passes a broadcast or a reduction on: each sends and receives
+/// Adds what a collective moves. A chain of ranks passes a broadcast or a reduction on: each sends and receives
 /// it once, the root only one of the two.
 struct CollectiveTraffic {
     RankTraffic& traffic;
     Plan const& plan;
 
     void operator()(AllReduce const& step) const {
-        Bytes const moved = all_but_own_share(2, step.bytes, ranks(step));
-        add(step.bytes, step.bytes, step.bytes, moved, moved);
+        auto const chunk = [&](Rank further) { return ring_chunk(step, ranks(step), around(step, further)); };
+        Bytes const out = 2 * step.bytes - chunk(0) - chunk(1);
+        Bytes const in = 2 * step.bytes - chunk(0) - chunk(-1);
+        add(step.bytes, step.bytes, step.bytes, out, in);
+        add_optimal(2 * all_but_one_share(step), out, 2 * all_but_one_share(step), in);
     }
     void operator()(AllGather const& step) const {
-        Bytes const others = step.bytes - shares_of(plan, step).of(place(step));
-        add(step.bytes, step.bytes, step.bytes, all_but_own_share(1, step.bytes, ranks(step)), others);
+        Bytes const own = shares_of(plan, step).of(place(step));
+        Bytes const out = own * (ranks(step) - 1);
+        add(step.bytes, step.bytes, step.bytes, out, step.bytes - own);
+        add_optimal(all_but_one_share(step), out, 0, 0);
     }
     void operator()(ReduceScatter const& step) const {
-        Bytes const others = step.bytes - shares_of(plan, step).of(place(step));
-        add(step.bytes, step.bytes, step.bytes, others, all_but_own_share(1, step.bytes, ranks(step)));
+        Shares const shares = shares_of(plan, step);
+        Bytes const in = step.bytes - shares.of(around(step, -1));
+        add(step.bytes, step.bytes, step.bytes, step.bytes - shares.of(place(step)), in);
+        add_optimal(0, 0, all_but_one_share(step), in);
     }
     void operator()(Broadcast const& step) const {
         Bytes const moved = ranks(step) > 1 ? step.bytes : 0;
@@ -62,6 +64,19 @@ private:
         traffic.out += out;
         traffic.in += in;
     }
+    void add_optimal(double optimal_out, Bytes out, double optimal_in, Bytes in) const {
+        traffic.optimal_out += optimal_out - static_cast<double>(out);
+        traffic.optimal_in += optimal_in - static_cast<double>(in);
+    }
+    [[nodiscard]] double all_but_one_share(auto const& step) const {
+        auto const count = static_cast<double>(ranks(step));
+        return static_cast<double>(step.bytes) * (count - 1) / count;
+    }
+    /// The place so many further on in the ring of the group.
+    [[nodiscard]] Rank around(auto const& step, Rank further) const {
+        auto const count = static_cast<Rank>(ranks(step));
+        return (place(step) + count + further) % count;
+    }
     [[nodiscard]] Bytes ranks(auto const& step) const { return plan.groups.at(step.group).members.size(); }
     [[nodiscard]] Rank place(auto const& step) const { return rank_in(plan.groups.at(step.group), plan.me).value(); }
     [[nodiscard]] bool is_root(auto const& step) const { return world_rank(plan, step.group, step.root) == plan.me; }
@@ -84,8 +99,8 @@ void add(RankTraffic& traffic, Plan const& plan, Operation const& operation) {
     std::visit(CollectiveTraffic{traffic, plan}, operation);
 }
 
-double max_over_mean(Bytes largest, double sum, std::size_t count) {
-    return sum > 0 ? static_cast<double>(largest) * static_cast<double>(count) / sum : 1.0;
+double max_over_mean(double largest, double sum, std::size_t count) {
+    return sum > 0 ? largest * static_cast<double>(count) / sum : 1.0;
 }
 
 }  // namespace
@@ -108,8 +123,9 @@ RankTraffic traffic_of_step(Plan const& plan, StepId step) {
 
 TrafficSummary summarize(std::span<RankTraffic const> ranks) {
     TrafficSummary summary;
-    Bytes max_out = 0;
-    Bytes max_in = 0;
+    double max_out = 0;
+    double max_in = 0;
+    double sum_out = 0;
     double sum_in = 0;
     double sum_busier = 0;
     for (RankTraffic const& rank : ranks) {
@@ -117,14 +133,17 @@ TrafficSummary summarize(std::span<RankTraffic const> ranks) {
         summary.wire_bytes += rank.out;
         summary.self_bytes += rank.self;
         summary.largest_total_bytes = std::max({summary.largest_total_bytes, rank.send_total, rank.recv_total});
-        max_out = std::max(max_out, rank.out);
-        max_in = std::max(max_in, rank.in);
-        sum_in += static_cast<double>(rank.in);
-        sum_busier += static_cast<double>(std::max(rank.out, rank.in));
+        double const out = static_cast<double>(rank.out) + rank.optimal_out;
+        double const in = static_cast<double>(rank.in) + rank.optimal_in;
+        max_out = std::max(max_out, out);
+        max_in = std::max(max_in, in);
+        sum_out += out;
+        sum_in += in;
+        sum_busier += std::max(out, in);
     }
     summary.busiest_rank_bytes = std::max(max_out, max_in);
     summary.balanced_rank_bytes = ranks.empty() ? 0 : sum_busier / static_cast<double>(ranks.size());
-    summary.imbalance_send = max_over_mean(max_out, static_cast<double>(summary.wire_bytes), ranks.size());
+    summary.imbalance_send = max_over_mean(max_out, sum_out, ranks.size());
     summary.imbalance_recv = max_over_mean(max_in, sum_in, ranks.size());
     return summary;
 }
@@ -135,7 +154,7 @@ Bandwidth bandwidth(TrafficSummary const& traffic, double time_ns) {
     }
     // One byte per nanosecond is 10^9 bytes per second.
     return {.algbw_GBps = static_cast<double>(traffic.largest_total_bytes) / time_ns,
-            .busbw_GBps = static_cast<double>(traffic.busiest_rank_bytes) / time_ns,
+            .busbw_GBps = traffic.busiest_rank_bytes / time_ns,
             .aggregate_GBps = static_cast<double>(traffic.wire_bytes) / time_ns};
 }
 

@@ -16,12 +16,17 @@ namespace dlmb {
 /// One rank's share of one plan (or of one phase of it). Self blocks are in `payload`, never in `out` and `in`.
 struct RankTraffic {
     Bytes payload = 0;  // what is passed to the API to be sent, self included (docs of accounting: traffic, section 1)
-    Bytes out = 0;      // leaves the rank: exchanges and sends exactly, collectives by their bandwidth-optimal factor
-    Bytes in = 0;       // enters the rank
+    Bytes out = 0;  // leaves the rank, in whole messages: those of write_goal(), of a broadcast and a reduction a chain
+    Bytes in = 0;   // enters the rank
     Bytes send_total = 0;  // row of the traffic matrix, self included
     Bytes recv_total = 0;  // column, self included
     Bytes messages = 0;    // blocks sent to other ranks, of windows their messages
     Bytes self = 0;        // part of `payload` whose destination is this rank
+    // The bandwidth-optimal factor of a collective, 2 (P - 1) / P of an allreduce, less `out` and `in`: a fraction of a
+    // byte to a few elements where the parts of the ranks are not equal.
+    double optimal_out = 0;
+    double optimal_in = 0;
+
     bool operator==(RankTraffic const&) const = default;
 };
 
@@ -30,11 +35,12 @@ struct RankTraffic {
 [[nodiscard]] RankTraffic traffic_of_step(Plan const& plan, StepId step);
 
 struct TrafficSummary {
-    Bytes payload_bytes = 0;         // sum over ranks
-    Bytes wire_bytes = 0;            // sum over ranks of `out`
-    Bytes self_bytes = 0;            // payload that stays on its rank
-    Bytes busiest_rank_bytes = 0;    // max over ranks of max(out, in): the bottleneck
-    Bytes largest_total_bytes = 0;   // max over ranks of max(send_total, recv_total)
+    Bytes payload_bytes = 0;        // sum over ranks
+    Bytes wire_bytes = 0;           // sum over ranks of `out`
+    Bytes self_bytes = 0;           // payload that stays on its rank
+    Bytes largest_total_bytes = 0;  // max over ranks of max(send_total, recv_total)
+    // Of the optimal bytes out and in:
+    double busiest_rank_bytes = 0;   // max over ranks of max(out, in): the bottleneck
     double balanced_rank_bytes = 0;  // mean over ranks of max(out, in)
     double imbalance_send = 1;       // max / mean of out; 1 when nothing is sent
     double imbalance_recv = 1;       // max / mean of in

@@ -49,7 +49,7 @@ Json bandwidth_json(TrafficSummary const& traffic, double time_ns) {
         return nullptr;
     }
     Bandwidth const rates = bandwidth(traffic, time_ns);
-    auto const rate = [](Bytes bytes, double value, char const* field) {
+    auto const rate = [](auto bytes, double value, char const* field) {
         return bytes > 0 ? json::finite(value, json::Place(field)) : Json(nullptr);
     };
     return {{"algbw_GBps", rate(traffic.largest_total_bytes, rates.algbw_GBps, "algbw_GBps")},

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -225,9 +226,10 @@ private:
         measure::TimeSummary const& time = cell.result.time;
         auto const shown = cell.result.rank_means.value_or(measure::RankMeans{time.mean, time.min, time.max});
         auto const us = [](double nanoseconds) { return nanoseconds / nanoseconds_per_microsecond; };
-        std::string text = fmt::format("{:<10}{:>20.2f}{:>20.2f}{:>20.2f}{:>12}",
-                                       message_size(cell).value_or(cell.traffic.busiest_rank_bytes), us(shown.mean),
-                                       us(shown.min), us(shown.max), time.samples * cell.result.iterations_per_sample);
+        std::string text =
+            fmt::format("{:<10}{:>20.2f}{:>20.2f}{:>20.2f}{:>12}",
+                        message_size(cell).value_or(static_cast<Bytes>(std::llround(cell.traffic.busiest_rank_bytes))),
+                        us(shown.mean), us(shown.min), us(shown.max), time.samples * cell.result.iterations_per_sample);
         std::vector<Nanoseconds> sorted = cell.result.samples_ns;
         std::sort(sorted.begin(), sorted.end());
         for (std::uint64_t const percent : percentiles_) {

@@ -193,7 +193,7 @@ private:
                           {std::string(title), cell.identity.memory, cell.identity.backend, cell.identity.method,
                            std::string(label), us(time.median), us(time.median_low), us(time.median_high), us(time.p95),
                            four_digits(bandwidth(moved, time.median).busbw_GBps), fmt::format("{}", time.samples),
-                           fmt::format("{}", moved.busiest_rank_bytes), checked ? passed : "off"},
+                           fmt::format("{:.0f}", moved.busiest_rank_bytes), checked ? passed : "off"},
                           ""});
     }
 

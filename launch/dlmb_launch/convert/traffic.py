@@ -29,8 +29,8 @@ def of_operation(operation: str, size: Number | None, ranks: int, equal: bool) -
     plain = operation.removesuffix("v") if operation in MAY_BE_UNEVEN else operation
     total = round(size * ranks) if operation in PER_RANK else round(size)
     if plain in TIMES_OWN_SHARE:
-        moved = TIMES_OWN_SHARE[plain] * total * (ranks - 1) // ranks
-        return summary(payload=total * ranks, wire=moved * ranks, own=0, busiest=moved, largest=total)
+        wire = TIMES_OWN_SHARE[plain] * total * (ranks - 1)
+        return summary(payload=total * ranks, wire=wire, own=0, busiest=wire / ranks, largest=total)
     if plain == "alltoall":
         moved = total * (ranks - 1) // ranks
         return summary(payload=total * ranks, wire=moved * ranks, own=(total - moved) * ranks, busiest=moved, largest=total)
@@ -57,7 +57,7 @@ def imbalances(root_sends: bool, ranks: int, moved: int) -> dict[str, float]:
     return {"imbalance_send": alone if root_sends else others, "imbalance_recv": others if root_sends else alone}
 
 
-def summary(payload: int, wire: int, own: int, busiest: int, largest: int) -> dict[str, Any]:
+def summary(payload: int, wire: int, own: int, busiest: float, largest: int) -> dict[str, Any]:
     """Of ranks that do the same."""
     return {
         "payload_bytes": payload,

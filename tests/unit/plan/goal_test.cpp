@@ -1,9 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/traffic.hpp"
 #include "tests/unit/plan/goal_schedule.hpp"
 #include "tests/unit/plan/plan_sets.hpp"
 
 #include <gtest/gtest.h>
+
+#include <functional>
 
 namespace dlmb {
 namespace {
@@ -50,6 +53,38 @@ TEST(Goal, LeavesOutSelfAndKeepsLargeSizes) {
     std::string const text = to_goal(test::exchange_plans(2, [](Rank, Rank) { return large; }));
     EXPECT_NE(text.find("l2: send 21474836481b to 1 tag 1\n"), std::string::npos) << text;
     EXPECT_EQ(text.find("to 0 tag", text.find("rank 0 {")), text.find("to 0 tag", text.find("rank 1 {"))) << text;
+}
+
+TEST(Goal, MovesTheBytesOfEachRankThatTheTextPrints) {
+    // Sizes that the ranks do not divide: 7 elements of 4 bytes, and parts of 12, 0 and 16.
+    std::vector<Bytes> const shares{12, 0, 16};
+    using Add = std::function<void(PlanBuilder&, GroupId)>;
+    for (Add const &add : std::vector<Add>{
+             [](PlanBuilder&builder, GroupId all) { builder.all_reduce(all, 28, Element::fp32, Reduction::sum, "s"); },
+             [&](PlanBuilder&builder, GroupId all) {
+                 builder.all_gather(all, SharedBytes(shares), Element::fp32, "s");
+             },
+             [&](PlanBuilder&builder, GroupId all) {
+                 builder.reduce_scatter(all, SharedBytes(shares), Element::fp32, Reduction::sum, "s");
+             }}) {
+        std::vector<Plan> plans;
+        for (Rank me = 0; me < 3; ++me) {
+            PlanBuilder builder(me);
+            add(builder, builder.group(test::world_group(3)));
+            plans.push_back(std::move(builder).finish());
+        }
+        Schedule const schedule = read(to_goal(plans));
+        for (Plan const& plan : plans) {
+            Bytes out = 0;
+            Bytes in = 0;
+            for (auto const& [key, bytes] : schedule.sent) {
+                out += std::get<0>(key) == plan.me ? bytes : 0;
+                in += std::get<1>(key) == plan.me ? bytes : 0;
+            }
+            EXPECT_EQ(traffic_of(plan).out, out) << name_of(plan.steps[0].operation) << ", rank " << plan.me;
+            EXPECT_EQ(traffic_of(plan).in, in) << name_of(plan.steps[0].operation) << ", rank " << plan.me;
+        }
+    }
 }
 
 TEST(Goal, EverySendHasAReceiveOfTheSameSizeAndTag) {

@@ -123,7 +123,18 @@ TEST(Traffic, OfAnAllReduceIsTwiceAllButOneShare) {
     EXPECT_EQ(four.in, 1500U);
     EXPECT_EQ(four.payload, 1000U);
     EXPECT_EQ(four.send_total, 1000U);
-    EXPECT_EQ(collective(3, add).at(0).out, 1333U);  // 2 * 1000 * 2 / 3 = 1333.3, rounded down
+    // 250 elements are chunks of 84, 83 and 83; rank 0 sends each twice but its own and the next one once.
+    EXPECT_EQ(collective(3, add).at(0).out, 1332U);
+    EXPECT_EQ(summarize(collective(3, add)).wire_bytes, 4000U);  // 2 * 1000 * (3 - 1)
+}
+
+TEST(Traffic, OfOneByteAmongFourRanksHasTheFactorOfAnyAllReduce) {
+    auto const summary = summarize(collective(4, [](PlanBuilder& builder, GroupId all) {
+        builder.all_reduce(all, 1, Element::int8, Reduction::sum, "sum");
+    }));
+    EXPECT_DOUBLE_EQ(bandwidth(summary, 1).busbw_GBps, 1.5);  // 2 (4 - 1) / 4 bytes in a nanosecond
+    EXPECT_EQ(summary.wire_bytes, 6U);                        // of the ring: 2 * 1 * (4 - 1)
+    EXPECT_DOUBLE_EQ(summary.imbalance_send, 1);
 }
 
 TEST(Traffic, OfAnAllReduceDoesNotOverflow) {
