@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace dlmb {
@@ -16,14 +17,18 @@ std::string four_digits(double value) {
     if (value == 0 || !std::isfinite(value)) {
         return fmt::format("{:.3f}", value);
     }
-    // Of the rounded number: 9.9996 is 10.00.
-    int const exponent = static_cast<int>(std::floor(std::log10(std::stod(fmt::format("{:.3e}", std::abs(value))))));
+    std::string const rounded = fmt::format("{:.{}e}", value, digits - 1);  // 9.9996 is 1.000e+01
+    std::size_t const mark = rounded.find('e');
+    int exponent = 0;
+    std::size_t const first_digit = mark + (rounded[mark + 1] == '+' ? 2 : 1);
+    std::from_chars(rounded.data() + first_digit, rounded.data() + rounded.size(), exponent);
     int const decimals = digits - 1 - exponent;
     if (decimals >= 0) {
         return fmt::format("{:.{}f}", value, std::min(decimals, most_decimals));
     }
-    double const step = std::pow(10, -decimals);
-    return fmt::format("{:.0f}", std::round(value / step) * step);
+    double whole = 0;  // not by a power of ten: the C library of this project links no libm
+    std::from_chars(rounded.data(), rounded.data() + rounded.size(), whole);
+    return fmt::format("{:.0f}", whole);
 }
 
 std::string human_duration(double nanoseconds) {

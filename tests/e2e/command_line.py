@@ -148,7 +148,7 @@ class PlanAsJson(unittest.TestCase):
 
     def test_plans_of_many_ranks_are_printed_in_the_memory_of_one(self):
         # All plans at once are 16384 groups of 16384 members of 4 B: 1 GiB. A sanitizer holds some 256 MiB of its own.
-        command = [str(BIN / "dlmb_collective"), "--operation", "allreduce", "-m", "8:8", "--ranks", "16384", "--plan", "text"]
+        command = [str(BIN / "dlmb_collective"), "--operation", "allreduce", "-m", "65536:65536", "--ranks", "16384", "--plan", "text"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
             text = program.stdout.read()
             _, status, usage = os.wait4(program.pid, 0)

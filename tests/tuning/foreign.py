@@ -57,7 +57,7 @@ class Foreign(unittest.TestCase):
         self.assertIn("system    alps, processor not known", text)
         self.assertIn("evidence  foreign: numbers of pico", text)
         (row,) = [line for line in text.splitlines() if " 8 K to 8 K " in line]
-        for part in ("ring (open_mpi.tuned)", "25.0 % [not known]", "foreign: 100.000 -> 75.000 us, 1 sizes, medians of pico, 1 launches"):
+        for part in ("ring (open_mpi.tuned)", "25.0 % [not known]", "foreign: 100.0 -> 75.00 us, 1 sizes, medians of pico, 1 launches"):
             self.assertIn(part, row)
         self.assertIn("evidence foreign: 100", self.ok("lookup", self.table, *QUESTION, "8K"))
         self.assertIn("none matches", self.ok("lookup", self.table, *QUESTION, "4K"), "nobody measured between 1 K and 8 K")

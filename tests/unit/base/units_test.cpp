@@ -95,7 +95,7 @@ TEST(Digits, AreFourOfWhichThreeBehindThePoint) {
     for (auto const& [value, text] :
          {Case{0, "0.000"}, Case{0.0004, "0.000"}, Case{0.1234, "0.123"}, Case{1.2344, "1.234"}, Case{9.9996, "10.00"},
           Case{12.345678, "12.35"}, Case{123.456, "123.5"}, Case{999.96, "1000"}, Case{1234.567, "1235"},
-          Case{12345, "12350"}, Case{9999999, "10000000"}, Case{-12.345678, "-12.35"}}) {
+          Case{12346, "12350"}, Case{9999999, "10000000"}, Case{-12.345678, "-12.35"}}) {
         EXPECT_EQ(four_digits(value), text);
     }
 }

@@ -119,8 +119,11 @@ TEST(Traffic, OfAnAllReduceIsTwiceAllButOneShare) {
     };
     EXPECT_EQ(collective(1, add).at(0).out, 0U);
     RankTraffic const four = collective(4, add).at(3);
-    EXPECT_EQ(four.out, 1500U);  // 2 * 1000 * 3 / 4
-    EXPECT_EQ(four.in, 1500U);
+    // Chunks of 252, 252, 248 and 248 B. Rank 3 sends all twice but its own and that of rank 0 once, and receives all
+    // but those of ranks 2 and 3. The factor, 2 * 1000 * 3 / 4, is that of equal chunks.
+    EXPECT_EQ(four.out, 1500U);
+    EXPECT_EQ(four.in, 1504U);
+    EXPECT_DOUBLE_EQ(static_cast<double>(four.in) + four.optimal_in, 1500);
     EXPECT_EQ(four.payload, 1000U);
     EXPECT_EQ(four.send_total, 1000U);
     // 250 elements are chunks of 84, 83 and 83; rank 0 sends each twice but its own and the next one once.

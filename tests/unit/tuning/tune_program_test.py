@@ -83,7 +83,7 @@ class Gain(unittest.TestCase):
         for part in ("64 K", "118", "23.0 %"):
             self.assertIn(part, known)
         # 3 * 118 us, of r002
-        self.assertIn("23.0 % of the 354.000 us that 3 operations per rank take; for 1 more there is no evidence", text)
+        self.assertIn("23.0 % of the 354.0 us that 3 operations per rank take; for 1 more there is no evidence", text)
 
 
 class BadUsage(unittest.TestCase):
