@@ -26,9 +26,10 @@ std::string four_digits(double value) {
     if (decimals >= 0) {
         return fmt::format("{:.{}f}", value, std::min(decimals, most_decimals));
     }
-    double whole = 0;  // not by a power of ten: the C library of this project links no libm
-    std::from_chars(rounded.data(), rounded.data() + rounded.size(), whole);
-    return fmt::format("{:.0f}", whole);
+    // Not by a power of ten: the C library of this project links no libm.
+    std::string whole = rounded.substr(0, mark);
+    whole.erase(whole.find('.'), 1);
+    return whole.append(static_cast<std::size_t>(-decimals), '0');
 }
 
 std::string human_duration(double nanoseconds) {

@@ -74,7 +74,7 @@ class SlowRank(unittest.TestCase):
             self.assertTrue(cell["suspects"], cell["rank_times_ns"])
             named = heaviest(cell)
             self.assertEqual((named["rank"], named["kind"]), (rank, "delayed"), cell["suspects"])
-            self.assertIn(f"# rank {rank} is delayed: 1 of 1 cells", said)
+            self.assertIn(f"# rank {rank} is delayed: 1 of 1 cell\n", said)
 
     def test_a_rank_that_is_late_now_and_then_is_jittery(self):
         sleep = sleep_us(COLLECTIVES)
