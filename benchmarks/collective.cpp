@@ -4,8 +4,8 @@
 // One plain operation over a range of message sizes: the bridge to OSU Micro-Benchmarks and nccl-tests.
 #include "patterns/collective/collective.hpp"
 
-#include "common/app/benchmark.hpp"
+#include "common/run/benchmark.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_benchmark(argc, argv, dlmb::collective::type());
+    return dlmb::run::run_benchmark(argc, argv, dlmb::collective::type());
 }

@@ -4,8 +4,8 @@
 // Embedding exchange of recommendation models, forward and backward, with its dense allreduces.
 #include "patterns/dlrm_exchange/dlrm_exchange.hpp"
 
-#include "common/app/benchmark.hpp"
+#include "common/run/benchmark.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_benchmark(argc, argv, dlmb::dlrm_exchange::type());
+    return dlmb::run::run_benchmark(argc, argv, dlmb::dlrm_exchange::type());
 }

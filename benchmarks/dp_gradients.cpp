@@ -4,8 +4,8 @@
 // Data-parallel gradient reduction, ZeRO and FSDP.
 #include "patterns/dp_gradients/dp_gradients.hpp"
 
-#include "common/app/benchmark.hpp"
+#include "common/run/benchmark.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_benchmark(argc, argv, dlmb::dp_gradients::type());
+    return dlmb::run::run_benchmark(argc, argv, dlmb::dp_gradients::type());
 }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What this build and this machine can do.
-#include "common/app/info/info.hpp"
+#include "common/run/info/info.hpp"
 
 #include "patterns/registry.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_info(argc, argv, dlmb::pattern_types());
+    return dlmb::run::run_info(argc, argv, dlmb::pattern_types());
 }

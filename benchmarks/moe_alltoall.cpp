@@ -4,8 +4,8 @@
 // Expert-parallel dispatch and combine of mixture-of-experts models.
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 
-#include "common/app/benchmark.hpp"
+#include "common/run/benchmark.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_benchmark(argc, argv, dlmb::moe_alltoall::type());
+    return dlmb::run::run_benchmark(argc, argv, dlmb::moe_alltoall::type());
 }

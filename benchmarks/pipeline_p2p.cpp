@@ -4,8 +4,8 @@
 // Point-to-point traffic of pipeline-parallel training.
 #include "patterns/pipeline_p2p/pipeline_p2p.hpp"
 
-#include "common/app/benchmark.hpp"
+#include "common/run/benchmark.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_benchmark(argc, argv, dlmb::pipeline_p2p::type());
+    return dlmb::run::run_benchmark(argc, argv, dlmb::pipeline_p2p::type());
 }

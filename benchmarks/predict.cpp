@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Predicts times of collectives on more nodes than were measured.
-#include "common/app/predict/run_predict.hpp"
+#include "common/tools/predict/commands/run_predict.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_predict(argc, argv);
+    return dlmb::predict::run_predict(argc, argv);
 }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The traffic of a recorded run, from its plans.
-#include "common/app/replay/replay.hpp"
+#include "common/run/replay/replay.hpp"
 
-#include "common/app/benchmark.hpp"
+#include "common/run/benchmark.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_benchmark(argc, argv, dlmb::app::replay::type());
+    return dlmb::run::run_benchmark(argc, argv, dlmb::run::replay::type());
 }

@@ -4,8 +4,8 @@
 // Ulysses and ring attention over long sequences.
 #include "patterns/sequence_parallel/sequence_parallel.hpp"
 
-#include "common/app/benchmark.hpp"
+#include "common/run/benchmark.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_benchmark(argc, argv, dlmb::sequence_parallel::type());
+    return dlmb::run::run_benchmark(argc, argv, dlmb::sequence_parallel::type());
 }

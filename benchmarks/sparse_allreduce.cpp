@@ -4,8 +4,8 @@
 // Allreduce of sparse gradients: Ok-Topk and the algorithms that it was compared with.
 #include "patterns/sparse_allreduce/sparse_allreduce.hpp"
 
-#include "common/app/benchmark.hpp"
+#include "common/run/benchmark.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_benchmark(argc, argv, dlmb::sparse_allreduce::type());
+    return dlmb::run::run_benchmark(argc, argv, dlmb::sparse_allreduce::type());
 }

@@ -4,8 +4,8 @@
 // Tensor-parallel collectives of transformer training and inference.
 #include "patterns/tp_allreduce/tp_allreduce.hpp"
 
-#include "common/app/benchmark.hpp"
+#include "common/run/benchmark.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_benchmark(argc, argv, dlmb::tp_allreduce::type());
+    return dlmb::run::run_benchmark(argc, argv, dlmb::tp_allreduce::type());
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Reads the communication of recorded runs.
-#include "common/app/trace/run_trace.hpp"
+#include "common/tools/plan/commands/run_trace.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_trace(argc, argv);
+    return dlmb::trace::run_trace(argc, argv);
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Makes, shows and asks tuning tables.
-#include "common/app/tune/run_tune.hpp"
+#include "common/tools/tune/commands/run_tune.hpp"
 
 int main(int argc, char** argv) {
-    return dlmb::app::run_tune(argc, argv);
+    return dlmb::tuning::run_tune(argc, argv);
 }

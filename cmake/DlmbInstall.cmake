@@ -37,7 +37,7 @@ if(programs)
 endif()
 
 # The documents lie in the same folders as here, with every file that they link to (tests/recipes/installed.py).
-set(documents README.md LICENSE CHANGELOG.md CONTRIBUTING.md common/predict/README.md launch/ci/github-actions.yml launch/ci/gitlab-ci.yml
+set(documents README.md LICENSE CHANGELOG.md CONTRIBUTING.md common/tools/predict/README.md launch/ci/github-actions.yml launch/ci/gitlab-ci.yml
               results-schema/README.md results-schema/dlmb_results/known_variables.txt)
 file(
     GLOB linked CONFIGURE_DEPENDS

@@ -1,4 +1,4 @@
-# Targets mirror folders: common/plan -> dlmb::plan, common/backends/ucx -> dlmb::backend_ucx,
+# Targets mirror folders: common/formats/plan -> dlmb::plan, common/backends/ucx -> dlmb::backend_ucx,
 # patterns/moe_alltoall -> dlmb::pattern_moe_alltoall. Backends and patterns register themselves here; the generated
 # registries are the only place that lists them all.
 set_property(GLOBAL PROPERTY DLMB_BACKENDS "")

@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 
 #include <fmt/core.h>
 

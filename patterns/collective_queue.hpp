@@ -4,7 +4,7 @@
 // Collectives of one group with a bounded number under way, as a communication stream keeps them.
 #pragma once
 
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "patterns/readers.hpp"
 
 #include <optional>

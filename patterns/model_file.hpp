@@ -5,7 +5,7 @@
 // `params.json` (Meta's Llama releases), and of recommendation models the arguments of torchrec's DLRM.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 #include "patterns/pattern.hpp"
 
 #include <cstdint>

@@ -7,10 +7,10 @@
 #pragma once
 
 #include "common/base/philox.hpp"
-#include "common/plan/osu_program.hpp"
-#include "common/plan/plan.hpp"
-#include "common/plan/plan_source.hpp"
-#include "common/plan/world.hpp"
+#include "common/formats/plan/osu_program.hpp"
+#include "common/formats/plan/plan.hpp"
+#include "common/formats/plan/plan_source.hpp"
+#include "common/formats/plan/world.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -5,7 +5,7 @@
 // what would be right.
 #pragma once
 
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/sizes/skew.hpp"
 #include "patterns/pattern.hpp"
 

@@ -3,7 +3,7 @@
 #include "patterns/transformed.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/transform/transform.hpp"
+#include "common/formats/plan/transform/transform.hpp"
 
 #include <fmt/core.h>
 

@@ -5,13 +5,13 @@
 // that is timed: two virtual calls per iteration, none per step, nothing allocated or looked up.
 #pragma once
 
-#include "common/backend_kit/names.hpp"
 #include "common/base/error.hpp"
+#include "common/base/names/names.hpp"
 #include "common/base/tick_scale.hpp"
 #include "common/bootstrap/bootstrap.hpp"
+#include "common/formats/plan/plan.hpp"
 #include "common/memory/device_gate.hpp"
 #include "common/memory/memory_space.hpp"
-#include "common/plan/plan.hpp"
 
 #include <atomic>
 #include <initializer_list>

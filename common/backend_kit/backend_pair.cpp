@@ -3,7 +3,7 @@
 #include "common/backend_kit/backend_pair.hpp"
 
 #include "common/base/clock.hpp"
-#include "common/plan/lay_out.hpp"
+#include "common/formats/plan/lay_out.hpp"
 
 #include <fmt/core.h>
 

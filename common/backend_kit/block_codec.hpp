@@ -9,7 +9,7 @@
 // Numbers have to be finite. A block whose amax / M is below 2^-126 becomes zeros, its scale as well.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,8 +6,8 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/base/clock.hpp"
+#include "common/formats/plan/plan.hpp"
 #include "common/memory/device_queue.hpp"
-#include "common/plan/plan.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "common/backend_kit/reduction_payload.hpp"
+#include "common/formats/plan/plan.hpp"
 #include "common/memory/device_queue.hpp"
 #include "common/memory/memory_space.hpp"
-#include "common/plan/plan.hpp"
 
 #include <optional>
 

@@ -5,8 +5,8 @@
 // how two of them are reduced. On host and device.
 #pragma once
 
+#include "common/formats/plan/plan.hpp"
 #include "common/memory/small_float.hpp"
-#include "common/plan/plan.hpp"
 
 #include <cstdint>
 #include <type_traits>

@@ -4,7 +4,7 @@
 // The reduction of two operands on memory the host can address, for backends that have none of their own.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <cstddef>
 

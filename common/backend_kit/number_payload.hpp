@@ -4,8 +4,8 @@
 // Numbers as payload: what is packed has to be finite, and its errors to mean something.
 #pragma once
 
+#include "common/formats/plan/plan.hpp"
 #include "common/memory/payload.hpp"
-#include "common/plan/plan.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -5,8 +5,8 @@
 // stay untouched. Only places and identities; PlanPayload fills and checks them. Shared buffers are left out.
 #pragma once
 
+#include "common/formats/plan/plan.hpp"
 #include "common/memory/payload.hpp"
-#include "common/plan/plan.hpp"
 
 #include <optional>
 #include <vector>

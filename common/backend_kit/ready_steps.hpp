@@ -4,7 +4,7 @@
 // The loop of a backend that drives a plan from the host: start what is ready, poll what has started, complete, idle.
 #pragma once
 
-#include "common/plan/ready_queue.hpp"
+#include "common/formats/plan/ready_queue.hpp"
 
 #include <cstdint>
 #include <span>

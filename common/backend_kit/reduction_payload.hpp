@@ -7,8 +7,8 @@
 // when it is missing.
 #pragma once
 
+#include "common/formats/plan/plan.hpp"
 #include "common/memory/payload.hpp"
-#include "common/plan/plan.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/step_match.hpp"
 
+#include "common/base/hash.hpp"
+
 #include <map>
 
 namespace dlmb {
@@ -45,8 +47,8 @@ std::vector<StepMatch> match_steps(Plan const& plan) {
 }
 
 std::uint32_t step_number(StepMatch const& match) {
-    std::uint64_t hash = 0xCBF29CE484222325ULL;  // FNV-1a over the fields; payload_key mixes it well
-    auto const add = [&hash](std::uint32_t field) { hash = (hash ^ field) * 0x100000001B3ULL; };
+    std::uint64_t hash = fnv1a_start;  // payload_key mixes it well
+    auto const add = [&hash](std::uint32_t field) { hash = fnv1a(hash, field); };
     for (Rank const member : match.members) {
         add(static_cast<std::uint32_t>(member));
     }

@@ -5,7 +5,7 @@
 // collective of this group" and "the second send from 3 to 5 on channel 0", in plan order.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <compare>
 #include <vector>

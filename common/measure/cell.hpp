@@ -5,13 +5,13 @@
 #pragma once
 
 #include "common/base/philox.hpp"
+#include "common/formats/plan/osu_program.hpp"
+#include "common/formats/plan/world.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/buffers/plain_copies.hpp"
 #include "common/measure/sampling/phases.hpp"
 #include "common/measure/validation/payload_check.hpp"
 #include "common/memory/throttling.hpp"
-#include "common/plan/osu_program.hpp"
-#include "common/plan/world.hpp"
 
 #include <map>
 #include <memory>
@@ -21,27 +21,9 @@
 
 namespace dlmb::measure {
 
-/// What identifies a cell, and nothing else: equal identities are the same measurement (used by --resume and as join
-/// key).
-struct CellIdentity {
-    std::string pattern;
-    std::string preset;                             // may be empty
-    std::map<std::string, std::string> parameters;  // resolved, all of them
-    std::string backend;
-    std::string method;
-    std::string memory;
-    std::string mode;  // name_of(Mode)
-    WorldShape world;
-    std::uint64_t seed = 1;
-    std::uint32_t draws = 1;
-    CacheMode cache = CacheMode::rotate;
-    Fill fill = Fill::random;
-    bool operator==(CellIdentity const&) const = default;
-};
-
 struct PointSetup {
     std::uint64_t slots = 1;  // sets of buffers that iterations take in turn
-    Fill fill = Fill::random;
+    record::Fill fill = record::Fill::random;
     Bytes flushed_cache = 0;          // swept before each sample; 0: nothing is
     Throttling const* gpu = nullptr;  // that this rank's cells use; nullptr: none
     OsuProgram osu = {};              // for Mode::osu
@@ -68,7 +50,7 @@ public:
     [[nodiscard]] OsuProgram const& osu() const { return osu_; }
     [[nodiscard]] PhaseMap const& phases() const { return phases_; }
     /// By label, as phases(), for a backend whose answer is `by`.
-    [[nodiscard]] std::span<std::optional<PlainCopy> const> plain_copies(std::optional<Processor> by) const {
+    [[nodiscard]] std::span<std::optional<record::PlainCopy> const> plain_copies(std::optional<Processor> by) const {
         return plain_copies_.at(by);
     }
     [[nodiscard]] PayloadCheck& check() { return check_; }
@@ -91,12 +73,12 @@ private:
     Throttling const* gpu_;
     OsuProgram osu_;
     PhaseMap phases_;
-    std::map<std::optional<Processor>, std::vector<std::optional<PlainCopy>>> plain_copies_;
+    std::map<std::optional<Processor>, std::vector<std::optional<record::PlainCopy>>> plain_copies_;
     PayloadCheck check_;
 };
 
 struct Cell {
-    CellIdentity identity;
+    record::CellIdentity identity;
     std::string id;    // record::cell_id() of the identity
     std::string name;  // "deepseek-v3 tokens=128 ucx pairwise host": for messages
     Backend* backend = nullptr;

@@ -3,9 +3,10 @@
 #include "common/measure/cell_run.hpp"
 
 #include "common/base/philox.hpp"
+#include "common/base/statistics/order_statistics.hpp"
+#include "common/base/statistics/series.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
-#include "common/measure/statistics/series.hpp"
+#include "common/measure/sampling/summaries.hpp"
 #include "common/measure/validation/bit_patterns.hpp"
 
 #include <fmt/format.h>
@@ -86,7 +87,7 @@ std::string osu_definition(OsuProgram const& program) {
 SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, double iteration_ns, bool device_driven) {
     double const iteration = std::max(1.0, iteration_ns);
     SampleShape shape;
-    if (options.cache == CacheMode::flush) {
+    if (options.cache == record::CacheMode::flush) {
         shape.iterations = 1;  // a second one would find the caches as the first left them
     } else if (options.mode == Mode::nccl && options.iterations) {
         shape.iterations = *options.iterations;
@@ -185,7 +186,7 @@ void CellRun::check(std::vector<std::uint64_t> const& positions, char const* whe
         if (result_.first_iteration_ns == 0) {
             result_.first_iteration_ns = took;
         }
-        if (result_.validation.verdict == Verdict::failed) {
+        if (result_.validation.verdict == record::Verdict::failed) {
             give_up(when);
             break;
         }
@@ -194,7 +195,7 @@ void CellRun::check(std::vector<std::uint64_t> const& positions, char const* whe
 }
 
 void CellRun::give_up(std::string_view when) {
-    result_.status = Status::invalid;
+    result_.status = record::Status::invalid;
     result_.reason = fmt::format("wrong payload {}: {}", when, result_.validation.first_mismatch);
     result_.first_iteration_ns = 0;
     over_ = true;
@@ -213,7 +214,7 @@ void CellRun::warm_up() {
     while (std::uint64_t const batch = from_rank(launch_.bootstrap, rule.next())) {
         Nanoseconds const begin = clock();
         Chunk const& chunk = sampler_.run(rule.iterations(), batch);
-        rule.add(batch, median(chunk.headline), clock() - begin);
+        rule.add(batch, statistics::median(chunk.headline), clock() - begin);
     }
     result_.warmup_iterations = rule.iterations();
     set_up_sampling(rule.iteration_ns());
@@ -259,7 +260,7 @@ void CellRun::set_up_sampling(double iteration_ns) {
 void CellRun::set_up_start(double iteration_ns) {
     std::uint64_t const iterations = sampler_.iterations_per_sample();
     bool const foreign = is_foreign(options_.mode);
-    bool const streams = options_.mode == Mode::stream && options_.cache != CacheMode::flush;
+    bool const streams = options_.mode == Mode::stream && options_.cache != record::CacheMode::flush;
     StartPlan plan = launch_.start.plan(iteration_ns * static_cast<double>(iterations));
     if (streams || foreign || iterations > 1) {
         plan.method = StartMethod::barrier;
@@ -345,7 +346,7 @@ void CellRun::take_marked(std::uint64_t samples) {
 std::vector<ChunkPart> CellRun::parts_of(std::uint64_t round, std::uint64_t samples, bool checked) const {
     // Where nothing may come between iterations, or they are to find what the last one left in the same buffers.
     bool const in_one =
-        options_.mode == Mode::osu || sampler_.iterations_per_sample() > 1 || options_.cache == CacheMode::warm;
+        options_.mode == Mode::osu || sampler_.iterations_per_sample() > 1 || options_.cache == record::CacheMode::warm;
     if (!checked || in_one) {
         return {{samples, unrecorded_, checked}};
     }
@@ -385,7 +386,7 @@ void CellRun::prepare_payload(std::uint64_t round, ChunkPart const& part) {
 bool CellRun::payload_is_right(bool again, std::uint64_t round) {
     cell_.point->check().verify(again, result_.validation);
     launch_.watchdog.touch();
-    if (result_.validation.verdict == Verdict::failed) {
+    if (result_.validation.verdict == record::Verdict::failed) {
         give_up(fmt::format("while timing, in round {}", round));
     }
     return !over_;
@@ -399,7 +400,7 @@ void CellRun::drop(double times_slower) {
 
 CellSoFar CellRun::so_far() const {
     CellSoFar so_far;
-    if (rule_ && result_.status == Status::ok && !result_.dropped) {
+    if (rule_ && result_.status == record::Status::ok && !result_.dropped) {
         so_far.round_medians_ns = rule_->round_medians();
     }
     so_far.may_drop = !over_ && !cell_.is_default;
@@ -431,7 +432,7 @@ void CellRun::conclude(Stop stop) {
         if (over_) {
             return;
         }
-        result_.validation.verdict = Verdict::passed;
+        result_.validation.verdict = record::Verdict::passed;
     }
     if (options_.bit_pattern_iterations > 0) {
         compare_bit_patterns();
@@ -474,7 +475,7 @@ void CellRun::compare_bit_patterns() {
     }
 }
 
-RankMeans CellRun::rank_means() const {
+record::RankMeans CellRun::rank_means() const {
     OsuProgram const program = options_.mode == Mode::osu ? cell_.point->osu() : OsuProgram{};
     auto const parts = static_cast<double>(sampler_.iterations_per_sample()) * program.divisor;
     std::vector<double> const all = from_every_rank(launch_.bootstrap, ranks_.mean_ns() / parts);
@@ -489,18 +490,18 @@ void CellRun::summarize_samples() {
     result_.time = summarize(headline_);
     result_.samples_ns = headline_;
     result_.round_medians_ns = rule_->round_medians();
-    result_.median_of_rounds_ns = median(result_.round_medians_ns);
-    result_.aa_ratio = aa_ratio(result_.round_medians_ns);
+    result_.median_of_rounds_ns = statistics::median(result_.round_medians_ns);
+    result_.aa_ratio = statistics::aa_ratio(result_.round_medians_ns);
     std::size_t const draws = result_.iterations_per_sample == 1 ? cell_.point->plans().size() : 1;
     result_.series = describe_series(headline_, draws);
-    result_.flags = flags_of(headline_, draws);
+    result_.flags = statistics::flags_of(headline_, draws);
     std::erase(device_, no_device_time);
     if (result_.queueing && result_.queueing->host_bound) {
         result_.flags.emplace_back("host_bound");
     }
     if (!device_.empty()) {
-        TimeSummary const time = summarize(device_);
-        result_.device = DeviceTiming{time, result_.time.median - time.median, sampler_.was_gated()};
+        record::TimeSummary const time = summarize(device_);
+        result_.device = record::DeviceTiming{time, result_.time.median - time.median, sampler_.was_gated()};
     }
     result_.straggler = find_straggler(slowest_, launch_.bootstrap.size());
     result_.critical_phase = critical_phase(cell_.point->phases().labels(), phase_samples_);

@@ -64,7 +64,7 @@ public:
     [[nodiscard]] CellSoFar so_far() const;
     /// True once the result is final: stopped, or its payload was wrong.
     [[nodiscard]] bool over() const { return over_; }
-    [[nodiscard]] CellResult const& result() const { return result_; }
+    [[nodiscard]] record::CellResult const& result() const { return result_; }
 
 private:
     void activate();
@@ -89,7 +89,7 @@ private:
     void summarize_samples();
     void set_up_start(double iteration_ns);
     void compare_bit_patterns();
-    [[nodiscard]] RankMeans rank_means() const;
+    [[nodiscard]] record::RankMeans rank_means() const;
     [[nodiscard]] bool decides() const;
     [[nodiscard]] Nanoseconds clock() const;
 
@@ -110,7 +110,7 @@ private:
     std::vector<Rank> slowest_;
     std::vector<Nanoseconds> device_;
     std::vector<Nanoseconds> phase_samples_;  // as in MarkedChunk
-    CellResult result_;
+    record::CellResult result_;
     bool over_ = false;
 };
 

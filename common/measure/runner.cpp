@@ -3,9 +3,10 @@
 #include "common/measure/runner.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/hash.hpp"
+#include "common/base/statistics/order_statistics.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/cell_run.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
 
 #include <fmt/format.h>
 
@@ -81,14 +82,6 @@ std::vector<double> cells_to_drop(Bootstrap& bootstrap, std::deque<CellRun> cons
     return slower;
 }
 
-// The finaliser of splitmix64 (Steele, Lea, Flood 2014). Not std::shuffle: its result differs between libraries.
-std::uint64_t scrambled(std::uint64_t x) {
-    x += 0x9E3779B97F4A7C15ULL;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
-    return x ^ (x >> 31);
-}
-
 }  // namespace
 
 // nccl-tests 2.19.7, src/common.cu: -n 20 -w 1.
@@ -108,9 +101,9 @@ RunnerOptions with_counts(RunnerOptions options, OsuProgram const& osu) {
 std::vector<std::size_t> round_order(std::size_t count, std::uint64_t seed, std::uint64_t round) {
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::uint64_t const key = scrambled(scrambled(seed) + round);
+    std::uint64_t const key = splitmix64(splitmix64(seed) + round);
     for (std::size_t left = count; left > 1; --left) {
-        std::swap(order[left - 1], order[scrambled(key + left) % left]);
+        std::swap(order[left - 1], order[splitmix64(key + left) % left]);
     }
     return order;
 }
@@ -120,7 +113,7 @@ std::vector<double> times_slower(std::span<CellSoFar const> cells, double factor
     std::map<std::size_t, std::vector<std::pair<double, std::size_t>>> groups;  // median of rounds, and whose
     for (std::size_t index = 0; index < cells.size(); ++index) {
         if (auto const rounds = cells[index].round_medians_ns; !rounds.empty()) {
-            groups[cells[index].group].emplace_back(median(rounds), index);
+            groups[cells[index].group].emplace_back(statistics::median(rounds), index);
         }
     }
     std::vector<double> slower(cells.size(), 0);
@@ -141,7 +134,8 @@ std::vector<double> times_slower(std::span<CellSoFar const> cells, double factor
 }
 
 void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
-               std::function<void(Cell const&, CellResult const&)> const& finished, std::function<void()> const& turn) {
+               std::function<void(Cell const&, record::CellResult const&)> const& finished,
+               std::function<void()> const& turn) {
     RunnerOptions const& options = launch.options;
     // The compiled plans that the watchdog looks at die soon after the run, however it ends.
     auto const disarm = [](Watchdog* watchdog) { watchdog->disarm(); };

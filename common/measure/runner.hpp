@@ -5,9 +5,10 @@
 // them alike.
 #pragma once
 
+#include "common/formats/record/cell_result.hpp"
 #include "common/measure/cell.hpp"
-#include "common/measure/cell_result.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
+#include "common/measure/environment/cpu_quota.hpp"
 #include "common/measure/start/common_start.hpp"
 #include "common/memory/control_groups.hpp"
 
@@ -46,8 +47,8 @@ struct RunnerOptions {
     bool validate = true;
     std::uint64_t bit_pattern_iterations = 0;  // after timing: how many different sums so many of them give; 0: none
     StartRequest start = StartRequest::automatic;
-    CacheMode cache = CacheMode::rotate;
-    Fill fill = Fill::random;
+    record::CacheMode cache = record::CacheMode::rotate;
+    record::Fill fill = record::Fill::random;
     bool gate = false;       // on device memory, iterations that need no host wait until all ranks have queued theirs
     double drop_slower = 0;  // cells this many times slower than their backend's best get no more rounds; 0: all do
     std::uint64_t order_seed = 1;
@@ -67,13 +68,14 @@ struct LaunchShared {
 [[nodiscard]] RunnerOptions with_counts(RunnerOptions options, OsuProgram const& osu);
 
 /// Collective. Measures cells whose plans are compiled. `finished` is called on every rank, in the same order, as soon
-/// as a cell is done. Status, reason and validation are equal on all ranks, samples and summaries are filled on rank 0
-/// only. A fault in a library call throws; a payload mismatch gives Status::invalid and no times. Afterwards every
-/// backend is quiescent and the watchdog disarmed, also when leaving by an exception. `turn` is called before each turn
-/// of a cell, outside of what is timed.
+/// as a cell is done. record::Status, reason and validation are equal on all ranks, samples and summaries are filled on
+/// rank 0 only. A fault in a library call throws; a payload mismatch gives record::Status::invalid and no times.
+/// Afterwards every backend is quiescent and the watchdog disarmed, also when leaving by an exception. `turn` is called
+/// before each turn of a cell, outside of what is timed.
 void run_cells(
     LaunchShared const& launch, std::span<Cell const> cells,
-    std::function<void(Cell const&, CellResult const&)> const& finished, std::function<void()> const& turn = [] {});
+    std::function<void(Cell const&, record::CellResult const&)> const& finished,
+    std::function<void()> const& turn = [] {});
 
 /// A permutation of 0 .. count-1, a function of its arguments alone: the order in which a round visits its cells.
 [[nodiscard]] std::vector<std::size_t> round_order(std::size_t count, std::uint64_t seed, std::uint64_t round);

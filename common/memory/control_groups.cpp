@@ -167,32 +167,4 @@ std::optional<double> cpu_quota(fs::path const& root) {
     return least;
 }
 
-QuotaReader::QuotaReader(fs::path const& root) {
-    for (fs::path const& group : control_groups("cpu", root)) {
-        if (number_behind(group / "cpu.stat", "nr_periods")) {
-            files_.push_back(group / "cpu.stat");
-        }
-    }
-}
-
-std::optional<QuotaUse> QuotaReader::read() const {
-    constexpr Nanoseconds per_microsecond = 1000;
-    std::optional<QuotaUse> sum;
-    for (fs::path const& path : files_) {
-        std::ifstream file(path);
-        QuotaUse& use = sum ? *sum : sum.emplace();
-        std::string key;
-        for (std::uint64_t number = 0; file >> key >> number;) {
-            use.periods += key == "nr_periods" ? number : 0;
-            use.throttled += key == "nr_throttled" ? number : 0;
-            if (key == "throttled_usec") {
-                use.throttled_ns += static_cast<Nanoseconds>(number) * per_microsecond;
-            } else if (key == "throttled_time") {
-                use.throttled_ns += static_cast<Nanoseconds>(number);
-            }
-        }
-    }
-    return sum;
-}
-
 }  // namespace dlmb

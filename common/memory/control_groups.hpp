@@ -27,24 +27,4 @@ namespace dlmb {
 /// Processors that the tightest quota allows, 1.5 for 150 ms in periods of 100 ms; nullopt: there is no quota.
 [[nodiscard]] std::optional<double> cpu_quota(std::filesystem::path const& root = "/");
 
-/// How often a quota of processor time held processes of the group back.
-struct QuotaUse {
-    std::uint64_t periods = 0;    // in which something ran
-    std::uint64_t throttled = 0;  // of these, in which the quota was used up
-    Nanoseconds throttled_ns = 0;
-    bool operator==(QuotaUse const&) const = default;
-};
-
-/// Reads cpu.stat of all groups of this process. Files are opened at each read, which takes some microseconds: never
-/// where something is timed.
-class QuotaReader {
-public:
-    explicit QuotaReader(std::filesystem::path const& root = "/");
-    /// Since the groups were made, added up over the groups; nullopt: no group says.
-    [[nodiscard]] std::optional<QuotaUse> read() const;
-
-private:
-    std::vector<std::filesystem::path> files_;
-};
-
 }  // namespace dlmb

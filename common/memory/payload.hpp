@@ -5,6 +5,7 @@
 // offset in the block; a block that arrives from the wrong peer, shifted, short or one iteration late cannot pass.
 #pragma once
 
+#include "common/base/hash.hpp"
 #include "common/base/units.hpp"
 
 #include <cstddef>
@@ -24,18 +25,10 @@ inline constexpr Rank every_rank = -1;  // destination of what all members recei
 /// its Recv rarely share one), `iteration` counts validated iterations of a cell.
 [[nodiscard]] constexpr PayloadKey payload_key(Rank source, Rank destination, std::uint32_t step,
                                                std::uint32_t iteration) {
-    // splitmix64's finaliser (Steele, Lea, Flood 2014) over the packed identity: one bit of any field changes half the
-    // key.
-    std::uint64_t x =
+    std::uint64_t const ranks =
         (std::uint64_t{static_cast<std::uint32_t>(source)} << 32) | static_cast<std::uint32_t>(destination);
-    std::uint64_t y = (std::uint64_t{step} << 32) | iteration;
-    for (std::uint64_t* z : {&x, &y}) {
-        *z += 0x9E3779B97F4A7C15ULL;
-        *z = (*z ^ (*z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-        *z = (*z ^ (*z >> 27)) * 0x94D049BB133111EBULL;
-        *z ^= *z >> 31;
-    }
-    return {x ^ (y * 0xD6E8FEB86659FD93ULL)};
+    std::uint64_t const step_and_iteration = (std::uint64_t{step} << 32) | iteration;
+    return {splitmix64(ranks) ^ (splitmix64(step_and_iteration) * 0xD6E8FEB86659FD93ULL)};
 }
 
 /// What untouched receive memory holds.

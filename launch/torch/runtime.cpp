@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
-#include "common/tuning/table_file.hpp"
+#include "common/formats/table/table_file.hpp"
 
 #include <fmt/core.h>
 #include <mpi.h>

@@ -6,7 +6,7 @@
 // "dlmb: OPERATION: ".
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <optional>

@@ -7,7 +7,7 @@
 #include "launch/torch/ucx_steps.hpp"
 
 #include "common/backends/mpi/step_runner.hpp"
-#include "common/tuning/chooser/table_chooser.hpp"
+#include "common/run/chooser/table_chooser.hpp"
 
 #include <map>
 #include <memory>

@@ -3,7 +3,7 @@
 #include "patterns/collective/collective.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
 #include "patterns/collective/byte_matrix.hpp"
 #include "patterns/readers.hpp"

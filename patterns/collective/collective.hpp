@@ -10,7 +10,7 @@
 //   sendrecv                                         one message to the next rank, or there and back in pairs
 //   bandwidth, message_rate, bibandwidth             windows of messages in pairs of ranks
 //
-// What a message size counts, and where it differs from the suites: README.md. Not here: ranges of sizes (common/app).
+// What a message size counts, and where it differs from the suites: README.md. Not here: ranges of sizes (common/run).
 #pragma once
 
 #include "common/sizes/skew.hpp"

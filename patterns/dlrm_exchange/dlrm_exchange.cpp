@@ -3,7 +3,7 @@
 #include "patterns/dlrm_exchange/dlrm_exchange.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
 #include "patterns/dlrm_exchange/of_model.hpp"
 #include "patterns/dlrm_exchange/sizes.hpp"

@@ -4,7 +4,7 @@
 // The parameters of dlrm_exchange, read strictly and checked against the world: after this, nothing can be wrong.
 #pragma once
 
-#include "common/plan/world.hpp"
+#include "common/formats/plan/world.hpp"
 #include "patterns/dlrm_exchange/layout.hpp"
 #include "patterns/pattern.hpp"
 #include "patterns/readers.hpp"

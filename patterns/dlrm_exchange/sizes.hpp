@@ -10,7 +10,7 @@
 #pragma once
 
 #include "common/base/philox.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "patterns/dlrm_exchange/params.hpp"
 
 #include <cstddef>

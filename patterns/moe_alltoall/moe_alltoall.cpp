@@ -3,7 +3,7 @@
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
 #include "patterns/beside.hpp"
 #include "patterns/model_parameters.hpp"

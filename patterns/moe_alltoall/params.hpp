@@ -5,7 +5,7 @@
 // the published formulas for the bytes of one row and the rows of one capacity slot.
 #pragma once
 
-#include "common/plan/world.hpp"
+#include "common/formats/plan/world.hpp"
 #include "common/sizes/skew.hpp"
 #include "patterns/pattern.hpp"
 #include "patterns/placement.hpp"

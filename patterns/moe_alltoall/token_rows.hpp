@@ -6,7 +6,7 @@
 // comes back a token has top-k rows, one behind the other.
 #pragma once
 
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
 

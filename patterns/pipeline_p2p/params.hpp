@@ -4,8 +4,8 @@
 // The parameters of pipeline_p2p, read strictly and checked against the world: after this, nothing can be wrong.
 #pragma once
 
-#include "common/plan/plan.hpp"
-#include "common/plan/world.hpp"
+#include "common/formats/plan/plan.hpp"
+#include "common/formats/plan/world.hpp"
 #include "patterns/pattern.hpp"
 #include "patterns/pipeline_p2p/fill.hpp"
 #include "patterns/pipeline_p2p/makespan.hpp"

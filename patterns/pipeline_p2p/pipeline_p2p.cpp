@@ -17,7 +17,7 @@
 // embedding, and the loss. Groups are in Megatron's rank order: tensor, context, data, pipeline, fastest first.
 #include "patterns/pipeline_p2p/pipeline_p2p.hpp"
 
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "patterns/model_parameters.hpp"
 #include "patterns/pipeline_p2p/fill.hpp"
 #include "patterns/pipeline_p2p/makespan.hpp"

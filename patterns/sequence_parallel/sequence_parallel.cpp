@@ -3,7 +3,7 @@
 #include "patterns/sequence_parallel/sequence_parallel.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "patterns/model_parameters.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/transformed.hpp"

@@ -3,7 +3,7 @@
 #include "patterns/sparse_allreduce/sparse_allreduce.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "patterns/sparse_allreduce/iteration.hpp"
 #include "patterns/sparse_allreduce/params.hpp"
 #include "patterns/trained_model.hpp"

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which environment variables a file that is passed on may hold, by the rules of common/record/variables.hpp."""
+"""Which environment variables a file that is passed on may hold, by the rules of common/measure/environment/variables.hpp."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def looks_like_credential(value: str) -> bool:
 
 
 def stable_hash(text: str) -> str:
-    """FNV-1a of 64 bits, as common/record/record.cpp does it."""
+    """FNV-1a of 64 bits, as common/formats/record/record.cpp does it."""
     value = 0xCBF29CE484222325
     for byte in text.encode(errors="surrogateescape"):
         value = ((value ^ byte) * 0x100000001B3) % 2**64

@@ -4,7 +4,7 @@
 // What MPI_Alltoallv takes of one buffer, for loops that are written by hand.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <vector>
 

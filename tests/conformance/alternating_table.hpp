@@ -4,7 +4,7 @@
 // A tuning table under which the sizes of a plan decide that its operations change between backends and methods.
 #pragma once
 
-#include "common/tuning/table.hpp"
+#include "common/formats/table/table.hpp"
 
 #include <string>
 

@@ -5,7 +5,7 @@
 // implementations have been wrong. Pure data; run_corpus runs them.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <functional>
 #include <string>

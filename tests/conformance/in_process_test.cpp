@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "tests/conformance/run_corpus.hpp"
 
 #include <gtest/gtest.h>

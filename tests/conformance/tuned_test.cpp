@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
-#include "common/tuning/chooser/table_chooser.hpp"
+#include "common/run/chooser/table_chooser.hpp"
 #include "tests/conformance/alternating_table.hpp"
 #include "tests/conformance/run_corpus.hpp"
 

@@ -3,7 +3,7 @@
 //
 // The command line of the programs that measure, an argument per line, the program first ("dlmb_collective"), as far as
 // the points that it asks for and the patterns of the first of them.
-#include "common/app/sweep.hpp"
+#include "common/run/sweep.hpp"
 #include "patterns/registry.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
@@ -24,10 +24,10 @@ PatternType const& pattern_named(std::string_view program) {
     return found == all.end() ? *all.front() : **found;
 }
 
-void expand(PatternType const& type, app::Options const& options) {
-    std::vector<app::SweepPoint> points = expand_sweep(type, options, small_world.ranks);
+void expand(PatternType const& type, run::Options const& options) {
+    std::vector<run::SweepPoint> points = expand_sweep(type, options, small_world.ranks);
     points.resize(std::min(points.size(), most_points));
-    for (app::SweepPoint const& point : points) {
+    for (run::SweepPoint const& point : points) {
         (void)accepts([&] {
             auto const pattern = type.make(point.parameters, small_world);
             require(pattern != nullptr && !pattern->operations().empty(), "a pattern without operations");
@@ -37,7 +37,7 @@ void expand(PatternType const& type, app::Options const& options) {
 
 void check_range(std::string_view text) {
     (void)accepts([&] {
-        auto const sizes = app::expand_sizes(text, "-m");
+        auto const sizes = run::expand_sizes(text, "-m");
         require(!sizes.empty() && sizes.size() <= 67 && std::is_sorted(sizes.begin(), sizes.end()), "no rising sizes");
     });
 }
@@ -53,8 +53,8 @@ void command_line(std::string_view input) {
     }
     PatternType const& type = pattern_named(arguments.front());
     (void)accepts([&] {
-        auto const parsed = app::parse_options(type, arguments);
-        if (auto const* options = std::get_if<app::Options>(&parsed)) {
+        auto const parsed = run::parse_options(type, arguments);
+        if (auto const* options = std::get_if<run::Options>(&parsed)) {
             expand(type, *options);
         }
     });

@@ -4,7 +4,7 @@
 // Variables of the environment, "NAME=value" per line: what a record keeps of them, and what they say of the launcher.
 #include "common/base/units.hpp"
 #include "common/bootstrap/launch_guard.hpp"
-#include "common/record/variables.hpp"
+#include "common/measure/environment/variables.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 
@@ -16,9 +16,10 @@ void environment(std::string_view input) {
         std::size_t const equals = std::min(line.find('='), line.size());
         variables.emplace(line.substr(0, equals), line.substr(std::min(equals + 1, line.size())));
     }
-    for (auto const& [name, value] : record::recorded_variables(variables)) {
+    for (auto const& [name, value] : measure::recorded_variables(variables)) {
         require(variables.contains(name), "a variable that is not there");
-        require(value != variables.find(name)->second || !record::looks_like_credential(value), "a credential is kept");
+        require(value != variables.find(name)->second || !measure::looks_like_credential(value),
+                "a credential is kept");
     }
     LauncherInfo const info = launcher_info(variables);
     require(info.ranks >= 0 && info.rank.value_or(0) >= 0 && info.local_rank.value_or(0) >= 0, "a negative rank");

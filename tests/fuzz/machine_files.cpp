@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What Linux tells of the machine in files: each of them has the input.
+#include "common/measure/environment/machine.hpp"
+#include "common/measure/environment/parameter_files.hpp"
 #include "common/memory/control_groups.hpp"
 #include "common/memory/host_space.hpp"
-#include "common/record/machine.hpp"
-#include "common/record/parameter_files.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
@@ -41,19 +41,19 @@ void machine_files(std::string_view input) {
     static Machine const machine;
     machine.hold(input);
     auto const root = machine.root();
-    (void)record::cpu_model(root);
-    require(record::machine_facts(root).contains("architecture"), "no facts");
-    (void)record::read_affinity(root);
-    (void)record::read_conditions(root);
-    require(record::cores_of({0, 1}, root).size() <= 2, "more cores than units");
+    (void)measure::cpu_model(root);
+    require(measure::machine_facts(root).contains("architecture"), "no facts");
+    (void)measure::read_affinity(root);
+    (void)measure::read_conditions(root);
+    require(measure::cores_of({0, 1}, root).size() <= 2, "more cores than units");
     (void)available_host_memory(root);
-    (void)QuotaReader(root).read();
-    for (auto const& [name, value] : record::file_settings({}, "/etc/nccl.conf", root)) {
+    (void)measure::QuotaReader(root).read();
+    for (auto const& [name, value] : measure::file_settings({}, "/etc/nccl.conf", root)) {
         require(name.starts_with("NCCL_") || name.starts_with("OMPI_MCA_"), "a setting of no library");
     }
-    auto const units = record::parse_cpu_list(std::string(input));
+    auto const units = measure::parse_cpu_list(std::string(input));
     if (std::is_sorted(units.begin(), units.end()) && std::adjacent_find(units.begin(), units.end()) == units.end()) {
-        require(record::parse_cpu_list(record::cpu_list(units)) == units, "a list of units is read as another one");
+        require(measure::parse_cpu_list(measure::cpu_list(units)) == units, "a list of units is read as another one");
     }
 }
 

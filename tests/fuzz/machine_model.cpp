@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Machine models: one that is read can be written, is read again, and predicts a time inside its interval.
-#include "common/predict/machine_model.hpp"
+#include "common/tools/predict/machine_model.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"

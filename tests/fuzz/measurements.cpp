@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Tables of collective times: whoever needs times accepts no more than who needs none, and each line stays one line.
-#include "common/predict/measurements.hpp"
+#include "common/tools/predict/measurements.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"

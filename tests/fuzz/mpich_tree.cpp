@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The selection tree in MPICH's library, which an export splices rules into.
-#include "common/tuning/exporters/export.hpp"
-#include "common/tuning/table_file.hpp"
+#include "common/formats/table/table_file.hpp"
+#include "common/tools/tune/exporters/export.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 

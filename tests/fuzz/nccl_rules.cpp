@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The rules of the tuner plugin of NCCL: none of half a file, and answers that NCCL can run.
-#include "common/tuning/consumers/nccl/tuner_abi.hpp"
+#include "common/tools/tune/consumers/nccl/tuner_abi.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 

@@ -5,7 +5,7 @@
 #include "common/backend_kit/backend.hpp"
 #include "common/base/units.hpp"
 #include "common/sizes/weights.hpp"
-#include "common/tuning/exporters/export.hpp"
+#include "common/tools/tune/exporters/export.hpp"
 #include "patterns/dlrm_exchange/model.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Plan documents, as dlmb_tune gain --traffic reads them.
-#include "common/tuning/gain/gain.hpp"
+#include "common/tools/tune/gain/gain.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Result files: read, written again, made into rules, and continued by --results.
-#include "common/record/result_file.hpp"
+#include "common/formats/record/result_file.hpp"
 
-#include "common/record/json.hpp"
-#include "common/tuning/build/build_table.hpp"
-#include "common/tuning/build/observe.hpp"
+#include "common/formats/record/json.hpp"
+#include "common/tools/tune/build/build_table.hpp"
+#include "common/tools/tune/build/observe.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 

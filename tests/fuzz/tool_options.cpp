@@ -3,10 +3,10 @@
 //
 // The command lines of dlmb_tune, dlmb_predict and dlmb_info, an argument per line, the program first, as far as the
 // options are read: nothing runs.
-#include "common/app/info/info.hpp"
-#include "common/app/predict/run_predict.hpp"
-#include "common/app/tune/run_tune.hpp"
 #include "common/base/units.hpp"
+#include "common/run/info/info.hpp"
+#include "common/tools/predict/commands/run_predict.hpp"
+#include "common/tools/tune/commands/run_tune.hpp"
 #include "patterns/model_parameters.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
@@ -24,13 +24,13 @@ void tool_options(std::string_view input) {
     }
     CLI::App program{"", words.front()};
     int exit_code = 0;
-    app::InfoOptions info;
+    run::InfoOptions info;
     if (words.front() == "dlmb_tune") {
-        app::add_tune_commands(program, exit_code);
+        tuning::add_tune_commands(program, exit_code);
     } else if (words.front() == "dlmb_predict") {
-        app::add_predict_commands(program, exit_code);
+        predict::add_predict_commands(program, exit_code);
     } else {
-        app::add_options(program, info);
+        run::add_options(program, info);
     }
     for (CLI::App* const command : program.get_subcommands({})) {
         command->parse_complete_callback([] { throw CLI::Success(); });  // before it runs

@@ -4,7 +4,7 @@
 // A node with devices, through hwloc (HWLOC_XMLFILE). hwloc's own reader of XML ends with a segmentation fault where an
 // object lacks its sets (2.9), so the input is not XML: it chooses the devices of a well-formed one. Without hwloc in
 // the build the input is not looked at.
-#include "common/record/machine.hpp"
+#include "common/measure/environment/machine.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 
@@ -108,14 +108,14 @@ void topology(std::string_view input) {
     setenv("HWLOC_HIDE_ERRORS", "2", 1);
     setenv("HWLOC_LIBXML", "0", 1);  // what its other reader loses is lost by libxml2
     try {
-        record::Topology const node = record::read_topology();
+        measure::Topology const node = measure::read_topology();
         require(!node.source.empty() && node.processing_units >= 0 && node.cores >= 0, "a node with less than nothing");
         std::vector<Device> devices(2);
         devices[0].pci_bus_id = "0000:13:00.0";
         devices[1].pci_bus_id = "0000:b4:00.0";
-        require(record::device_distances({{0, 1}, ""}, devices).size() == devices.size(),
+        require(measure::device_distances({{0, 1}, ""}, devices).size() == devices.size(),
                 "a device without a distance");
-        for (record::NearbyNic const& nic : record::nearby_nics(devices[0].pci_bus_id)) {
+        for (measure::NearbyNic const& nic : measure::nearby_nics(devices[0].pci_bus_id)) {
             require(nic.hops >= 0 && !nic.meeting_point.empty(), "a card that is nowhere");
         }
     } catch (Error const& error) {

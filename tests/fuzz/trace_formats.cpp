@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Traces of recorded runs, a target for each format.
-#include "common/plan/validate.hpp"
-#include "common/trace/exports/exports.hpp"
-#include "common/trace/plan_buffers.hpp"
-#include "common/trace/plan_file.hpp"
-#include "common/trace/plans.hpp"
-#include "common/trace/read.hpp"
-#include "common/trace/summary.hpp"
+#include "common/formats/plan/validate.hpp"
+#include "common/formats/plan_file/plan_buffers.hpp"
+#include "common/formats/plan_file/plan_file.hpp"
+#include "common/tools/plan/exports/exports.hpp"
+#include "common/tools/plan/plans.hpp"
+#include "common/tools/plan/read.hpp"
+#include "common/tools/plan/summary.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 
@@ -126,11 +126,11 @@ void trace_plan(std::string_view input) {
     file.hold(input);
     std::vector<Plan> plans;
     bool const read = accepts([&] {
-        trace::read_plans(file.path(), {[&](Plan const& plan) {
-                                            plans.push_back(trace::with_buffers(plan, 0));
-                                            return true;
-                                        },
-                                        [](trace::PlanFile const& /*file*/) { return true; }});
+        read_plans(file.path(), {[&](Plan const& plan) {
+                                     plans.push_back(with_buffers(plan, 0));
+                                     return true;
+                                 },
+                                 [](PlanFile const& /*file*/) { return true; }});
         if (!validate(plans).empty()) {
             throw UsageError("the ranks do not fit together");
         }

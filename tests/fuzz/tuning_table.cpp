@@ -3,10 +3,10 @@
 //
 // Tuning tables: the readers in C++ and in C accept the same ones and answer alike; what is written is read as the
 // same; every exporter takes what the reader accepts.
-#include "common/tuning/c/dlmb_tuning.h"
-#include "common/tuning/exporters/export.hpp"
-#include "common/tuning/query.hpp"
-#include "common/tuning/table_file.hpp"
+#include "common/formats/table/c/dlmb_tuning.h"
+#include "common/formats/table/query.hpp"
+#include "common/formats/table/table_file.hpp"
+#include "common/tools/tune/exporters/export.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 

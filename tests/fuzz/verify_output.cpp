@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Output and logs of the programs that dlmb_tune verify runs, read for every library.
-#include "common/app/tune/consumers/program_output.hpp"
-#include "common/app/tune/consumers/trial.hpp"
+#include "common/tools/tune/verify/program_output.hpp"
+#include "common/tools/tune/verify/trial.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 
@@ -12,7 +12,7 @@
 namespace dlmb::fuzz {
 
 void verify_output(std::string_view input) {
-    using namespace app::tune;
+    using namespace tuning::commands;
     std::string const text(input);
     BoundFunctions functions;
     std::istringstream bindings(text);

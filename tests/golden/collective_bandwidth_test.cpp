@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The factors between algorithm and bus bandwidth that nccl-tests prints (doc/PERFORMANCE.md), from plans alone.
-#include "common/plan/traffic.hpp"
+#include "common/formats/plan/traffic.hpp"
 #include "tests/unit/collective/collective_fixture.hpp"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 // Coarse against fine distribution of 26 tables whose bags follow Zipf(1.05), over 8 ranks; after
 // "static coarse and fine distribution" of HONPAS (arXiv 2009.03559). Fine is no less even and has no fewer messages;
 // lpt is within 4/3 of the optimum; totals stay; everything follows from sizes, ranks and seed.
-#include "common/plan/traffic.hpp"
+#include "common/formats/plan/traffic.hpp"
 #include "common/sizes/weights.hpp"
 #include "tests/unit/dlrm_exchange/dlrm_fixture.hpp"
 

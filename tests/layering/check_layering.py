@@ -30,27 +30,14 @@ def layer_of(path: str) -> str:
     """The layer of a file or of an include: the longest known folder above it."""
     if path.startswith("common/backends/"):
         return "/".join(path.split("/")[:3])
-    known = [*rules.LAYERS, *rules.STACK, "common/tuning"]
-    above = [layer for layer in known if path.startswith(layer + "/")]
+    above = [layer for layer in rules.LAYERS if path.startswith(layer + "/")]
     return max(above, key=len, default=path.rsplit("/", 1)[0])
 
 
 def allowed_layers(layer: str) -> set[str]:
     if layer.startswith("common/backends/"):
-        allowed = {layer, *rules.LAYERS["common/backends"]}
-        if layer in rules.BACKEND_OF_BOOTSTRAP:
-            allowed.add(rules.BACKEND_OF_BOOTSTRAP[layer])
-        return allowed
-    if layer in rules.LAYERS:
-        return {layer, *rules.LAYERS[layer]}
-    allowed = {layer, *rules.BELOW_THE_STACK}
-    if layer in rules.STACK:
-        allowed.update(rules.STACK[: rules.STACK.index(layer)])
-    if layer in rules.USES_PATTERNS:
-        allowed.add("patterns")
-    if layer in rules.USES_BOOTSTRAPS:
-        allowed.update({"common/bootstrap/mpi", "common/bootstrap/in_process"})
-    return allowed
+        return {layer, *rules.LAYERS["common/backends"], rules.BACKEND_OF_BOOTSTRAP.get(layer, layer)}
+    return {layer, *rules.LAYERS.get(layer, ())}
 
 
 def check_project_include(path: str, include: str, root: Path) -> str:

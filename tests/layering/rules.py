@@ -7,27 +7,39 @@ A layer is a folder. The longest matching prefix of a file's path decides which 
 
 from __future__ import annotations
 
-# Layer -> layers whose headers it may include besides its own.
+# Layer -> layers whose headers it may include besides its own. The four rules that no change may break:
+#   1. tools never include bootstrap, memory, backend_kit, backends, measure, run or patterns;
+#   2. the core (those folders) and the patterns never include tools;
+#   3. formats include base only;
+#   4. a cell never depends on another cell: tests/e2e/resume.py and stress.py kill launches with every option.
+BASE = ("common/base",)
+FORMATS = ("common/formats/json", "common/formats/plan", "common/formats/input", "common/formats/record", "common/formats/plan_file",
+           "common/formats/table", "common/formats/model")
+CORE = ("common/memory", "common/bootstrap", "common/backend_kit", "common/measure", "common/run")
 LAYERS: dict[str, tuple[str, ...]] = {
     "common/base": (),
-    "common/json": ("common/base",),
-    "common/plan": ("common/base",),
-    "common/sizes": ("common/base",),
-    "common/memory": ("common/base",),
-    "common/bootstrap": ("common/base",),
-    "common/bootstrap/in_process": ("common/bootstrap", "common/base"),
-    "common/bootstrap/mpi": ("common/bootstrap", "common/base"),
-    "common/backend_kit": ("common/plan", "common/memory", "common/bootstrap", "common/base"),
-    "common/backends": ("common/backend_kit", "common/plan", "common/memory", "common/bootstrap", "common/base"),
-    "patterns": ("common/plan", "common/sizes", "common/base"),
+    "common/formats/json": BASE,
+    "common/formats/plan": BASE,
+    "common/formats/input": BASE,
+    "common/formats/record": (*BASE, "common/formats/json", "common/formats/plan"),
+    "common/formats/plan_file": (*BASE, "common/formats/json", "common/formats/plan", "common/formats/input", "common/formats/record"),
+    "common/formats/table": (*BASE, "common/formats/json", "common/formats/record"),
+    "common/formats/model": (*BASE, "common/formats/json", "common/formats/plan"),
+    "common/sizes": BASE,
+    "common/memory": BASE,
+    "common/bootstrap": BASE,
+    "common/bootstrap/in_process": (*BASE, "common/bootstrap"),
+    "common/bootstrap/mpi": (*BASE, "common/bootstrap"),
+    "common/backend_kit": (*BASE, "common/formats/plan", "common/memory", "common/bootstrap"),
+    "common/backends": (*BASE, "common/formats/plan", "common/formats/table", "common/backend_kit", "common/memory", "common/bootstrap"),
+    "common/measure": (*BASE, *FORMATS, "common/memory", "common/bootstrap", "common/backend_kit"),
+    "common/run": (*BASE, *FORMATS, *CORE, "common/bootstrap/mpi", "common/bootstrap/in_process", "common/backends", "patterns"),
+    "common/tools/plan": (*BASE, *FORMATS),
+    "common/tools/tune": (*BASE, *FORMATS),
+    "common/tools/predict": (*BASE, *FORMATS),
+    "patterns": (*BASE, "common/formats/plan", "common/sizes"),
+    "benchmarks": (*BASE, "common/run", "common/tools/plan", "common/tools/tune", "common/tools/predict", "patterns"),
 }
-
-# Layers that may include everything that stands before them in this list.
-STACK = ("common/backend_kit", "common/measure", "common/record", "common/trace", "common/tuning", "common/predict", "common/app", "benchmarks")
-BELOW_THE_STACK = ("common/base", "common/json", "common/plan", "common/sizes", "common/memory", "common/bootstrap", "common/backend_kit")
-
-# Layers above the stack's record that speak to patterns (through patterns/pattern.hpp and patterns/registry.hpp).
-USES_PATTERNS = ("common/app", "benchmarks")
 
 # A backend may share a handle and a check function with the bootstrap of its own library.
 BACKEND_OF_BOOTSTRAP = {
@@ -35,12 +47,9 @@ BACKEND_OF_BOOTSTRAP = {
     "common/backends/in_process": "common/bootstrap/in_process",
 }
 
-# app chooses how ranks find each other, so it alone names the two ways.
-USES_BOOTSTRAPS = ("common/app", "benchmarks")
-
 # First part of an angle-bracket include -> path prefixes of the files that may have it.
 THIRD_PARTY: dict[str, tuple[str, ...]] = {
-    "mpi.h": ("common/bootstrap/mpi/", "common/backends/mpi/", "common/tuning/consumers/verify/"),
+    "mpi.h": ("common/bootstrap/mpi/", "common/backends/mpi/", "common/tools/tune/consumers/verify/"),
     "mpi-ext.h": ("common/bootstrap/mpi/", "common/backends/mpi/"),
     "nccl.h": ("common/backends/nccl/",),
     "cuda_runtime_api.h": ("common/memory/cuda/", "common/backend_kit/cuda/", "common/backends/nccl/"),
@@ -52,14 +61,14 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "ucp": ("common/backends/ucx/",),
     "uct": ("common/backends/ucx/",),
     "ucs": ("common/backends/ucx/",),
-    "hwloc.h": ("common/record/",),
-    "hwloc": ("common/record/",),
-    "archive.h": ("common/trace/input",),
-    "archive_entry.h": ("common/trace/input",),
-    "CLI": ("common/app/",),
-    "openssl": ("common/tuning/provenance",),
-    "Eigen": ("common/predict/",),
-    "nlohmann": ("common/json/", "common/record/", "common/trace/", "common/tuning/", "common/predict/", "common/app/", "patterns/"),
+    "hwloc.h": ("common/measure/environment/",),
+    "hwloc": ("common/measure/environment/",),
+    "archive.h": ("common/formats/input/",),
+    "archive_entry.h": ("common/formats/input/",),
+    "CLI": ("common/base/command_line/", "common/run/", "common/tools/"),
+    "openssl": ("common/formats/table/provenance",),
+    "Eigen": ("common/tools/predict/",),
+    "nlohmann": ("common/formats/", "common/tools/", "common/run/", "patterns/"),
     "gtest": (),
     "gmock": (),
     "benchmark": (),
@@ -76,15 +85,15 @@ UNAVAILABLE_NAMES = (
 )
 
 # Where the processor decides at compile time, and a header that C and C++ read.
-CONDITIONAL_COMPILATION = ("common/base/idle.hpp", "common/tuning/c/dlmb_tuning.h")
+CONDITIONAL_COMPILATION = ("common/base/idle.hpp", "common/formats/table/c/dlmb_tuning.h")
 
 # Reading the environment: for the record, and to notice which launcher started this process.
 # A tuner plugin can be told something only through the environment.
 READS_ENVIRONMENT = (
     "common/bootstrap/launch_guard",
-    "common/tuning/consumers/nccl/tuner",
-    "common/app/tune/consumers/run_program",
-    "common/app/tune/consumers/verify_mpi",  # what is set there beats the file that is verified
+    "common/tools/tune/consumers/nccl/tuner",
+    "common/tools/tune/verify/run_program",
+    "common/tools/tune/verify/verify_mpi",  # what is set there beats the file that is verified
     # NCCL loads the tuner that this variable names; the same file is opened to speak to it.
     "common/backends/nccl/tuner",
     # NCCL lets NCCL_COMM_BLOCKING win over what a program configures.

@@ -12,13 +12,13 @@ import check_layering
 
 HEADERS = (
     "common/base/units.hpp",
-    "common/plan/plan.hpp",
+    "common/formats/plan/plan.hpp",
     "common/backend_kit/backend.hpp",
     "common/backends/mpi/calls.hpp",
     "common/bootstrap/mpi/mpi_bootstrap.hpp",
     "common/measure/runner.hpp",
-    "common/record/record.hpp",
-    "common/app/driver.hpp",
+    "common/formats/record/record.hpp",
+    "common/run/driver.hpp",
     "patterns/pattern.hpp",
     "patterns/moe/moe.hpp",
 )
@@ -48,15 +48,15 @@ class LayeringTest(unittest.TestCase):
         self.assertIn(message, findings[0])
 
     def test_a_tree_that_keeps_the_rules_passes(self) -> None:
-        self.assertEqual(self.findings("common/plan/a.cpp", '#include "common/base/units.hpp"\n#include <vector>\n'), [])
+        self.assertEqual(self.findings("common/formats/plan/a.cpp", '#include "common/base/units.hpp"\n#include <vector>\n'), [])
 
     def test_the_top_may_include_everything_below(self) -> None:
-        code = '#include "common/record/record.hpp"\n#include "patterns/pattern.hpp"\n#include <CLI/CLI.hpp>\n'
-        self.assertEqual(self.findings("common/app/a.cpp", code), [])
+        code = '#include "common/formats/record/record.hpp"\n#include "patterns/pattern.hpp"\n#include <CLI/CLI.hpp>\n'
+        self.assertEqual(self.findings("common/run/a.cpp", code), [])
 
     def test_a_lower_layer_must_not_include_a_higher_one(self) -> None:
-        self.assert_refused("common/plan/a.cpp", '#include "common/backend_kit/backend.hpp"\n', "must not include")
-        self.assertEqual(len(self.findings("common/measure/a.cpp", '#include "common/app/driver.hpp"\n')), 2)
+        self.assert_refused("common/formats/plan/a.cpp", '#include "common/backend_kit/backend.hpp"\n', "must not include")
+        self.assertEqual(len(self.findings("common/measure/a.cpp", '#include "common/run/driver.hpp"\n')), 2)
 
     def test_a_pattern_knows_no_backend_and_no_other_pattern(self) -> None:
         self.assert_refused("patterns/x/a.cpp", '#include "common/backend_kit/backend.hpp"\n', "must not include")
@@ -67,7 +67,7 @@ class LayeringTest(unittest.TestCase):
 
     def test_only_the_application_names_a_bootstrap(self) -> None:
         include = '#include "common/bootstrap/mpi/mpi_bootstrap.hpp"\n'
-        self.assertEqual(self.findings("common/app/a.cpp", include), [])
+        self.assertEqual(self.findings("common/run/a.cpp", include), [])
         self.assert_refused("common/measure/a.cpp", include, "must not include")
 
     def test_a_backend_knows_the_bootstrap_of_its_own_library_only(self) -> None:
@@ -86,39 +86,39 @@ class LayeringTest(unittest.TestCase):
         self.assert_refused("common/base/a.cpp", "#include <gtest/gtest.h>\n", "belongs to tests")
 
     def test_conditional_compilation_is_refused(self) -> None:
-        self.assert_refused("common/plan/a.cpp", "int a;\n#ifdef HAVE_MPI\n#endif\n", "a.cpp:2: conditional")
+        self.assert_refused("common/formats/plan/a.cpp", "int a;\n#ifdef HAVE_MPI\n#endif\n", "a.cpp:2: conditional")
 
     def test_the_processor_hint_may_be_conditional(self) -> None:
         code = "#pragma once\n#if defined(__x86_64__)\n#endif\n"
         self.assertEqual(self.findings("common/base/idle.hpp", code), [])
 
     def test_reading_the_environment_is_refused(self) -> None:
-        self.assert_refused("common/app/a.cpp", 'char* a = std::getenv("A");\n', "environment")
+        self.assert_refused("common/run/a.cpp", 'char* a = std::getenv("A");\n', "environment")
 
     def test_the_recorder_reads_the_environment(self) -> None:
         self.assertEqual(self.findings("common/bootstrap/launch_guard.cpp", 'char* a = getenv("A");\n'), [])
 
     def test_a_word_in_a_comment_or_a_string_is_no_use_of_it(self) -> None:
         code = '// getenv, std::format\n/*\n#if 0\n*/ char const* a = "getenv";\n'
-        self.assertEqual(self.findings("common/plan/a.cpp", code), [])
+        self.assertEqual(self.findings("common/formats/plan/a.cpp", code), [])
 
     def test_printing_on_standard_error_so_that_it_may_throw_is_refused(self) -> None:
-        self.assert_refused("common/app/a.cpp", 'fmt::print(stderr, "{}", 1);\n', "print_error()")
-        self.assert_refused("common/app/a.cpp", "auto* const to = stderr;\n", "print_error()")
-        self.assertEqual(self.findings("common/app/a.cpp", "print_error(STDERR_FILENO_text);\n"), [])
+        self.assert_refused("common/run/a.cpp", 'fmt::print(stderr, "{}", 1);\n', "print_error()")
+        self.assert_refused("common/run/a.cpp", "auto* const to = stderr;\n", "print_error()")
+        self.assertEqual(self.findings("common/run/a.cpp", "print_error(STDERR_FILENO_text);\n"), [])
 
     def test_what_the_compilers_lack_is_refused(self) -> None:
-        self.assert_refused("common/plan/a.cpp", "#include <format>\n", "not in the compilers")
-        self.assert_refused("common/plan/a.cpp", "auto a = std::views::iota(1);\n", "not in the compilers")
+        self.assert_refused("common/formats/plan/a.cpp", "#include <format>\n", "not in the compilers")
+        self.assert_refused("common/formats/plan/a.cpp", "auto a = std::views::iota(1);\n", "not in the compilers")
 
     def test_an_include_is_written_from_the_root(self) -> None:
-        self.assert_refused("common/plan/a.cpp", '#include "plan.hpp"\n', "repository root")
+        self.assert_refused("common/formats/plan/a.cpp", '#include "plan.hpp"\n', "repository root")
 
     def test_an_include_must_exist(self) -> None:
-        self.assert_refused("common/plan/a.cpp", '#include "common/base/gone.hpp"\n', "does not exist")
+        self.assert_refused("common/formats/plan/a.cpp", '#include "common/base/gone.hpp"\n', "does not exist")
 
     def test_a_header_needs_pragma_once(self) -> None:
-        self.assert_refused("common/plan/a.hpp", "int a();\n", "pragma once")
+        self.assert_refused("common/formats/plan/a.hpp", "int a();\n", "pragma once")
 
     def test_an_empty_tree_is_no_success(self) -> None:
         with tempfile.TemporaryDirectory() as empty:

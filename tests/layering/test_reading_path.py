@@ -5,7 +5,7 @@
 An entry is "N. `path`, `function`: sentence". The test accepts a list where each file exists once and defines its
 function, and where each function but the first is called in the file of the entry before it, or of an entry that led to
 that one: the list is a walk through the call tree, callers before callees. The first function is a main() in benchmarks/,
-the last one writes to the result file in common/record/.
+the last one writes to the result file in common/formats/record/.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def problems(root: Path, page: str) -> list[str]:
         callers.append(entry)
     if entries and not (entries[0].path.startswith("benchmarks/") and entries[0].function == "main"):
         found.append("the list does not begin with main() of a benchmark")
-    if entries and not entries[-1].path.startswith("common/record/"):
-        found.append("the list does not end in common/record")
+    if entries and not entries[-1].path.startswith("common/formats/record/"):
+        found.append("the list does not end in common/formats/record")
     return found
 
 
@@ -95,7 +95,7 @@ class ReadingPathTest(unittest.TestCase):
         self.assertNotEqual(problems(ROOT, "# Design\n"), [])
 
     def test_a_file_that_was_moved_is_refused(self) -> None:
-        moved = self.entries[5]._replace(path="common/app/gone.cpp")
+        moved = self.entries[5]._replace(path="common/run/gone.cpp")
         self.assert_refused([*self.entries[:5], moved, *self.entries[6:]], "does not exist")
 
     def test_a_function_of_another_file_is_refused(self) -> None:

@@ -7,7 +7,7 @@
 #include "common/backends/mpi/communicators.hpp"
 #include "common/backends/mpi/compile_plan.hpp"
 #include "common/backends/mpi/messages.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "tests/mpi/rig.hpp"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
-#include "common/plan/group_index.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <numeric>
 #include <set>

@@ -6,7 +6,7 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/mpi_backend.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 
 #include <functional>
 #include <memory>

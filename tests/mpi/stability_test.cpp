@@ -5,9 +5,9 @@
 // 200 iterations and against a second compilation.
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/measure/validation/bit_patterns.hpp"
 #include "common/memory/host_space.hpp"
-#include "common/plan/builder.hpp"
 
 #include <gtest/gtest.h>
 

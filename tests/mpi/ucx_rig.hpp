@@ -7,7 +7,7 @@
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // libnccl-tuner-dlmb.so as NCCL uses it: opened with RTLD_LOCAL, asked through its symbols. Stands in for NCCL; no GPU.
 #pragma once
 
-#include "common/tuning/consumers/nccl/tuner_abi.hpp"
+#include "common/tools/tune/consumers/nccl/tuner_abi.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/backend_kit/cuda/store_code.hpp"
-#include "common/plan/block_format.hpp"
+#include "common/formats/plan/block_format.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

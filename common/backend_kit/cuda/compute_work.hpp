@@ -6,8 +6,8 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
+#include "common/formats/plan/plan.hpp"
 #include "common/memory/memory_space.hpp"
-#include "common/plan/plan.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -7,7 +7,7 @@
 // the order of the places, so that the result has the same bits whoever comes first.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <array>
 #include <atomic>

@@ -3,7 +3,7 @@
 #include "common/backends/in_process/schedule.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/group_index.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <fmt/core.h>
 

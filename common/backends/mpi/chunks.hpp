@@ -5,7 +5,7 @@
 // functions: nothing here touches memory or a library.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <vector>
 

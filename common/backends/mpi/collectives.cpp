@@ -7,7 +7,7 @@
 #include "common/backend_kit/host_reduce.hpp"
 #include "common/backends/mpi/messages.hpp"
 #include "common/base/error.hpp"
-#include "common/plan/group_index.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <fmt/core.h>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/bootstrap/mpi/communicator.hpp"
-#include "common/plan/group_index.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <algorithm>
 #include <map>

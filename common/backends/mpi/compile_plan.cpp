@@ -5,8 +5,8 @@
 #include "common/backend_kit/compute.hpp"
 #include "common/backends/mpi/library_faults.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/plan/group_index.hpp"
-#include "common/plan/ready_queue.hpp"
+#include "common/formats/plan/group_index.hpp"
+#include "common/formats/plan/ready_queue.hpp"
 
 #include <fmt/core.h>
 

@@ -10,8 +10,8 @@
 #include "common/backends/mpi/messages.hpp"
 #include "common/backends/mpi/one_sided_calls.hpp"
 #include "common/base/error.hpp"
-#include "common/plan/group_index.hpp"
-#include "common/plan/ready_queue.hpp"
+#include "common/formats/plan/group_index.hpp"
+#include "common/formats/plan/ready_queue.hpp"
 
 #include <fmt/core.h>
 

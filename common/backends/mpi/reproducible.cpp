@@ -5,10 +5,10 @@
 // whatever the library would do. MPI_Allreduce may add in another order in each call (MPI 4.0, section 6.9.1, only
 // advises against it). The algorithm is `fixed_tree` of backend_kit; the messages are MPI_Isend and MPI_Irecv, and the
 // host adds.
-#include "common/backend_kit/algorithms/catalogue.hpp"
 #include "common/backend_kit/host_reduce.hpp"
 #include "common/backends/mpi/messages.hpp"
 #include "common/backends/mpi/methods.hpp"
+#include "common/formats/plan/algorithms/catalogue.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include "common/backends/mpi/chunks.hpp"
 #include "common/backends/mpi/messages.hpp"
 #include "common/base/error.hpp"
-#include "common/plan/ready_queue.hpp"
+#include "common/formats/plan/ready_queue.hpp"
 
 #include <fmt/core.h>
 

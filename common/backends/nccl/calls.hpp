@@ -4,7 +4,7 @@
 // Prepared NCCL calls: communicators, addresses and counts, ready to be enqueued.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <nccl.h>
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
-#include "common/plan/group_index.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <nccl.h>
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/backend_kit/nccl_tuner_control.hpp"
+#include "common/formats/table/nccl_tuner_control.hpp"
 
 #include <map>
 #include <optional>

@@ -8,7 +8,7 @@
 #include "common/backends/nccl/queued_plan.hpp"
 #include "common/backends/nccl/translate.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <fmt/core.h>
 

@@ -6,7 +6,7 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backends/nccl/communicators.hpp"
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <map>
 #include <utility>

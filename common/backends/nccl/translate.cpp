@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/translate.hpp"
 
-#include "common/plan/group_index.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <fmt/core.h>
 

@@ -4,8 +4,8 @@
 // The tuner plugin of DLMB, if NCCL loads it in this launch: how algorithms are chosen in a process that runs already.
 #pragma once
 
-#include "common/backend_kit/nccl_tuner_control.hpp"
 #include "common/bootstrap/bootstrap.hpp"
+#include "common/formats/table/nccl_tuner_control.hpp"
 
 #include <string>
 

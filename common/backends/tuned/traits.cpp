@@ -3,6 +3,7 @@
 #include "common/backends/tuned/traits.hpp"
 
 #include "common/backend_kit/step_match.hpp"
+#include "common/base/hash.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,16 +12,9 @@
 namespace dlmb::tuned {
 namespace {
 
-/// splitmix64's mixing (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-constexpr std::uint64_t mixed(std::uint64_t value) {
-    value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-    value = (value ^ (value >> 27U)) * 0x94D049BB133111EBULL;
-    return value ^ (value >> 31U);
-}
-
 OperationKey key_of(StepMatch const& match) {
     std::uint64_t key = 0x9E3779B97F4A7C15ULL;
-    auto const add = [&key](std::uint64_t field) { key = mixed(key + 0x9E3779B97F4A7C15ULL) ^ mixed(field + 1); };
+    auto const add = [&key](std::uint64_t field) { key = splitmix64(key) ^ splitmix64(field); };
     for (Rank const member : match.members) {
         add(static_cast<std::uint64_t>(member));
     }

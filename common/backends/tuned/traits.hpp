@@ -6,7 +6,7 @@
 
 #include "common/backend_kit/chooser.hpp"
 #include "common/bootstrap/bootstrap.hpp"
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <cstdint>
 #include <cstring>

@@ -12,7 +12,7 @@
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/plan/lay_out.hpp"
+#include "common/formats/plan/lay_out.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "common/backends/ucc/check.hpp"
 #include "common/base/output_file.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/plan/group_index.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <fmt/core.h>
 

@@ -9,7 +9,7 @@
 #include "common/backends/ucc/context.hpp"
 #include "common/backends/ucc/methods.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/plan/group_index.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <fmt/core.h>
 

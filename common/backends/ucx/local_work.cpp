@@ -5,8 +5,8 @@
 #include "common/backend_kit/device_reduction.hpp"
 #include "common/backend_kit/host_reduce.hpp"
 #include "common/base/error.hpp"
+#include "common/formats/plan/ready_queue.hpp"
 #include "common/memory/host_space.hpp"
-#include "common/plan/ready_queue.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -5,9 +5,9 @@
 // works in pieces and makes progress for its peers between two of them. A device works in queues beside the host.
 #pragma once
 
+#include "common/formats/plan/plan.hpp"
 #include "common/memory/device_queue.hpp"
 #include "common/memory/memory_space.hpp"
-#include "common/plan/plan.hpp"
 
 #include <cstdint>
 #include <vector>

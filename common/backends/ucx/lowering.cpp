@@ -3,7 +3,8 @@
 #include "common/backends/ucx/lowering.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/group_index.hpp"
+#include "common/base/hash.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <fmt/core.h>
 
@@ -60,11 +61,11 @@ namespace {
 
 constexpr std::uint64_t kind_of_send = Operation(Send{}).index();
 
-/// FNV-1a over the members: group ids differ from rank to rank, members do not.
+/// Over the members: group ids differ from rank to rank, members do not.
 std::uint64_t fingerprint(Group const& group) {
-    std::uint64_t hash = 0xCBF29CE484222325ULL;
+    std::uint64_t hash = fnv1a_start;
     for (Rank const member : group.members) {
-        hash = (hash ^ static_cast<std::uint32_t>(member)) * 0x100000001B3ULL;
+        hash = fnv1a(hash, static_cast<std::uint32_t>(member));
     }
     return hash;
 }

@@ -6,9 +6,9 @@
 // First it is decided how each step is done: by messages in the order of a method, or by an algorithm.
 #pragma once
 
-#include "common/backend_kit/algorithms/catalogue.hpp"
 #include "common/backends/ucx/local_work.hpp"
 #include "common/backends/ucx/methods.hpp"
+#include "common/formats/plan/algorithms/catalogue.hpp"
 
 #include <optional>
 #include <string>

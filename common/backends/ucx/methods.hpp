@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // All methods of this backend. A method orders the messages of one step (linear, pairwise) or is an algorithm of
-// several rounds (common/backend_kit/algorithms). A method is one row of the table in methods.cpp.
+// several rounds (common/formats/plan/algorithms). A method is one row of the table in methods.cpp.
 #pragma once
 
-#include "common/backend_kit/algorithms/algorithms.hpp"
 #include "common/backends/ucx/messages.hpp"
+#include "common/formats/plan/algorithms/algorithms.hpp"
 
 #include <optional>
 #include <span>

@@ -93,18 +93,18 @@ BufferPool::BufferPool(MemorySpace& memory, std::span<Bytes const> sizes, std::u
     }
 }
 
-void fill_slots(MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans, Fill fill) {
+void fill_slots(MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans, record::Fill fill) {
     std::vector<Bytes> const sizes = buffer_sizes(plans);
     for (Buffers const& slot : slots) {
         for (std::size_t id = 0; id < sizes.size(); ++id) {
-            if (fill == Fill::zeros) {
+            if (fill == record::Fill::zeros) {
                 fill_zeros(memory, slot.base.at(id), sizes[id]);
             } else {
                 memory.fill(slot.base.at(id), sizes[id], guard_key);
             }
         }
     }
-    std::uint64_t const positions = fill == Fill::zeros ? 0 : positions_of(plans.size(), slots.size());
+    std::uint64_t const positions = fill == record::Fill::zeros ? 0 : positions_of(plans.size(), slots.size());
     for (std::uint64_t position = 0; position < positions; ++position) {
         PlanPayload(memory, slots[position % slots.size()], plans[position % plans.size()]).prepare(timed_iterations);
     }

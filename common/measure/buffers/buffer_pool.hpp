@@ -10,42 +10,15 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
+#include "common/formats/record/cell_identity.hpp"
 #include "common/memory/memory_space.hpp"
 
-#include <array>
 #include <numeric>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace dlmb::measure {
-
-/// rotate: iterations take several sets of buffers in turn, together larger than the caches where memory and the number
-/// of sets allow it. warm: one set. flush: one set, and the caches are swept before every sample.
-enum class CacheMode : std::uint8_t { rotate, warm, flush };
-inline constexpr std::array every_cache_mode{CacheMode::rotate, CacheMode::warm, CacheMode::flush};
-[[nodiscard]] constexpr std::string_view name_of(CacheMode mode) {
-    constexpr std::array<std::string_view, every_cache_mode.size()> names{"rotate", "warm", "flush"};
-    return names.at(static_cast<std::size_t>(mode));
-}
-
-/// random: the coded payload of common/memory/payload.hpp, small integers for reductions.
-enum class Fill : std::uint8_t { random, zeros };
-inline constexpr std::array every_fill{Fill::random, Fill::zeros};
-[[nodiscard]] constexpr std::string_view name_of(Fill fill) {
-    return fill == Fill::random ? "random" : "zeros";
-}
-
-/// What was done about the caches in one cell.
-struct CacheUse {
-    CacheMode mode = CacheMode::rotate;
-    std::uint64_t slots = 0;  // sets of buffers that iterations take in turn; 0: it did not come to that
-    Bytes pool_bytes = 0;     // of all slots, most of any rank
-    Bytes cache_bytes = 0;    // largest that this memory is cached in on any rank; 0: the system does not say
-    Bytes flush_bytes = 0;    // swept before each sample
-    bool covers_llc = false;  // on every rank the slots together are three times that cache
-    bool operator==(CacheUse const&) const = default;
-};
 
 /// The slots together are to be this many times the cache.
 inline constexpr std::uint64_t caches_in_pool = 3;
@@ -108,7 +81,7 @@ private:
 /// written is one shared page of zeros to the kernel, and sending it costs less than sending data.
 /// random: what position p sends is payload; its reductions get numbers, because other bytes may stand for ones that
 /// processors are slow with.
-void fill_slots(MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans, Fill fill);
+void fill_slots(MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans, record::Fill fill);
 
 class CacheFlush {
 public:

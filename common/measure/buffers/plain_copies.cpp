@@ -3,8 +3,8 @@
 #include "common/measure/buffers/plain_copies.hpp"
 
 #include "common/base/clock.hpp"
+#include "common/base/statistics/order_statistics.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
 #include "common/memory/device_queue.hpp"
 
 #include <algorithm>
@@ -106,11 +106,11 @@ private:
 
 }  // namespace
 
-std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, std::span<Buffers const> slots,
-                                                        std::span<Plan const> plans,
-                                                        std::span<std::string const> labels,
-                                                        std::optional<Processor> converts, CacheFlush* flush) {
-    std::vector<std::optional<PlainCopy>> copies(labels.size());
+std::vector<std::optional<record::PlainCopy>> time_plain_copies(Bootstrap& bootstrap, std::span<Buffers const> slots,
+                                                                std::span<Plan const> plans,
+                                                                std::span<std::string const> labels,
+                                                                std::optional<Processor> converts, CacheFlush* flush) {
+    std::vector<std::optional<record::PlainCopy>> copies(labels.size());
     std::vector<std::vector<CopyJob>> jobs;
     for (Plan const& plan : plans) {
         jobs.push_back(jobs_of(plan, slots.front().kind, labels, converts));
@@ -175,8 +175,8 @@ std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, st
             total += bytes[draw * labels.size() + label];
         }
         if (total > 0 && by[label] != unknown) {
-            copies[label] = PlainCopy{static_cast<Processor>(by[label]), static_cast<Bytes>(total) / draws,
-                                      median(std::span<Nanoseconds const>(of_label))};
+            copies[label] = record::PlainCopy{static_cast<Processor>(by[label]), static_cast<Bytes>(total) / draws,
+                                              statistics::median(std::span<Nanoseconds const>(of_label))};
         }
     }
     return copies;

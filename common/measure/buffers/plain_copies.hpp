@@ -5,6 +5,7 @@
 // same ranks at the same time, in the same turn of slots.
 #pragma once
 
+#include "common/formats/record/record.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 
 #include <optional>
@@ -14,18 +15,11 @@
 
 namespace dlmb::measure {
 
-/// In place of the steps of one phase, with the statistics of a phase: of each turn the slowest rank, then the median.
-struct PlainCopy {
-    Processor by = Processor::host;  // which does the steps
-    Bytes bytes = 0;                 // copied_bytes() of the steps: mean over draws of the largest over ranks
-    double time_ns = 0;              // of copying as many
-};
-
 /// Collective. By label, as `labels`, which is the same on all ranks; nothing for a phase that packs nothing anywhere.
 /// Some tens of milliseconds, or one pass over the draws. Overwrites what lies in `slots`. `converts`: does the steps
 /// that do not say who does them; nullopt: unknown, so that their phases get nothing. `flush`: swept before each turn;
 /// nullptr: nothing is.
-[[nodiscard]] std::vector<std::optional<PlainCopy>>
+[[nodiscard]] std::vector<std::optional<record::PlainCopy>>
 time_plain_copies(Bootstrap& bootstrap, std::span<Buffers const> slots, std::span<Plan const> plans,
                   std::span<std::string const> labels, std::optional<Processor> converts, CacheFlush* flush);
 

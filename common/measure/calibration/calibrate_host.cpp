@@ -1,25 +1,25 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Effort, timer and processors.
+// record::Effort, timer and processors.
 #include "common/base/clock.hpp"
+#include "common/base/statistics/order_statistics.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/calibration/calibration.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace dlmb::measure {
-CalibrationTimes calibration_times(Effort effort, Nanoseconds patience_ns) {
+CalibrationTimes calibration_times(record::Effort effort, Nanoseconds patience_ns) {
     constexpr Nanoseconds ms = 1'000'000;
     auto const nodes_within = [](Nanoseconds limit_ns, std::size_t most) {
         return std::min(most, static_cast<std::size_t>(limit_ns / link_turn_ns));
     };
-    if (effort == Effort::off) {
+    if (effort == record::Effort::off) {
         return {};
     }
-    if (effort == Effort::full) {
+    if (effort == record::Effort::full) {
         Nanoseconds const part = patience_ns / 4;
         return {std::min(1000 * ms, part), std::min(300 * ms, part), std::min(100 * ms, part), nodes_within(part, 512)};
     }
@@ -54,7 +54,7 @@ std::pair<double, Nanoseconds> read_repeatedly() {
         }
         costs.push_back(static_cast<double>(last - begin) / reads_per_batch);
     }
-    return {median(costs), step_ns};
+    return {statistics::median(costs), step_ns};
 }
 
 /// What Sampler times, with a plan behind the two virtual calls that does nothing.
@@ -69,12 +69,12 @@ double empty_region() {
         compiled->finish();
         durations.push_back(now_ns() - t_enter);
     }
-    return median(durations);
+    return statistics::median(durations);
 }
 
 }  // namespace
 
-TimerFloor calibrate_timer(Bootstrap& bootstrap) {
+record::TimerFloor calibrate_timer(Bootstrap& bootstrap) {
     auto const [cost_ns, step_ns] = read_repeatedly();
     return {max_over_ranks(bootstrap, cost_ns), max_over_ranks(bootstrap, static_cast<double>(step_ns)),
             max_over_ranks(bootstrap, empty_region())};
@@ -139,15 +139,16 @@ RankQuanta repeat(Nanoseconds limit_ns) {
     lengths.resize(count);
     std::sort(lengths.begin(), lengths.end());
     auto const least = static_cast<double>(std::max<Nanoseconds>(1, lengths.front()));
-    return {median(lengths), static_cast<double>(nearest_rank(lengths, 99)) / least, lengths.back() - lengths.front()};
+    return {statistics::median(lengths), static_cast<double>(statistics::nearest_rank(lengths, 99)) / least,
+            lengths.back() - lengths.front()};
 }
 
 }  // namespace
 
-WorkQuanta calibrate_quanta(Bootstrap& bootstrap, Nanoseconds limit_ns) {
+record::WorkQuanta calibrate_quanta(Bootstrap& bootstrap, Nanoseconds limit_ns) {
     bootstrap.barrier();
     RankQuanta const mine = repeat(limit_ns);
-    WorkQuanta quanta;
+    record::WorkQuanta quanta;
     for (RankQuanta const& rank : from_every_rank(bootstrap, mine)) {
         quanta.median_ns = quanta.p99_over_min.empty() ? rank.median_ns : quanta.median_ns;
         quanta.p99_over_min.push_back(rank.p99_over_min);

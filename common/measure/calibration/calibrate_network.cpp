@@ -3,9 +3,9 @@
 //
 // Barriers of the launch and links between its nodes.
 #include "common/base/clock.hpp"
+#include "common/base/statistics/order_statistics.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/calibration/calibration.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -79,17 +79,18 @@ std::vector<Nanoseconds> exit_skews(Bootstrap& bootstrap, Nodes const& nodes, st
 
 }  // namespace
 
-BarrierFloor calibrate_barrier(Bootstrap& bootstrap, Nanoseconds limit_ns) {
+record::BarrierFloor calibrate_barrier(Bootstrap& bootstrap, Nanoseconds limit_ns) {
     Nodes const nodes = find_nodes(bootstrap);
     std::size_t const most = std::clamp(most_numbers / (2 * nodes.leaders.size()), batch_barriers, most_barriers);
     std::vector<Nanoseconds> const exits = leave_barriers(bootstrap, most, limit_ns);
     std::vector<Nanoseconds> durations = durations_of(exits);
     bootstrap.all_reduce(durations, Fold::max);
-    BarrierFloor floor{exits.size(), median(durations), std::nullopt};
+    record::BarrierFloor floor{exits.size(), statistics::median(durations), std::nullopt};
     if (nodes.leaders.size() < static_cast<std::size_t>(bootstrap.size())) {  // two ranks on one of them
         std::vector<Nanoseconds> skews = exit_skews(bootstrap, nodes, exits);
         std::sort(skews.begin(), skews.end());
-        floor.exit_skew = {static_cast<double>(nearest_rank(skews, 50)), static_cast<double>(nearest_rank(skews, 99))};
+        floor.exit_skew = {static_cast<double>(statistics::nearest_rank(skews, 50)),
+                           static_cast<double>(statistics::nearest_rank(skews, 99))};
     }
     return floor;
 }
@@ -129,7 +130,7 @@ void answer_round_trips(Bootstrap& bootstrap, Rank peer, std::span<std::byte> by
 
 }  // namespace
 
-std::optional<LinkFloor> calibrate_links(Bootstrap& bootstrap, std::size_t most_nodes, Watchdog& watchdog) {
+std::optional<record::LinkFloor> calibrate_links(Bootstrap& bootstrap, std::size_t most_nodes, Watchdog& watchdog) {
     auto const [leaders, mine] = find_nodes(bootstrap);
     std::size_t const nodes = leaders.size();
     if (nodes < 3 || nodes > most_nodes) {
@@ -138,7 +139,7 @@ std::optional<LinkFloor> calibrate_links(Bootstrap& bootstrap, std::size_t most_
     std::vector<Nanoseconds> round_trips(nodes * nodes, 0);
     std::vector<Nanoseconds> transfers(nodes * nodes, 0);
     if (bootstrap.rank() == bootstrap.node_leader()) {
-        Blob block(link_block_bytes, go_on);
+        Blob block(record::link_block_bytes, go_on);
         std::span<std::byte> const word(block.data(), sizeof(std::int64_t));
         // Nodes whose numbers add up to the turn meet in it: every two once, no node with two others at a time.
         for (std::size_t turn = 0; turn < nodes; ++turn) {
@@ -157,13 +158,13 @@ std::optional<LinkFloor> calibrate_links(Bootstrap& bootstrap, std::size_t most_
     }
     bootstrap.all_reduce(round_trips, Fold::max);
     bootstrap.all_reduce(transfers, Fold::max);
-    return LinkFloor{nodes * (nodes - 1) / 2, link_times(leaders, round_trips, slow_round_trip_ratio),
-                     link_times(leaders, transfers, slow_transfer_ratio)};
+    return record::LinkFloor{nodes * (nodes - 1) / 2, link_times(leaders, round_trips, record::slow_round_trip_ratio),
+                             link_times(leaders, transfers, record::slow_transfer_ratio)};
 }
 
-LinkFloor::Times link_times(std::span<Rank const> leaders, std::span<Nanoseconds const> ns, double slow_ratio) {
+record::LinkFloor::Times link_times(std::span<Rank const> leaders, std::span<Nanoseconds const> ns, double slow_ratio) {
     std::size_t const nodes = leaders.size();
-    std::vector<LinkFloor::Link> links;
+    std::vector<record::LinkFloor::Link> links;
     std::vector<Nanoseconds> values;
     for (std::size_t one = 0; one < nodes; ++one) {
         for (std::size_t other = one + 1; other < nodes; ++other) {
@@ -171,11 +172,12 @@ LinkFloor::Times link_times(std::span<Rank const> leaders, std::span<Nanoseconds
             links.push_back({{leaders[one], leaders[other]}, static_cast<double>(values.back())});
         }
     }
-    LinkFloor::Times times{median(values), {}};
+    record::LinkFloor::Times times{statistics::median(values), {}};
     std::sort(links.begin(), links.end(), [](auto const& a, auto const& b) { return a.ns > b.ns; });
-    for (LinkFloor::Link const& link : links) {
+    for (record::LinkFloor::Link const& link : links) {
         bool const too_busy_to_tell = times.median_ns <= 0;
-        if (too_busy_to_tell || link.ns <= slow_ratio * times.median_ns || times.slow.size() == slow_links_named) {
+        if (too_busy_to_tell || link.ns <= slow_ratio * times.median_ns ||
+            times.slow.size() == record::slow_links_named) {
             break;
         }
         times.slow.push_back(link);

@@ -3,13 +3,13 @@
 //
 // Backends and devices.
 #include "common/base/clock.hpp"
+#include "common/base/statistics/order_statistics.hpp"
 #include "common/bootstrap/over_ranks.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/measure/calibration/calibration.hpp"
 #include "common/measure/start/common_start.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
 #include "common/memory/device_gate.hpp"
 #include "common/memory/device_queue.hpp"
-#include "common/plan/builder.hpp"
 
 #include <numeric>
 
@@ -36,7 +36,7 @@ Plan to_the_next_rank(Bootstrap const& bootstrap) {
 
 void measure_on_each(Bootstrap& bootstrap, MemorySpace& memory, Plan const& plan, std::span<Backend* const> backends,
                      std::string const& named, RunnerOptions const& options, Watchdog& watchdog,
-                     std::function<void(Backend const&, CellResult const&)> const& finished) {
+                     std::function<void(Backend const&, record::CellResult const&)> const& finished) {
     PreparedPoint point(bootstrap, memory, {plan});
     std::vector<Cell> cells;
     for (Backend* const backend : backends) {
@@ -50,12 +50,12 @@ void measure_on_each(Bootstrap& bootstrap, MemorySpace& memory, Plan const& plan
     }
     CommonStart start(bootstrap, options.start);
     run_cells({bootstrap, start, watchdog, options}, cells,
-              [&](Cell const& cell, CellResult const& result) { finished(*cell.backend, result); });
+              [&](Cell const& cell, record::CellResult const& result) { finished(*cell.backend, result); });
 }
 
-std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace& memory,
-                                              std::span<Backend* const> backends, Nanoseconds limit_ns,
-                                              Watchdog& watchdog) {
+std::vector<record::ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace& memory,
+                                                      std::span<Backend* const> backends, Nanoseconds limit_ns,
+                                                      Watchdog& watchdog) {
     if (bootstrap.size() < 2) {
         return {};
     }
@@ -64,9 +64,9 @@ std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace&
     options.time_limit_ns = limit_ns;
     options.validate = false;
     options.start = StartRequest::barrier;
-    std::vector<ExchangeFloor> floors;
+    std::vector<record::ExchangeFloor> floors;
     measure_on_each(bootstrap, memory, to_the_next_rank(bootstrap), backends, "calibration of ", options, watchdog,
-                    [&](Backend const& backend, CellResult const& result) {
+                    [&](Backend const& backend, record::CellResult const& result) {
                         floors.push_back({std::string(backend.name()), std::string(dlmb::name_of(memory.kind())),
                                           result.median_of_rounds_ns});
                     });
@@ -88,12 +88,12 @@ double typical(Once once) {
             values.push_back(value);
         }
     }
-    return median(values);
+    return statistics::median(values);
 }
 
 }  // namespace
 
-DeviceFloor calibrate_device(Bootstrap& bootstrap) {
+record::DeviceFloor calibrate_device(Bootstrap& bootstrap) {
     DeviceQueue const queue;
     TimedEvent begin;
     TimedEvent end;

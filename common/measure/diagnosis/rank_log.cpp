@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/diagnosis/rank_log.hpp"
 
+#include "common/base/statistics/order_statistics.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
-#include "common/plan/ready_queue.hpp"
-#include "common/plan/traffic.hpp"
+#include "common/formats/plan/ready_queue.hpp"
+#include "common/formats/plan/traffic.hpp"
+#include "common/measure/sampling/summaries.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -27,7 +28,7 @@ using Figure = double RankTimings::*;
 
 /// A way to stand out.
 struct Criterion {
-    Suspect::Kind kind = Suspect::Kind::delayed;
+    record::Suspect::Kind kind = record::Suspect::Kind::delayed;
     Figure figure = nullptr;
     Figure load = nullptr;  // what makes it larger
     double excess_ns = 0;
@@ -53,7 +54,7 @@ std::optional<double> median_of_peers(std::span<RankTimings const> ranks, std::s
 
 /// Adds the ranks that stand out to `found`, by rank; of two findings about one rank that with the larger excess stays.
 void add_suspects(std::span<RankTimings const> ranks, Criterion const& criterion,
-                  std::map<std::size_t, Suspect>& found) {
+                  std::map<std::size_t, record::Suspect>& found) {
     double const least_excess = std::max(least_excess_ns, criterion.excess_ns);
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
         double const own = ranks[rank].*criterion.figure;
@@ -70,8 +71,8 @@ void add_suspects(std::span<RankTimings const> ranks, Criterion const& criterion
                 return &other != &ranks[rank] && other.*criterion.effect >= waited_share * excess;
             });
         if (has_effect) {
-            Suspect const suspect{static_cast<Rank>(rank), criterion.kind, own, *others};
-            Suspect& kept = found.try_emplace(rank, suspect).first->second;
+            record::Suspect const suspect{static_cast<Rank>(rank), criterion.kind, own, *others};
+            record::Suspect& kept = found.try_emplace(rank, suspect).first->second;
             kept = excess > kept.ns - kept.others_ns ? suspect : kept;
         }
     }
@@ -87,15 +88,16 @@ double spread_over_draws(std::span<Nanoseconds const> times, std::size_t draws) 
         for (std::size_t i = draw; i < times.size(); i += draws) {
             of_draw.push_back(times[i]);
         }
-        auto const middle = static_cast<Nanoseconds>(median(of_draw));
+        auto const middle = static_cast<Nanoseconds>(statistics::median(of_draw));
         std::transform(of_draw.begin(), of_draw.end(), std::back_inserter(residuals),
                        [&](Nanoseconds time) { return time - middle; });
     }
     std::sort(residuals.begin(), residuals.end());
-    return static_cast<double>(nearest_rank(residuals, 95) - nearest_rank(residuals, 5));
+    return static_cast<double>(statistics::nearest_rank(residuals, 95) - statistics::nearest_rank(residuals, 5));
 }
 
-std::vector<Suspect> find_suspects(std::span<RankTimings const> ranks, double headline_ns, std::uint64_t samples) {
+std::vector<record::Suspect> find_suspects(std::span<RankTimings const> ranks, double headline_ns,
+                                           std::uint64_t samples) {
     std::uint64_t steps_in_turn = 1;
     double waited_for = headline_ns;
     bool launches_tell = true;
@@ -104,27 +106,27 @@ std::vector<Suspect> find_suspects(std::span<RankTimings const> ranks, double he
         waited_for = std::max({waited_for, rank.posted_ns, rank.posted_spread_ns});
         launches_tell = launches_tell && rank.launch_blocks == 0;
     }
-    std::map<std::size_t, Suspect> found;
+    std::map<std::size_t, record::Suspect> found;
     if (launches_tell && samples >= samples_for_delay) {
         double const step_ns = headline_ns / static_cast<double>(steps_in_turn);
         add_suspects(ranks,
-                     {Suspect::Kind::delayed, &RankTimings::posted_ns, &RankTimings::posted_bytes,
+                     {record::Suspect::Kind::delayed, &RankTimings::posted_ns, &RankTimings::posted_bytes,
                       delay_share * step_ns, &RankTimings::waited_ns},
                      found);
     }
     if (launches_tell && samples >= samples_for_jitter) {
         add_suspects(ranks,
-                     {Suspect::Kind::jittery, &RankTimings::posted_spread_ns, &RankTimings::posted_bytes, headline_ns,
-                      &RankTimings::done_spread_ns},
+                     {record::Suspect::Kind::jittery, &RankTimings::posted_spread_ns, &RankTimings::posted_bytes,
+                      headline_ns, &RankTimings::done_spread_ns},
                      found);
     }
     if (samples >= samples_for_jitter) {
-        add_suspects(
-            ranks,
-            {Suspect::Kind::jittery, &RankTimings::done_spread_ns, &RankTimings::sent_bytes, waited_for, nullptr},
-            found);
+        add_suspects(ranks,
+                     {record::Suspect::Kind::jittery, &RankTimings::done_spread_ns, &RankTimings::sent_bytes,
+                      waited_for, nullptr},
+                     found);
     }
-    std::vector<Suspect> suspects;
+    std::vector<record::Suspect> suspects;
     for (auto const& [rank, suspect] : found) {
         suspects.push_back(suspect);
     }
@@ -135,7 +137,7 @@ namespace {
 
 double quartile_range(std::vector<Nanoseconds> values) {
     std::sort(values.begin(), values.end());
-    return static_cast<double>(nearest_rank(values, 75) - nearest_rank(values, 25));
+    return static_cast<double>(statistics::nearest_rank(values, 75) - statistics::nearest_rank(values, 25));
 }
 
 struct RankReport {
@@ -185,24 +187,25 @@ double RankLog::mean_ns() const {
 
 // A host that is ahead of its device waits for it at the end, or earlier where the queue is full: at least as long as
 // the queue takes. One that is behind finds all but the last iteration done.
-Queueing RankLog::queueing(Bootstrap& bootstrap, std::uint64_t iterations) const {
+record::Queueing RankLog::queueing(Bootstrap& bootstrap, std::uint64_t iterations) const {
     constexpr double host_bound_share = 0.9;
-    double const queued = median(queued_);
-    bool const bound = queued > host_bound_share * median(done_);
+    double const queued = statistics::median(queued_);
+    bool const bound = queued > host_bound_share * statistics::median(done_);
     std::vector<double> const all = from_every_rank(bootstrap, queued / static_cast<double>(iterations));
     double const sum = std::accumulate(all.begin(), all.end(), 0.0);
     return {sum / static_cast<double>(all.size()), any_rank(bootstrap, bound)};
 }
 
 void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool launch_blocks,
-                        CellResult& result) const {
+                        record::CellResult& result) const {
     if (done_.empty()) {
         return;
     }
     auto const iterations = static_cast<double>(result.iterations_per_sample);
-    RankReport mine{median(enter_), median(done_) / iterations, quartile_range(done_) / iterations, load_of(draws)};
-    mine.timings.posted_ns = median(posted_);
-    mine.timings.waited_ns = median(waited_);
+    RankReport mine{statistics::median(enter_), statistics::median(done_) / iterations,
+                    quartile_range(done_) / iterations, load_of(draws)};
+    mine.timings.posted_ns = statistics::median(posted_);
+    mine.timings.waited_ns = statistics::median(waited_);
     mine.timings.posted_spread_ns = spread_over_draws(posted_, draws.size());
     mine.timings.done_spread_ns = spread_over_draws(done_, draws.size());
     mine.timings.launch_blocks = launch_blocks ? 1 : 0;
@@ -221,8 +224,8 @@ void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool 
     if (result.iterations_per_sample == 1) {
         result.suspects = find_suspects(timings, result.time.median, done_.size());
     }
-    TimeSummary const skew = measure::summarize(skew_);
-    result.arrival = {skew.median, skew.p99, median(last_arrival_), median(imbalance_time_)};
+    record::TimeSummary const skew = measure::summarize(skew_);
+    result.arrival = {skew.median, skew.p99, statistics::median(last_arrival_), statistics::median(imbalance_time_)};
 }
 
 namespace {
@@ -250,13 +253,13 @@ std::optional<bool> ThrottleLog::over_ranks(Bootstrap& bootstrap) const {
 }
 
 void QuotaLog::end() {
-    QuotaUse const now = read();
+    record::QuotaUse const now = read();
     seen_.periods += now.periods - before_.periods;
     seen_.throttled += now.throttled - before_.throttled;
     seen_.throttled_ns += now.throttled_ns - before_.throttled_ns;
 }
 
-std::optional<QuotaUse> QuotaLog::over_ranks(Bootstrap& bootstrap) const {
+std::optional<record::QuotaUse> QuotaLog::over_ranks(Bootstrap& bootstrap) const {
     std::array<std::int64_t, 3> most{static_cast<std::int64_t>(seen_.periods),
                                      static_cast<std::int64_t>(seen_.throttled), seen_.throttled_ns};
     bootstrap.all_reduce(most, Fold::max);
@@ -264,7 +267,7 @@ std::optional<QuotaUse> QuotaLog::over_ranks(Bootstrap& bootstrap) const {
     if (periods == 0 && throttled == 0) {
         return std::nullopt;
     }
-    return QuotaUse{static_cast<std::uint64_t>(periods), static_cast<std::uint64_t>(throttled), throttled_ns};
+    return record::QuotaUse{static_cast<std::uint64_t>(periods), static_cast<std::uint64_t>(throttled), throttled_ns};
 }
 
 }  // namespace dlmb::measure

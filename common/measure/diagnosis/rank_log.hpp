@@ -6,11 +6,12 @@
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
-#include "common/measure/cell_result.hpp"
+#include "common/formats/plan/plan.hpp"
+#include "common/formats/record/cell_result.hpp"
+#include "common/measure/environment/cpu_quota.hpp"
 #include "common/measure/sampling/sampler.hpp"
 #include "common/memory/control_groups.hpp"
 #include "common/memory/throttling.hpp"
-#include "common/plan/plan.hpp"
 
 #include <span>
 #include <vector>
@@ -41,8 +42,8 @@ struct RankTimings {
 /// and some rank's durations are spread by that much; or its durations are, by more than any launch takes or varies.
 /// Nothing is said of less than 1 us, from fewer than 5 samples, nor of jitter from fewer than 20. One entry per rank,
 /// that with the larger excess.
-[[nodiscard]] std::vector<Suspect> find_suspects(std::span<RankTimings const> ranks, double headline_ns,
-                                                 std::uint64_t samples);
+[[nodiscard]] std::vector<record::Suspect> find_suspects(std::span<RankTimings const> ranks, double headline_ns,
+                                                         std::uint64_t samples);
 
 class RankLog {
 public:
@@ -50,10 +51,11 @@ public:
     /// Of this rank's (done - enter), over samples.
     [[nodiscard]] double mean_ns() const;
     /// Collective, the same on all ranks. The iterations of each sample were waited for together. Needs samples.
-    [[nodiscard]] Queueing queueing(Bootstrap& bootstrap, std::uint64_t iterations) const;
+    [[nodiscard]] record::Queueing queueing(Bootstrap& bootstrap, std::uint64_t iterations) const;
     /// Collective. `result` is filled in on the deciding rank; its headline is in place there. `draws`: this rank's
     /// plans. `launch_blocks`: of this rank's.
-    void summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool launch_blocks, CellResult& result) const;
+    void summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool launch_blocks,
+                   record::CellResult& result) const;
 
 private:
     std::vector<Nanoseconds> enter_;  // after the first rank's
@@ -90,16 +92,16 @@ public:
     void begin() { before_ = read(); }
     void end();
     /// Collective. Between begin() and end(), the largest over ranks; nullopt: no rank has a quota.
-    [[nodiscard]] std::optional<QuotaUse> over_ranks(Bootstrap& bootstrap) const;
+    [[nodiscard]] std::optional<record::QuotaUse> over_ranks(Bootstrap& bootstrap) const;
 
 private:
-    [[nodiscard]] QuotaUse read() const {
-        return reader_ == nullptr ? QuotaUse{} : reader_->read().value_or(QuotaUse{});
+    [[nodiscard]] record::QuotaUse read() const {
+        return reader_ == nullptr ? record::QuotaUse{} : reader_->read().value_or(record::QuotaUse{});
     }
 
     QuotaReader const* reader_;
-    QuotaUse before_;
-    QuotaUse seen_;
+    record::QuotaUse before_;
+    record::QuotaUse seen_;
 };
 
 }  // namespace dlmb::measure

@@ -68,7 +68,8 @@ void PhaseMap::durations(std::size_t draw, std::span<PhaseMark const> marks, Nan
     }
 }
 
-std::optional<CriticalPhase> critical_phase(std::span<std::string const> labels, std::span<Nanoseconds const> samples) {
+std::optional<record::CriticalPhase> critical_phase(std::span<std::string const> labels,
+                                                    std::span<Nanoseconds const> samples) {
     if (labels.empty() || samples.empty()) {
         return std::nullopt;
     }
@@ -79,8 +80,8 @@ std::optional<CriticalPhase> critical_phase(std::span<std::string const> labels,
         ++times[static_cast<std::size_t>(std::max_element(phases.begin(), phases.end()) - phases.begin())];
     }
     auto const most = std::max_element(times.begin(), times.end());
-    return CriticalPhase{labels[static_cast<std::size_t>(most - times.begin())],
-                         static_cast<double>(*most) / static_cast<double>(count)};
+    return record::CriticalPhase{labels[static_cast<std::size_t>(most - times.begin())],
+                                 static_cast<double>(*most) / static_cast<double>(count)};
 }
 
 }  // namespace dlmb::measure

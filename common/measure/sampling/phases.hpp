@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/measure/cell_result.hpp"
+#include "common/formats/record/cell_result.hpp"
 
 #include <optional>
 #include <span>
@@ -36,7 +36,7 @@ private:
 
 /// The phase that took longest most often, the earliest of several. `samples`: [sample * labels + label], no_such_phase
 /// where a sample has none of that label. None without samples.
-[[nodiscard]] std::optional<CriticalPhase> critical_phase(std::span<std::string const> labels,
-                                                          std::span<Nanoseconds const> samples);
+[[nodiscard]] std::optional<record::CriticalPhase> critical_phase(std::span<std::string const> labels,
+                                                                  std::span<Nanoseconds const> samples);
 
 }  // namespace dlmb::measure

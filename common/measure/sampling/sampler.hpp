@@ -8,11 +8,11 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/base/error.hpp"
+#include "common/formats/plan/osu_program.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/measure/sampling/phases.hpp"
 #include "common/measure/start/common_start.hpp"
-#include "common/plan/osu_program.hpp"
 
 #include <array>
 #include <cstdint>

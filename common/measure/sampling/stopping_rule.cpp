@@ -3,7 +3,7 @@
 #include "common/measure/sampling/stopping_rule.hpp"
 
 #include "common/base/error.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
+#include "common/base/statistics/order_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -123,7 +123,7 @@ void StoppingRule::add(std::span<Nanoseconds const> samples, Nanoseconds elapsed
     samples_ += samples.size();
     growing_chunk_ += growing_chunk_ / 2;
     sample_ns_ = std::max<Nanoseconds>(1, elapsed_ns / static_cast<Nanoseconds>(samples.size()));
-    double const round_median = median(round_samples_);
+    double const round_median = statistics::median(round_samples_);
     if (opens_round) {
         round_medians_.push_back(round_median);
     } else {
@@ -168,8 +168,8 @@ bool StoppingRule::round_over() const {
 }
 
 Stop StoppingRule::stop_after_round() const {
-    auto const interval = median_interval(round_medians_);
-    if (interval && (interval->high - interval->low) / 2 <= limits_.precision * median(round_medians_)) {
+    auto const interval = statistics::median_interval(round_medians_);
+    if (interval && (interval->high - interval->low) / 2 <= limits_.precision * statistics::median(round_medians_)) {
         return Stop::precision;
     }
     if (elapsed_ns_ >= limits_.time_ns && samples_ >= samples_least) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/start/common_start.hpp"
 
+#include "common/base/statistics/order_statistics.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -84,7 +84,7 @@ void CommonStart::measure_margin() {
         Nanoseconds const last_arrival = bootstrap_.barrier_max(clock_.now());
         learning.push_back(clock_.now() - last_arrival);
     }
-    auto const typical = static_cast<Nanoseconds>(margin_over_learning * median(learning));
+    auto const typical = static_cast<Nanoseconds>(margin_over_learning * statistics::median(learning));
     facts_.margin_ns =
         std::clamp(reduce_over_ranks(bootstrap_, typical, Fold::max), margin_least_ns, SampleStart::margin_most_ns);
 }

@@ -4,7 +4,7 @@
 
 #include "common/base/philox.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/plan/traffic.hpp"
+#include "common/formats/plan/traffic.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ std::vector<std::uint64_t> numbers(std::uint64_t first, std::uint64_t count) {
 }  // namespace
 
 PayloadCheck::PayloadCheck(Bootstrap& bootstrap, MemorySpace& memory, std::span<Buffers const> slots,
-                           std::span<Plan const> plans, Fill timed)
+                           std::span<Plan const> plans, record::Fill timed)
     : bootstrap_(bootstrap), memory_(memory), slots_(slots), plans_(plans), timed_(timed),
       world_payload_(world_bytes(bootstrap, plans, [](Plan const& plan) { return traffic_of(plan).payload; })),
       most_checked_(std::max<std::uint64_t>(1, checked_bytes_per_rank * static_cast<Bytes>(bootstrap.size()) /
@@ -75,15 +75,15 @@ std::vector<std::uint64_t> PayloadCheck::after() const {
     return numbers(positions - count, count);
 }
 
-void PayloadCheck::conclude(Validation& validation) {
+void PayloadCheck::conclude(record::Validation& validation) {
     validation.blocks_checked += static_cast<std::uint64_t>(
         reduce_over_ranks(bootstrap_, static_cast<std::int64_t>(std::exchange(own_blocks_, 0)), Fold::sum));
-    if (timed_ != Fill::random) {
+    if (timed_ != record::Fill::random) {
         fill_slots(memory_, slots_, plans_, timed_);
     }
 }
 
-Nanoseconds PayloadCheck::run(std::uint64_t position, CompiledPlan& compiled, Validation& validation) {
+Nanoseconds PayloadCheck::run(std::uint64_t position, CompiledPlan& compiled, record::Validation& validation) {
     std::uint32_t const iteration = iteration_++;
     PlanPayload payload = payload_at(position);
     payload.prepare(iteration);
@@ -128,14 +128,14 @@ void PayloadCheck::prepare(std::uint32_t random, TimedIterations const& iteratio
     prepared_.clear();
     for (CheckedIteration const& checked :
          choose_checked(random, iterations, plans_.size(), slots_.size(), most_checked_)) {
-        Contents const contents = timed_ == Fill::random ? Contents(iteration_++) : std::nullopt;
+        Contents const contents = timed_ == record::Fill::random ? Contents(iteration_++) : std::nullopt;
         prepared_.push_back({checked, contents, payload_at(checked.position)});
         prepared_.back().payload.prepare(contents, checked.age.repeated && !checked.age.other_plans);
     }
     bootstrap_.barrier();  // a peer that is ahead must not write into memory that is still being prepared here
 }
 
-void PayloadCheck::verify(bool again, Validation& validation) {
+void PayloadCheck::verify(bool again, record::Validation& validation) {
     std::string mismatch;
     std::vector<std::int64_t> skipped;  // by iteration
     for (PreparedIteration& prepared : prepared_) {
@@ -167,7 +167,7 @@ std::string PayloadCheck::of(std::uint64_t position, std::vector<std::string> co
                                             position % slots_.size(), bootstrap_.rank(), mismatches.front());
 }
 
-void PayloadCheck::agree(std::string const& mismatch, std::span<std::int64_t> most, Validation& validation) {
+void PayloadCheck::agree(std::string const& mismatch, std::span<std::int64_t> most, record::Validation& validation) {
     // The lowest rank with a mismatch is the largest of what is left to the number of ranks.
     int const ranks = bootstrap_.size();
     std::vector<std::int64_t> words(most.begin(), most.end());
@@ -176,10 +176,10 @@ void PayloadCheck::agree(std::string const& mismatch, std::span<std::int64_t> mo
     std::copy_n(words.begin(), most.size(), most.begin());
     if (words.back() > 0) {
         std::string const text = text_from_rank(bootstrap_, mismatch, ranks - static_cast<Rank>(words.back()));
-        if (validation.verdict != Verdict::failed) {
+        if (validation.verdict != record::Verdict::failed) {
             validation.first_mismatch = text;
         }
-        validation.verdict = Verdict::failed;
+        validation.verdict = record::Verdict::failed;
     }
 }
 

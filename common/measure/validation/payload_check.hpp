@@ -8,8 +8,8 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backend_kit/plan_payload.hpp"
+#include "common/formats/record/cell_result.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
-#include "common/measure/cell_result.hpp"
 
 #include <cstdint>
 #include <span>
@@ -48,7 +48,7 @@ public:
 
     /// Collective. The arguments must outlive it.
     PayloadCheck(Bootstrap& bootstrap, MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans,
-                 Fill timed);
+                 record::Fill timed);
 
     /// Positions to check before timing, which take every draw once, and after it, which take every draw in as many
     /// slots as a gigabyte of the world's payload allows, most often all. Where that payload is large, one position
@@ -58,17 +58,17 @@ public:
 
     /// Collective. One iteration at `position`, adding what it found to `validation` alike on all ranks. Returns what
     /// the iteration took on the slowest rank.
-    Nanoseconds run(std::uint64_t position, CompiledPlan& compiled, Validation& validation);
+    Nanoseconds run(std::uint64_t position, CompiledPlan& compiled, record::Validation& validation);
     /// The same on all ranks.
     [[nodiscard]] bool has_payload() const { return world_payload_ > 0; }
     /// Collective. Puts the payload of some of `iterations` into their slots.
     void prepare(std::uint32_t random, TimedIterations const& iterations);
     /// Collective. After these iterations. `again`: some of them were made again since.
-    void verify(bool again, Validation& validation);
+    void verify(bool again, record::Validation& validation);
 
     /// Collective. After several of these: adds how many blocks they compared, and puts into the buffers what timed
     /// iterations are to find, where that is not what checked ones leave.
-    void conclude(Validation& validation);
+    void conclude(record::Validation& validation);
 
 private:
     struct PreparedIteration {
@@ -81,14 +81,14 @@ private:
     [[nodiscard]] std::string of(std::uint64_t position, std::vector<std::string> const& mismatches) const;
     /// Collective. All ranks note the `mismatch` of the lowest rank that has one; `most` becomes the largest over
     /// ranks.
-    void agree(std::string const& mismatch, std::span<std::int64_t> most, Validation& validation);
+    void agree(std::string const& mismatch, std::span<std::int64_t> most, record::Validation& validation);
     [[nodiscard]] bool small() const { return world_payload_ < small_world_payload; }
 
     Bootstrap& bootstrap_;
     MemorySpace& memory_;
     std::span<Buffers const> slots_;
     std::span<Plan const> plans_;
-    Fill timed_;
+    record::Fill timed_;
     Bytes world_payload_;
     std::uint64_t most_checked_;
     std::uint64_t own_blocks_ = 0;             // compared on this rank since the last conclude()

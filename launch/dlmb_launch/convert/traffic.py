@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bytes of an operation, counted as the programs of DLMB count them (common/plan/traffic.cpp): they follow from operation, size
+"""The bytes of an operation, counted as the programs of DLMB count them (common/formats/plan/traffic.cpp): they follow from operation, size
 and ranks, so they are known although the origin does not print them. Other operations have no traffic here.
 """
 

@@ -6,7 +6,7 @@
 // size stays in the L2 cache, the second in none.
 #include "common/backend_kit/block_codec.hpp"
 #include "common/base/clock.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
+#include "common/base/statistics/order_statistics.hpp"
 
 #include <fmt/core.h>
 
@@ -17,7 +17,7 @@
 namespace dlmb::benchmark {
 namespace {
 
-using measure::median;
+using statistics::median;
 
 constexpr double wanted = 0.6;
 

@@ -44,7 +44,7 @@ std::vector<std::vector<double>> compare(Bootstrap& bootstrap, std::span<Loop co
 double median_ratio(std::vector<double> const& subject, std::vector<double> const& reference) {
     std::vector<double> ratios;
     std::transform(subject.begin(), subject.end(), reference.begin(), std::back_inserter(ratios), std::divides<>{});
-    return median(ratios);
+    return statistics::median(ratios);
 }
 
 }  // namespace dlmb::benchmark

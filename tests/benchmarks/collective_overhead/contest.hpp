@@ -5,8 +5,8 @@
 // that rotates, each after a barrier; a burst takes as long as on its slowest rank.
 #pragma once
 
+#include "common/base/statistics/order_statistics.hpp"
 #include "common/bootstrap/bootstrap.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
 
 #include <functional>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace dlmb::benchmark {
 
-using measure::median;
+using statistics::median;
 
 using Loop = std::function<void(int iterations)>;
 

@@ -110,8 +110,8 @@ private:
         bare_inside_ += is_inside(to_bare) ? 1 : 0;
         clocked_inside_ += is_inside(to_clocked) ? 1 : 0;
         print(fmt::format("{:<20} {:>10} {:>12.3f} {:>12.3f} {:>12.3f} {:>8.3f} {:>12.3f}\n", operation, bytes,
-                          median(times[0]) / 1000, median(times[1]) / 1000, median(times[2]) / 1000, to_bare,
-                          to_clocked));
+                          statistics::median(times[0]) / 1000, statistics::median(times[1]) / 1000,
+                          statistics::median(times[2]) / 1000, to_bare, to_clocked));
     }
 
     void print(std::string const& text) const {

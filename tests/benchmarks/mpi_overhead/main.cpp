@@ -6,7 +6,7 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/base/error.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "tests/benchmarks/mpi_overhead/loops.hpp"
 #include "tests/benchmarks/over_mpi.hpp"
 

@@ -4,7 +4,7 @@
 // Time and memory of one rank's plan (setup_of + build) of deepseek-v3 at 8, 512 and 16384 ranks. What the peers send
 // is computed outside the timed part, as a launch receives it from them. Memory is the high-water mark of this process.
 #include "common/base/clock.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
+#include "common/base/statistics/order_statistics.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 #include "tests/benchmarks/peak_memory.hpp"
 #include "tests/unit/patterns/build_one.hpp"
@@ -21,7 +21,7 @@ namespace dlmb {
 namespace {
 
 using benchmark::peak_mib;
-using measure::median;
+using statistics::median;
 
 /// Processor time of this thread: what the work costs, however busy the machine is.
 double cpu_ms() {

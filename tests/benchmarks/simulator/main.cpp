@@ -10,11 +10,11 @@
 //
 //     simulator_speed [CASE RANKS]
 #include "common/base/units.hpp"
-#include "common/plan/world.hpp"
-#include "common/predict/network/link_network.hpp"
-#include "common/predict/network/topology.hpp"
-#include "common/predict/simulator/lower.hpp"
-#include "common/predict/simulator/simulation.hpp"
+#include "common/formats/plan/world.hpp"
+#include "common/tools/predict/network/link_network.hpp"
+#include "common/tools/predict/network/topology.hpp"
+#include "common/tools/predict/simulator/lower.hpp"
+#include "common/tools/predict/simulator/simulation.hpp"
 #include "tests/benchmarks/peak_memory.hpp"
 
 #include <fmt/core.h>

@@ -99,7 +99,7 @@ public:
                           arguments_.elements, arguments_.density, bootstrap_.size(), arguments_.rounds));
         print(fmt::format("{:<22} {:>14} {:>10}\n", "communication", "time (us)", "to dense"));
         for (std::size_t i = 0; i < times.size(); ++i) {
-            print(fmt::format("{:<22} {:>14.1f} {:>10.3f}\n", cases()[i].name, median(times[i]) / 1000,
+            print(fmt::format("{:<22} {:>14.1f} {:>10.3f}\n", cases()[i].name, statistics::median(times[i]) / 1000,
                               median_ratio(times[i], times[0])));
         }
         selection();

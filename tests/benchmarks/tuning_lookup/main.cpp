@@ -4,8 +4,8 @@
 // Nanoseconds of one dlmb_tuning_lookup, in tables of 24 to 2400 rules. Questions go through all operations, sizes and
 // rank counts; best of the repetitions, the last column for questions that select a backend first.
 #include "common/base/clock.hpp"
-#include "common/tuning/c/dlmb_tuning.h"
-#include "common/tuning/table_file.hpp"
+#include "common/formats/table/c/dlmb_tuning.h"
+#include "common/formats/table/table_file.hpp"
 
 #include <fmt/core.h>
 

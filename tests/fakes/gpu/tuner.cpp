@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/tuner.hpp"
 
-#include "common/tuning/consumers/nccl/tuner_abi.hpp"
+#include "common/tools/tune/consumers/nccl/tuner_abi.hpp"
 #include "tests/fakes/gpu/settings.hpp"
 #include "tests/fakes/gpu/wrong_use.hpp"
 

@@ -118,8 +118,9 @@ void compare_one(Bootstrap& bootstrap, Backend& backend, BareLoop& bare, MemoryS
         if (bootstrap.rank() == 0) {
             constexpr double ns_per_us = 1000;
             fmt::print("{:<32} {:<5} {:>9.2f} {:>9.2f} {:>7.3f} {:>+8.2f}\n", subject.name, each ? "each" : "queue",
-                       median(times[0]) / ns_per_us, median(times[1]) / ns_per_us, median_ratio(times[1], times[0]),
-                       (median(times[1]) - median(times[0])) / ns_per_us);
+                       statistics::median(times[0]) / ns_per_us, statistics::median(times[1]) / ns_per_us,
+                       median_ratio(times[1], times[0]),
+                       (statistics::median(times[1]) - statistics::median(times[0])) / ns_per_us);
             std::fflush(stdout);
         }
     }

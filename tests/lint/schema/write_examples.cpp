@@ -5,9 +5,10 @@
 // the environment of this machine, which is only validated. To renew the examples: write_schema_examples
 // results-schema/examples, then remove fresh.jsonl.
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/record/json.hpp"
-#include "common/record/result_file.hpp"
-#include "common/tuning/table_file.hpp"
+#include "common/formats/record/json.hpp"
+#include "common/formats/record/result_file.hpp"
+#include "common/formats/table/table_file.hpp"
+#include "common/measure/environment/capture.hpp"
 #include "tests/unit/record/sample_records.hpp"
 #include "tests/unit/tuning/sample_table.hpp"
 
@@ -44,7 +45,7 @@ Launch launch_of_this_machine() {
     launch.launch_id = launch.campaign_id = new_launch_id();
     launch.time = utc_now();
     in_process::run_ranks(4, 2, [&](Bootstrap& bootstrap) {
-        Environment environment = capture_environment(bootstrap);
+        Environment environment = measure::capture_environment(bootstrap);
         if (bootstrap.rank() == 0) {
             launch.environment = std::move(environment);
         }

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // From a profile of PyTorch to MPI: what MPI is given in a replay is what the profile says, counted from its numbers.
-#include "common/app/replay/replay.hpp"
-#include "common/record/plan_document.hpp"
-#include "common/trace/iterations.hpp"
-#include "common/trace/plans.hpp"
-#include "common/trace/read.hpp"
+#include "common/formats/plan_file/plan_document.hpp"
+#include "common/run/replay/replay.hpp"
+#include "common/tools/plan/iterations.hpp"
+#include "common/tools/plan/plans.hpp"
+#include "common/tools/plan/read.hpp"
 #include "tests/mpi/interception/intercepted_mpi.hpp"
 #include "tests/mpi/rig.hpp"
 
@@ -107,7 +107,7 @@ TEST(Replay, MpiIsGivenWhatTheTraceSays) {
         import(folder, ranks);
     }
     rig.bootstrap().barrier();
-    PatternType const& type = app::replay::type();
+    PatternType const& type = run::replay::type();
     auto const pattern = type.make(resolve(type, "", {{"plan", (folder / "plans").string()}}), {ranks, ranks});
     EXPECT_EQ(pattern->most_draws(), static_cast<std::uint32_t>(iterations));
     for (int iteration = 0; iteration < iterations; ++iteration) {

@@ -41,8 +41,8 @@ Plan sum_in_place(mpi::Rig const& rig) {
 class Ranks : public mpi::Rig {
 public:
     /// Six rounds.
-    measure::CellResult measured(Plan const& plan, std::string const& method, std::uint64_t slots,
-                                 std::optional<Strike> const& what, measure::Mode mode = measure::Mode::isolated) {
+    record::CellResult measured(Plan const& plan, std::string const& method, std::uint64_t slots,
+                                std::optional<Strike> const& what, measure::Mode mode = measure::Mode::isolated) {
         measure::PreparedPoint point(bootstrap(), memory(), {plan}, {.slots = slots});
         measure::Cell cell;
         cell.name = "struck";
@@ -56,9 +56,9 @@ public:
         options.mode = mode;
         measure::Watchdog watchdog([](measure::HangReport const&) {});
         intercepted::strike(me() == victim ? what : std::nullopt);
-        measure::CellResult told;
+        record::CellResult told;
         measure::run_cells({bootstrap(), start_, watchdog, options}, {&cell, 1},
-                           [&](measure::Cell const&, measure::CellResult const& result) { told = result; });
+                           [&](measure::Cell const&, record::CellResult const& result) { told = result; });
         intercepted::strike(std::nullopt);
         return told;
     }
@@ -67,8 +67,8 @@ private:
     measure::CommonStart start_{bootstrap(), measure::StartRequest::barrier};
 };
 
-void expect_caught(measure::CellResult const& result, std::string const& what) {
-    EXPECT_EQ(result.status, measure::Status::invalid) << what;
+void expect_caught(record::CellResult const& result, std::string const& what) {
+    EXPECT_EQ(result.status, record::Status::invalid) << what;
     EXPECT_THAT(result.reason, HasSubstr("while timing, in round 2")) << what;
     EXPECT_TRUE(result.samples_ns.empty()) << what;
 }
@@ -76,11 +76,11 @@ void expect_caught(measure::CellResult const& result, std::string const& what) {
 TEST(StruckMpi, ACleanRunPassesAndSaysHowManyTimedIterationsWereChecked) {
     Ranks rig;
     for (auto const& [slots, checked] : {std::pair<std::uint64_t, std::uint64_t>{1, 1}, {4, 2}}) {
-        measure::CellResult const exchange = rig.measured(ragged_exchange(rig), "alltoallv", slots, std::nullopt);
-        EXPECT_EQ(exchange.status, measure::Status::ok) << exchange.reason;
+        record::CellResult const exchange = rig.measured(ragged_exchange(rig), "alltoallv", slots, std::nullopt);
+        EXPECT_EQ(exchange.status, record::Status::ok) << exchange.reason;
         EXPECT_EQ(exchange.validation.timed_checked, 6 * checked);
-        measure::CellResult const sum = rig.measured(sum_in_place(rig), "blocking", slots, std::nullopt);
-        EXPECT_EQ(sum.status, measure::Status::ok) << sum.reason;
+        record::CellResult const sum = rig.measured(sum_in_place(rig), "blocking", slots, std::nullopt);
+        EXPECT_EQ(sum.status, record::Status::ok) << sum.reason;
         EXPECT_EQ(sum.validation.timed_checked, 6 * checked);
     }
 }
@@ -111,14 +111,14 @@ TEST(StruckMpi, SumsInPlaceThatFollowEachOtherAreCaughtInAnyCallThatMakesThemWro
         auto const run = [&](std::optional<Strike> const& strike) {
             return rig.measured(sum_in_place(rig), "blocking", 1, strike, mode);
         };
-        measure::CellResult const clean = run(std::nullopt);
-        EXPECT_EQ(clean.status, measure::Status::ok) << clean.reason;
+        record::CellResult const clean = run(std::nullopt);
+        EXPECT_EQ(clean.status, record::Status::ok) << clean.reason;
         EXPECT_GE(clean.validation.timed_checked, 1U) << name_of(mode);
         for (Strike const& strike : {Strike{Fault::flipped_byte, 10, 10},
                                      {Fault::overrun, 10, 10},
                                      {Fault::nothing_delivered, 1, 6 * round}}) {
-            measure::CellResult const result = run(strike);
-            EXPECT_EQ(result.status, measure::Status::invalid) << name_of(mode) << " " << name_of(strike.fault);
+            record::CellResult const result = run(strike);
+            EXPECT_EQ(result.status, record::Status::invalid) << name_of(mode) << " " << name_of(strike.fault);
             EXPECT_THAT(result.reason, HasSubstr("while timing")) << name_of(mode) << " " << name_of(strike.fault);
         }
     }
@@ -135,7 +135,7 @@ TEST(StruckMpi, ASingleCallThatDeliversNothingIsCaughtIfItIsLookedAt) {
     for (std::uint64_t call = second_round; call < second_round + round; ++call) {
         Strike const strike{Fault::nothing_delivered, call, call};
         auto const result = rig.measured(ragged_exchange(rig), "alltoallv", slots, strike);
-        caught += result.status == measure::Status::invalid ? 1 : 0;
+        caught += result.status == record::Status::invalid ? 1 : 0;
     }
     EXPECT_EQ(caught, checked);
 }

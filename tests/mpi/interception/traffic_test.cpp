@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What MPI is really given in one iteration of every pattern is what the plan says, message by message.
-#include "common/backend_kit/algorithms/catalogue.hpp"
 #include "common/backend_kit/plan_payload.hpp"
-#include "common/plan/traffic.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/algorithms/catalogue.hpp"
+#include "common/formats/plan/traffic.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "patterns/registry.hpp"
 #include "tests/mpi/interception/intercepted_mpi.hpp"
 #include "tests/mpi/interception/pattern_cases.hpp"

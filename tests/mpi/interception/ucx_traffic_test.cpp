@@ -4,8 +4,8 @@
 // Every byte that one rank of a plan sends to another one goes through UCX. For exchanges and messages the plan says
 // how many bytes that is; for a collective the algorithm's micro-steps do (tests/unit/algorithms holds those to closed
 // forms). The payload of small plans is checked as well, so the bytes that were counted are those that arrived.
-#include "common/backend_kit/algorithms/algorithms.hpp"
 #include "common/bootstrap/over_ranks.hpp"
+#include "common/formats/plan/algorithms/algorithms.hpp"
 #include "tests/mpi/interception/intercepted_ucx.hpp"
 #include "tests/mpi/interception/pattern_cases.hpp"
 #include "tests/mpi/ucx_rig.hpp"

@@ -3,8 +3,8 @@
 // MCR-DL (arXiv 2303.08374): mpi and ucx in turns, over three groups that overlap, in 10,000 random ways: a rank that
 // leaves a library too early starves a peer, which shows as a hang within some hundreds of them.
 #include "common/backend_kit/registry.hpp"
-#include "common/plan/validate.hpp"
-#include "common/tuning/chooser/table_chooser.hpp"
+#include "common/formats/plan/validate.hpp"
+#include "common/run/chooser/table_chooser.hpp"
 #include "tests/conformance/alternating_table.hpp"
 #include "tests/mpi/tuned/random_plan.hpp"
 #include "tests/mpi/ucx_rig.hpp"

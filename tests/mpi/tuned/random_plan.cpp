@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/mpi/tuned/random_plan.hpp"
 
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 
 #include <fmt/core.h>
 

@@ -4,7 +4,7 @@
 // Random traffic for backends that take turns: any mix of operations and sizes, in the same order on all ranks.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backend_kit/algorithms/algorithms.hpp"
+#include "common/formats/plan/algorithms/algorithms.hpp"
 
 #include <gtest/gtest.h>
 

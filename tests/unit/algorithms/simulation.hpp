@@ -5,7 +5,7 @@
 // is missing in the dependencies shows as a wrong result, what is too much as a deadlock.
 #pragma once
 
-#include "common/backend_kit/algorithms/algorithms.hpp"
+#include "common/formats/plan/algorithms/algorithms.hpp"
 
 #include <string>
 #include <vector>

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The choice among made-up devices; no device is touched.
-#include "common/app/adopt_device.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/run/adopt_device.hpp"
 
 #include <gtest/gtest.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 /// One made-up device per NUMA node number.
@@ -36,10 +36,10 @@ std::vector<int> distances_from(int numa_node, Devices const& devices) {
 }
 
 /// What each rank chose; `numa_nodes` of the ranks.
-std::vector<record::DeviceUse> chosen(std::vector<int> const& numa_nodes, int ranks_per_node,
-                                      std::function<Devices(Rank)> const& devices_of,
-                                      std::vector<int> const& requested = {}) {
-    std::vector<record::DeviceUse> uses(numa_nodes.size());
+std::vector<measure::DeviceUse> chosen(std::vector<int> const& numa_nodes, int ranks_per_node,
+                                       std::function<Devices(Rank)> const& devices_of,
+                                       std::vector<int> const& requested = {}) {
+    std::vector<measure::DeviceUse> uses(numa_nodes.size());
     in_process::run_ranks(static_cast<int>(numa_nodes.size()), ranks_per_node, [&](Bootstrap& bootstrap) {
         auto const rank = static_cast<std::size_t>(bootstrap.rank());
         Devices const devices = devices_of(bootstrap.rank());
@@ -48,9 +48,9 @@ std::vector<record::DeviceUse> chosen(std::vector<int> const& numa_nodes, int ra
     return uses;
 }
 
-std::vector<int> indices(std::vector<record::DeviceUse> const& uses) {
+std::vector<int> indices(std::vector<measure::DeviceUse> const& uses) {
     std::vector<int> result;
-    for (record::DeviceUse const& use : uses) {
+    for (measure::DeviceUse const& use : uses) {
         result.push_back(use.device ? use.device->index : -1);
     }
     return result;
@@ -112,4 +112,4 @@ TEST(ChooseDevice, WithoutDevicesThereIsNoChoiceEvenWithTheOption) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/batch.hpp"
+#include "common/run/batch.hpp"
 
 #include <gtest/gtest.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 constexpr PointLimits limits{1000, 10'000};
@@ -26,4 +26,4 @@ TEST(BatchLimits, BackendsCanTellAllCompiledStepsApart) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

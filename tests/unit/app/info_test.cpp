@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What dlmb_info says of made-up devices on the made-up node of tests/unit/record/gpu_node.xml; no device is touched.
-#include "common/app/info/info.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/run/info/info.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 #include "patterns/tp_allreduce/tp_allreduce.hpp"
 
@@ -17,7 +17,7 @@
 #include <cstdlib>
 #include <sstream>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 constexpr char const* buses[] = {"0000:13:00.0", "0000:14:00.0", "0000:33:00.0", "0000:34:00.0",
@@ -42,7 +42,7 @@ Devices eight_gpus() {
     return devices;
 }
 
-InfoJson described(Devices const& devices, record::DeviceUse const& use) {
+InfoJson described(Devices const& devices, measure::DeviceUse const& use) {
     EXPECT_EQ(setenv("HWLOC_XMLFILE", DLMB_GPU_NODE, 1), 0);
     InfoJson json = describe_gpus(devices, use);
     EXPECT_EQ(unsetenv("HWLOC_XMLFILE"), 0);
@@ -209,4 +209,4 @@ TEST(Info, WhatAMethodLeavesToTheDefaultIsAsStableAsThat) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/derived_figures.hpp"
-#include "common/app/sweep.hpp"
+#include "common/run/derived_figures.hpp"
+#include "common/run/sweep.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 using testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST(Interference, BothAreMeasuredAloneInTurnsWithThePointThatNeedsThem) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/known_faults.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
+#include "common/run/known_faults.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 using ::testing::AllOf;
@@ -42,4 +42,4 @@ TEST(KnownFaults, AreNotBlamedForWhatTheyDoNotDo) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

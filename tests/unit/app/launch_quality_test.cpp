@@ -2,24 +2,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What a person is told about the noise of a launch.
-#include "common/app/launch_calibration.hpp"
-#include "common/app/reporter.hpp"
+#include "common/run/launch_calibration.hpp"
+#include "common/run/reporter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-measure::Calibration calibration(std::vector<double> p99_over_min) {
-    measure::Calibration result;
+record::Calibration calibration(std::vector<double> p99_over_min) {
+    record::Calibration result;
     result.timer.cost_ns = 24;
     result.quanta.largest_detour_ns.assign(p99_over_min.size(), 4'000);
     result.quanta.p99_over_min = std::move(p99_over_min);
-    result.barrier = {100, 2'500, measure::BarrierFloor::ExitSkew{300, 900}};
+    result.barrier = {100, 2'500, record::BarrierFloor::ExitSkew{300, 900}};
     return result;
 }
 
@@ -39,8 +39,8 @@ TEST(LaunchCalibration, OneWarningNamesTheWorstOfTheDisturbedRanks) {
 }
 
 TEST(LaunchCalibration, AWarningNamesEachSlowLink) {
-    measure::Calibration quiet = calibration({1.0});
-    quiet.links = measure::LinkFloor{6, {4'000, {{{0, 4}, 19'000}}}, {50'000, {{{2, 4}, 110'000}}}};
+    record::Calibration quiet = calibration({1.0});
+    quiet.links = record::LinkFloor{6, {4'000, {{{0, 4}, 19'000}}}, {50'000, {{{2, 4}, 110'000}}}};
     std::vector<std::string> const warnings = quiet_warnings(quiet);
     ASSERT_EQ(warnings.size(), 2U);
     for (char const* part : {"ranks 0 and 4", "a round trip takes 19.00 us", "4.000 us is the median of 6 links"}) {
@@ -53,7 +53,7 @@ TEST(LaunchCalibration, AWarningNamesEachSlowLink) {
 }
 
 TEST(LaunchCalibration, TheLineNamesEveryPartWithItsUnit) {
-    measure::Calibration full = calibration({1.0, 1.6});
+    record::Calibration full = calibration({1.0, 1.6});
     full.exchanges = {{"mpi", "host", 1'650}};
     std::string const line = calibration_line(full);
     for (char const* part :
@@ -112,7 +112,7 @@ TEST(LaunchSummary, WhatWasCheckedIsSaid) {
     LaunchSummary summary;
     EXPECT_TRUE(summary.all_checked());
     record::Record checked = cell("a", std::nullopt);
-    checked.result.validation.verdict = measure::Verdict::passed;
+    checked.result.validation.verdict = record::Verdict::passed;
     checked.result.validation.timed_checked = 6;
     checked.result.time.samples = 100;
     checked.result.iterations_per_sample = 16;
@@ -121,7 +121,7 @@ TEST(LaunchSummary, WhatWasCheckedIsSaid) {
                 HasSubstr("# bytes checked before and after timing, and in 6 of 1600 timed iterations\n"));
     EXPECT_TRUE(summary.all_checked());
     record::Record unchecked = cell("b", std::nullopt);
-    unchecked.result.validation.verdict = measure::Verdict::off;
+    unchecked.result.validation.verdict = record::Verdict::off;
     summary.add(unchecked);
     EXPECT_THAT(summary.text(), HasSubstr("# no byte checked: 1 cell\n"));
     EXPECT_FALSE(summary.all_checked());
@@ -133,7 +133,7 @@ TEST(LaunchSummary, RanksAreNamedThatAreSuspectsInATenthOfTheCells) {
         for (int i = 0; i < cells; ++i) {
             record::Record each = cell("a", std::nullopt);
             if (i == 0) {
-                each.result.suspects = {{3, measure::Suspect::Kind::delayed, 9000, 100}};
+                each.result.suspects = {{3, record::Suspect::Kind::delayed, 9000, 100}};
             }
             summary.add(each);
         }
@@ -147,7 +147,7 @@ TEST(LaunchSummary, BuffersAreNamedOfWhichATenthLiesOnAnotherNumaNode) {
     auto const summarized = [](std::uint64_t elsewhere) {
         LaunchSummary summary;
         record::Record each = cell("a", std::nullopt);
-        each.host_pages = record::HostPages{{elsewhere == 0 ? 0U : 40U, elsewhere}, 0};
+        each.host_pages = record::HostPages{elsewhere == 0 ? 0U : 40U, elsewhere, 0};
         summary.add(each);
         return summary.text();
     };
@@ -157,4 +157,4 @@ TEST(LaunchSummary, BuffersAreNamedOfWhichATenthLiesOnAnotherNumaNode) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // From medians of launches to what a comparison can see; the files are made here.
-#include "common/app/info/noise_floor.hpp"
 #include "common/base/error.hpp"
-#include "common/record/json.hpp"
+#include "common/formats/record/json.hpp"
+#include "common/run/info/noise_floor.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 
 #include <fmt/core.h>
@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 using ::testing::HasSubstr;
@@ -83,7 +83,7 @@ TEST(NoiseFloor, MoreLaunchesShowSmallerSlowdownsDownToTheMargin) {
 
 // As dlmb_compare has it: what alternates inside every launch is no noise of launches.
 TEST(NoiseFloor, RoundsThatAlternateInsideLaunchesWidenNoMargin) {
-    measure::CellResult result;
+    record::CellResult result;
     result.median_of_rounds_ns = 100'000;
     result.aa_ratio = 1.25;
     NoiseFloor floor = floor_of(100'000, true);
@@ -106,4 +106,4 @@ TEST(NoiseFloor, TheTextSaysWhatTheSpreadDoesNotHold) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

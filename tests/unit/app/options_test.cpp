@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/options/options.hpp"
 #include "common/base/error.hpp"
+#include "common/run/options/options.hpp"
 #include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 #include "tests/unit/patterns/pattern_under_test.hpp"
@@ -12,7 +12,7 @@
 
 #include <limits>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 Options parse(std::vector<std::string> arguments) {
@@ -96,9 +96,9 @@ TEST(Options, DefaultsMeasureTheDefaultMethodOnHostMemoryWithValidation) {
     EXPECT_EQ(options.memory[0], MemoryKind::host);
     EXPECT_TRUE(options.runner.validate);
     EXPECT_FALSE(options.runner.iterations.has_value());
-    EXPECT_EQ(options.calibration, measure::Effort::brief);
-    EXPECT_EQ(parse({"--calibration", "off"}).calibration, measure::Effort::off);
-    EXPECT_EQ(parse({"--calibration", "full"}).calibration, measure::Effort::full);
+    EXPECT_EQ(options.calibration, record::Effort::brief);
+    EXPECT_EQ(parse({"--calibration", "off"}).calibration, record::Effort::off);
+    EXPECT_EQ(parse({"--calibration", "full"}).calibration, record::Effort::full);
 }
 
 TEST(Options, DevicesAreAListOfIndices) {
@@ -181,11 +181,11 @@ TEST(Options, OnlyASweepDropsWhatIsSlowAndTheLibraryIsToldOnlyWhereItsAlgorithms
 }
 
 TEST(Options, BuffersRotateAndHoldPayloadUnlessSaid) {
-    EXPECT_EQ(parse({}).runner.cache, measure::CacheMode::rotate);
-    EXPECT_EQ(parse({}).runner.fill, measure::Fill::random);
-    EXPECT_EQ(parse({"--cache", "warm"}).runner.cache, measure::CacheMode::warm);
-    EXPECT_EQ(parse({"--cache", "flush", "--fill", "zeros"}).runner.cache, measure::CacheMode::flush);
-    EXPECT_EQ(parse({"--cache", "flush", "--fill", "zeros"}).runner.fill, measure::Fill::zeros);
+    EXPECT_EQ(parse({}).runner.cache, record::CacheMode::rotate);
+    EXPECT_EQ(parse({}).runner.fill, record::Fill::random);
+    EXPECT_EQ(parse({"--cache", "warm"}).runner.cache, record::CacheMode::warm);
+    EXPECT_EQ(parse({"--cache", "flush", "--fill", "zeros"}).runner.cache, record::CacheMode::flush);
+    EXPECT_EQ(parse({"--cache", "flush", "--fill", "zeros"}).runner.fill, record::Fill::zeros);
     EXPECT_NE(parse_refusal({"--cache", "cold"}).find("rotate"), std::string::npos);
     EXPECT_NE(parse_refusal({"--fill", "ones"}).find("random"), std::string::npos);
 }
@@ -198,8 +198,8 @@ TEST(Options, ASuitesLayoutAndWordsBringItsDefinitionOfATime) {
     using measure::Mode;
     EXPECT_EQ(parse({}).runner.mode, Mode::isolated);
     EXPECT_EQ(parse({"--layout", "osu"}).runner.mode, Mode::osu);
-    EXPECT_EQ(parse({"--layout", "osu"}).runner.cache, measure::CacheMode::warm);
-    EXPECT_EQ(parse({"--layout", "osu", "--cache", "rotate"}).runner.cache, measure::CacheMode::rotate);
+    EXPECT_EQ(parse({"--layout", "osu"}).runner.cache, record::CacheMode::warm);
+    EXPECT_EQ(parse({"--layout", "osu", "--cache", "rotate"}).runner.cache, record::CacheMode::rotate);
     EXPECT_EQ(parse({"--layout", "nccl"}).runner.mode, Mode::nccl);
     EXPECT_EQ(parse({"--cli", "nccl"}).runner.mode, Mode::nccl);
     EXPECT_EQ(parse({"--layout", "osu", "--timing", "isolated"}).runner.mode, Mode::isolated);
@@ -272,4 +272,4 @@ TEST(Options, ABufferLimitIsASizeOfBytes) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/derived_figures.hpp"
+#include "common/run/derived_figures.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 constexpr std::string_view compute_parameters[] = {"compute"};
@@ -119,7 +119,7 @@ TEST(Overlap, ComputingThatSlowsCommunicationDownIsBelowZero) {
 TEST(Overlap, OtherTrafficAndCellsThatFailedTellNothing) {
     CellRelations relations(computing_pattern);
     record::Record failed = cell_of("none", 40, {});
-    failed.result.status = measure::Status::invalid;
+    failed.result.status = record::Status::invalid;
     record::Record other_backend = cell_of("none", 40, {});
     other_backend.identity.backend = "ucx";
     record::Record other_schedule = cell_of("none", 40, {});
@@ -133,4 +133,4 @@ TEST(Overlap, OtherTrafficAndCellsThatFailedTellNothing) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

@@ -1,14 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/derived_figures.hpp"
+#include "common/run/derived_figures.hpp"
 
 #include <gtest/gtest.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
-record::Record cell_with(std::optional<measure::PlainCopy> const& pack,
-                         std::optional<measure::PlainCopy> const& unpack) {
+record::Record cell_with(std::optional<record::PlainCopy> const& pack, std::optional<record::PlainCopy> const& unpack) {
     TrafficSummary sends;
     sends.payload_bytes = 4096;
     record::Record cell;
@@ -16,7 +15,7 @@ record::Record cell_with(std::optional<measure::PlainCopy> const& pack,
         {"pack", {}, pack}, {"dispatch", sends}, {"unpack", {}, unpack}, {"combine", sends}, {"experts", {}}};
     for (auto const& [label, ns] : {std::pair("pack", 20e3), std::pair("dispatch", 30e3), std::pair("unpack", 50e3),
                                     std::pair("combine", 40e3), std::pair("experts", 900e3)}) {
-        measure::TimeSummary time;
+        record::TimeSummary time;
         time.median = ns;
         cell.result.phases.push_back({label, time});
     }
@@ -25,8 +24,8 @@ record::Record cell_with(std::optional<measure::PlainCopy> const& pack,
 
 // A copy of as many bytes takes 15 us of the 20, and 40 us of the 50. Experts neither pack nor send.
 TEST(PackingTimes, AreThoseOfThePhasesAndTheirShareOfACopy) {
-    record::Record cell = cell_with(measure::PlainCopy{Processor::host, 1 << 20, 15e3},
-                                    measure::PlainCopy{Processor::host, 1 << 20, 40e3});
+    record::Record cell =
+        cell_with(record::PlainCopy{Processor::host, 1 << 20, 15e3}, record::PlainCopy{Processor::host, 1 << 20, 40e3});
     add_packing_times(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("time_pack_us"), 20);
     EXPECT_DOUBLE_EQ(cell.statistics.at("time_wire_us"), 70);
@@ -38,7 +37,7 @@ TEST(PackingTimes, AreThoseOfThePhasesAndTheirShareOfACopy) {
 }
 
 TEST(PackingTimes, AreOfThePhaseThatHasThem) {
-    record::Record cell = cell_with(measure::PlainCopy{Processor::host, 1 << 20, 15e3}, std::nullopt);
+    record::Record cell = cell_with(record::PlainCopy{Processor::host, 1 << 20, 15e3}, std::nullopt);
     add_packing_times(cell);
     EXPECT_EQ(packing_line(cell), "# time_wire 70.000 us, time_pack 20.000 us (0.75 of copy bandwidth)\n");
 }
@@ -51,4 +50,4 @@ TEST(PackingTimes, AreNotSaidOfTrafficThatIsNotPacked) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

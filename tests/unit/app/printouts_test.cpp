@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/printouts.hpp"
+#include "common/run/printouts.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 #include "patterns/tp_allreduce/tp_allreduce.hpp"
 #include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 std::string refusal(PatternType const& type, int ranks, decltype(Options::parameters) const& parameters) {
@@ -39,4 +39,4 @@ TEST(PlannedPoint, IsOne) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

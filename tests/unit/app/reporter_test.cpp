@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/reporter.hpp"
+#include "common/run/reporter.hpp"
 #include "patterns/collective/collective.hpp"
 #include "tests/unit/record/sample_records.hpp"
 
@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <unistd.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 using testing::HasSubstr;
@@ -30,7 +30,7 @@ TEST(Reporter, CountsAsFinishedWhatResumeDoesNotRunAgain) {
         }
         record::Record failed = record::sample_cell();
         failed.cell_id = "of another";
-        failed.result.status = measure::Status::failed;
+        failed.result.status = record::Status::failed;
         reporter.cell(record::sample_cell(), "");
         reporter.cell(failed, "");
         reporter.cell(record::sample_skipped_cell(), "");
@@ -47,7 +47,7 @@ std::string said_of(bool checked) {
     testing::internal::CaptureStdout();
     Reporter reporter(Options{}, collective::type(), record::sample_launch(), true);
     record::Record cell = record::sample_cell();
-    cell.result.validation.verdict = checked ? measure::Verdict::passed : measure::Verdict::off;
+    cell.result.validation.verdict = checked ? record::Verdict::passed : record::Verdict::off;
     reporter.resumed(&cell);
     EXPECT_EQ(reporter.finish(), exit_ok);
     return testing::internal::GetCapturedStdout();
@@ -171,4 +171,4 @@ TEST(Reporter, SaysOnceWhatFollowsFromAModel) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/resumed_cells.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/run/resumed_cells.hpp"
 #include "tests/unit/record/sample_records.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <array>
 #include <cstdlib>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 using testing::ElementsAre;
@@ -40,7 +40,7 @@ record::FinishedCells file_with(Ids const& ids, bool checked = true) {
     for (std::string const& id : ids) {
         record::StoredCell stored{record::sample_launch().launch_id, record::sample_cell()};
         stored.cell.cell_id = id;
-        stored.cell.result.validation.verdict = checked ? measure::Verdict::passed : measure::Verdict::off;
+        stored.cell.result.validation.verdict = checked ? record::Verdict::passed : record::Verdict::off;
         file.cells.emplace(id, stored);
     }
     file.launches = {record::sample_launch()};
@@ -150,4 +150,4 @@ TEST(OtherEnvironments, AreNamedWithWhatDiffersAndHowManyCells) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/sweep.hpp"
+#include "common/run/sweep.hpp"
 #include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 using Sizes = std::vector<Bytes>;
@@ -71,4 +71,4 @@ TEST(ExactSize, UsesTheLargestUnitThatDivides) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

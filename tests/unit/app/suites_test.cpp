@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/options/options.hpp"
-#include "common/app/sweep.hpp"
+#include "common/run/options/options.hpp"
+#include "common/run/sweep.hpp"
 #include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 #include "tests/unit/usage_error_of.hpp"
@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 using testing::HasSubstr;
@@ -56,7 +56,7 @@ TEST(OsuCli, OptionsMeanWhatTheyMeanThere) {
     EXPECT_EQ(options.parameters.at("root"), Words{"1"});
     EXPECT_EQ(options.memory, std::vector<MemoryKind>{MemoryKind::cuda});
     EXPECT_EQ(options.buffer_limit, Bytes{64} << 20U);
-    EXPECT_EQ(options.runner.cache, measure::CacheMode::warm);
+    EXPECT_EQ(options.runner.cache, record::CacheMode::warm);
     EXPECT_EQ(options.percentiles, (std::vector<std::uint64_t>{50, 90, 99}));
     EXPECT_EQ(options.layout, Layout::osu);
 }
@@ -249,13 +249,13 @@ TEST(NcclCli, WaitsForEachCallWhereABarrierIsOutsideOfTheTime) {
     EXPECT_EQ(options.runner.mode, measure::Mode::osu);
     EXPECT_EQ(options.runner.iterations, 20U);
     EXPECT_EQ(options.runner.warmup, 1U);
-    EXPECT_EQ(options.runner.cache, measure::CacheMode::rotate);
+    EXPECT_EQ(options.runner.cache, record::CacheMode::rotate);
     EXPECT_EQ(options.layout, Layout::nccl);
     EXPECT_TRUE(options.also_in_place);
     Options const counted = parse_as("nccl", {"-z3", "-n", "7", "--warmup=2", "--cache", "warm"});
     EXPECT_EQ(counted.runner.iterations, 7U);
     EXPECT_EQ(counted.runner.warmup, 2U);
-    EXPECT_EQ(counted.runner.cache, measure::CacheMode::warm);
+    EXPECT_EQ(counted.runner.cache, record::CacheMode::warm);
     EXPECT_EQ(parse_as("nccl", {"-z", "3", "-z", "0"}).runner.mode, measure::Mode::nccl) << "the last one counts";
     for (std::string const value : {"1", "2", "4", "x"}) {
         EXPECT_THAT(refusal_as("nccl", {"-z", value}), HasSubstr("only 0, 3 are understood"));
@@ -484,4 +484,4 @@ TEST(Documentation, ShowsEveryOptionAndEveryProgramOfBothSuites) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

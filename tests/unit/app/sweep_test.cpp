@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/sweep.hpp"
 #include "common/base/error.hpp"
+#include "common/run/sweep.hpp"
 #include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 #include "patterns/tp_allreduce/tp_allreduce.hpp"
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 TEST(Sweep, WithoutAPresetThereIsOnePointOfDefaults) {
@@ -310,4 +310,4 @@ TEST(Sweep, CellsThatTellHowLongOthersComputeComeFirst) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

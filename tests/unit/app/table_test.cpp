@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/tables/table.hpp"
+#include "common/run/tables/table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <regex>
 #include <sstream>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 /// 3 MB through the busiest rank in 2 ms: 1.5 GB/s.
@@ -25,7 +25,7 @@ record::Record example() {
     cell.result.time.median = 2e6;
     cell.result.time.mean = 2.5e6;
     cell.result.time.samples = 100;
-    cell.result.validation.verdict = measure::Verdict::passed;
+    cell.result.validation.verdict = record::Verdict::passed;
     return cell;
 }
 
@@ -208,7 +208,7 @@ TEST(Table, OsuLayoutHasTheColumnsOfOsu) {
 TEST(Table, OsuLayoutShowsTheMeansOfRanksWhereTheDefinitionAveragesThem) {
     record::Record cell = gather("1048576");
     cell.identity.mode = "osu";
-    cell.result.rank_means = measure::RankMeans{1500, 1000, 2000};
+    cell.result.rank_means = record::RankMeans{1500, 1000, 2000};
     EXPECT_EQ(shown(Layout::osu, cell, ""),
               std::string("# mpi/alltoallv host, --timing osu: over ranks\n") + osu_names +
                   "1048576                   1.50                1.00                2.00         100\n");
@@ -343,14 +343,14 @@ TEST(Table, NcclLayoutEndsWithTheLinesThatScriptsLookFor) {
     table->add(example(), "");
     EXPECT_TRUE(table->footer().ends_with("\n# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 1.53643\n#\n"));
     record::Record wrong = example();
-    wrong.result.status = measure::Status::invalid;
+    wrong.result.status = record::Status::invalid;
     table->add(wrong, "");
     EXPECT_NE(table->footer().find("# Out of bounds values : 1 FAILED\n"), std::string::npos);
 }
 
 TEST(Table, ASkippedCellIsACommentWithItsReason) {
     record::Record cell = example();
-    cell.result.status = measure::Status::skipped;
+    cell.result.status = record::Status::skipped;
     cell.result.reason = "no CUDA device";
     for (Layout const layout : {Layout::dlmb, Layout::osu, Layout::nccl}) {
         std::string const row = shown(layout, cell, "");
@@ -366,7 +366,7 @@ TEST(Table, WhatIsSkippedForOneReasonIsOneLineAndANumber) {
         for (int point = 0; point < 15; ++point) {
             record::Record cell = gather("8");
             cell.cell_id = std::to_string(point);
-            cell.result.status = measure::Status::skipped;
+            cell.result.status = record::Status::skipped;
             cell.result.reason = "no CUDA device";
             table->add(cell, "point " + cell.cell_id);
             text += table->ready();
@@ -392,9 +392,9 @@ TEST(FigureOfMerit, MatchesTheDocumentedExpressionAndComesOnlyFromGoodCells) {
     std::string const text = figure_of_merit(example());
     EXPECT_TRUE(std::regex_match(text.substr(0, text.size() - 1), documented)) << text;
     record::Record failed = example();
-    failed.result.status = measure::Status::invalid;
+    failed.result.status = record::Status::invalid;
     EXPECT_EQ(figure_of_merit(failed), "");
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/traffic_setup.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/plan/builder.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/validate.hpp"
+#include "common/run/traffic_setup.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 #include "tests/unit/patterns/build_one.hpp"
 
@@ -11,7 +11,7 @@
 
 #include <mutex>
 
-namespace dlmb::app {
+namespace dlmb::run {
 namespace {
 
 TEST(TrafficSetup, PlansBuiltFromExchangedNotesEqualThoseComputedForAllRanks) {
@@ -77,4 +77,4 @@ TEST(TrafficSetup, PhasesThatSomeRanksLackAreSummedOnAll) {
 }
 
 }  // namespace
-}  // namespace dlmb::app
+}  // namespace dlmb::run

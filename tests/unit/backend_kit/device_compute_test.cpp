@@ -4,7 +4,7 @@
 // How often a device multiplies and what. The tests with a device run on the test doubles of CUDA and cuBLAS
 // (tests/fakes), which know neither times nor numbers.
 #include "common/backend_kit/compute.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 // what the plan says, or something else.
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/base/error.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/memory/host_space.hpp"
-#include "common/plan/builder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/step_match.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 
 #include <gtest/gtest.h>
 

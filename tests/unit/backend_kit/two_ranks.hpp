@@ -6,8 +6,8 @@
 
 #include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/plan_payload.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/memory/host_space.hpp"
-#include "common/plan/builder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 #include "tests/unit/collective/collective_fixture.hpp"
 #include "tests/unit/usage_error_of.hpp"
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/plan/builder.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "tests/unit/collective/collective_fixture.hpp"
 
 #include <gtest/gtest.h>

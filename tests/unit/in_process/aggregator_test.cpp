@@ -6,7 +6,7 @@
 // receives Z.
 #include "common/backends/in_process/aggregator.hpp"
 #include "common/base/philox.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "tests/unit/in_process/in_process_world.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/bootstrap/in_process/in_process_bootstrap.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "tests/unit/in_process/in_process_world.hpp"
 #include "tests/unit/in_process/layered_plan.hpp"
 

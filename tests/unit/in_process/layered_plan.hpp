@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 
 #include <numeric>
 #include <utility>

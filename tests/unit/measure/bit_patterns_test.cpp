@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/measure/validation/bit_patterns.hpp"
 #include "common/memory/host_space.hpp"
-#include "common/plan/builder.hpp"
 #include "tests/unit/measure/run_world.hpp"
 
 #include <gtest/gtest.h>

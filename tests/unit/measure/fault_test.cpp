@@ -20,9 +20,9 @@ using ::testing::HasSubstr;
 void expect_invalid(std::vector<std::vector<Told>> const& told, std::vector<std::string> const& named) {
     for (auto const& rank : told) {
         ASSERT_EQ(rank.size(), 1U);
-        CellResult const& result = rank[0].result;
-        EXPECT_EQ(result.status, Status::invalid);
-        EXPECT_EQ(result.validation.verdict, Verdict::failed);
+        record::CellResult const& result = rank[0].result;
+        EXPECT_EQ(result.status, record::Status::invalid);
+        EXPECT_EQ(result.validation.verdict, record::Verdict::failed);
         for (std::string const& text : named) {
             EXPECT_THAT(result.reason, HasSubstr(text));
         }
@@ -115,8 +115,8 @@ TEST(FaultsWhileTimed, ThatStrikeOnceAreCaughtAsOftenAsIterationsAreChecked) {
         for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
             constexpr std::uint64_t second_round = 1 + 20;
             auto const told = struck_in_rounds(fault, slots, second_round + iteration, second_round + iteration);
-            caught += told[0][0].result.status == Status::invalid ? 1U : 0U;
-            EXPECT_TRUE(told[0][0].result.status == Status::invalid ||
+            caught += told[0][0].result.status == record::Status::invalid ? 1U : 0U;
+            EXPECT_TRUE(told[0][0].result.status == record::Status::invalid ||
                         told[0][0].result.validation.timed_checked == 6 * checked);
         }
         return caught;
@@ -145,8 +145,8 @@ TEST(FaultsWhileTimed, OfSumsInPlaceAreCaughtWhereIterationsAreTimedOneByOneInSe
     options.iterations = 120;
     for (std::uint64_t const slots : {1U, 4U}) {
         RunSpec spec{.plan = sum_in_place, .draws = 1, .slots = slots, .options = options, .cells = {without_fault()}};
-        CellResult const clean = run(spec)[0][0].result;
-        EXPECT_EQ(clean.status, Status::ok) << clean.reason;
+        record::CellResult const clean = run(spec)[0][0].result;
+        EXPECT_EQ(clean.status, record::Status::ok) << clean.reason;
         EXPECT_EQ(clean.validation.timed_checked, slots == 1 ? 6U : 12U);
         spec.cells = {with(wrong_sum(1, 1 + 20, 1 + 39))};
         expect_invalid(run(spec), {"while timing, in round 2", "rank 1:", "byte 513"});
@@ -172,9 +172,9 @@ Fault sum_not_delivered(Rank victim, std::uint64_t first, std::uint64_t last) {
 TEST(FaultsWhileTimed, OfSumsInPlaceAreCaughtHoweverOftenTheyAreSummedUpAgain) {
     RunSpec spec{.plan = sum_in_place, .draws = 1, .options = brief(), .cells = {without_fault()}};
     spec.options.iterations = 120;
-    spec.options.cache = CacheMode::warm;
-    CellResult const warm = run(spec)[0][0].result;
-    EXPECT_EQ(warm.status, Status::ok) << warm.reason;
+    spec.options.cache = record::CacheMode::warm;
+    record::CellResult const warm = run(spec)[0][0].result;
+    EXPECT_EQ(warm.status, record::Status::ok) << warm.reason;
     EXPECT_EQ(warm.validation.timed_checked, 6U);
     // Any single iteration of the second round, as what is wrong is summed up further.
     for (std::uint64_t const iteration : {1 + 20U, 1 + 30U, 1 + 39U}) {
@@ -194,9 +194,9 @@ TEST(FaultsWhileTimed, OfReducesInPlaceThatAreRepeatedAreNotLookedForAndTheRecor
         return std::move(builder).finish();
     };
     spec.options.iterations = 120;
-    spec.options.cache = CacheMode::warm;
-    CellResult const warm = run(spec)[0][0].result;
-    EXPECT_EQ(warm.status, Status::ok) << warm.reason;
+    spec.options.cache = record::CacheMode::warm;
+    record::CellResult const warm = run(spec)[0][0].result;
+    EXPECT_EQ(warm.status, record::Status::ok) << warm.reason;
     EXPECT_EQ(warm.validation.timed_checked, 0U);
 }
 
@@ -209,7 +209,7 @@ TEST(FaultsWhileTimed, OfAMaximumInPlaceAreCaughtHoweverOftenItIsTaken) {
         return std::move(builder).finish();
     };
     spec.options.iterations = 120;
-    spec.options.cache = CacheMode::warm;
+    spec.options.cache = record::CacheMode::warm;
     EXPECT_EQ(run(spec)[0][0].result.validation.timed_checked, 6U);
     spec.cells = {with(wrong_sum(1, 1 + 20, 1 + 39))};
     expect_invalid(run(spec), {"while timing, in round 2", "byte 513"});
@@ -222,15 +222,15 @@ TEST(FaultsWhileTimed, AreNotLookedForWhereNothingIsSent) {
         builder.barrier(builder.group(world_of(ranks)), "barrier");
         return std::move(builder).finish();
     };
-    CellResult const result = run(spec)[0][0].result;
-    EXPECT_EQ(result.status, Status::ok) << result.reason;
+    record::CellResult const result = run(spec)[0][0].result;
+    EXPECT_EQ(result.status, record::Status::ok) << result.reason;
     EXPECT_FALSE(result.validation.timed_checked.has_value());
 }
 
 TEST(FaultsWhileTimed, OfZerosAreCaughtButForBlocksInEachOthersPlace) {
     RunnerOptions options = brief();
     options.iterations = 120;
-    options.fill = Fill::zeros;
+    options.fill = record::Fill::zeros;
     constexpr std::uint64_t begin = 1 + 20;
     constexpr std::uint64_t end = 1 + 39;
     auto const flip = struck(1, begin, end,
@@ -243,8 +243,8 @@ TEST(FaultsWhileTimed, OfZerosAreCaughtButForBlocksInEachOthersPlace) {
         return run({.plan = one_phase_plan, .draws = 1, .slots = slots, .options = options, .cells = {with(fault)}});
     };
     for (std::uint64_t const slots : {1U, 4U}) {
-        CellResult const clean = run_with(slots, Fault{})[0][0].result;
-        EXPECT_EQ(clean.status, Status::ok) << clean.reason;
+        record::CellResult const clean = run_with(slots, Fault{})[0][0].result;
+        EXPECT_EQ(clean.status, record::Status::ok) << clean.reason;
         EXPECT_EQ(clean.validation.timed_checked, slots == 1 ? 6U : 12U);
         expect_invalid(run_with(slots, flip), {"while timing, in round 2", "rank 1:", "byte 9 of 256 is 0x01"});
         expect_invalid(run_with(slots, nothing_delivered(1, begin, end)), {"round 2", "nothing was written there"});
@@ -315,9 +315,9 @@ TEST(Faults, TheOtherCellsKeepTheirTimes) {
         run({.options = brief(), .cells = {without_fault(), with(corrupted_byte(1, "dispatch", 2)), without_fault()}});
     ASSERT_EQ(told[0].size(), 3U);
     EXPECT_EQ(told[0][0].cell, 1U);
-    EXPECT_EQ(told[0][0].result.status, Status::invalid);
+    EXPECT_EQ(told[0][0].result.status, record::Status::invalid);
     for (std::size_t i = 1; i < 3; ++i) {
-        EXPECT_EQ(told[0][i].result.status, Status::ok);
+        EXPECT_EQ(told[0][i].result.status, record::Status::ok);
         EXPECT_EQ(told[0][i].result.samples_ns.size(), 6U);
     }
 }

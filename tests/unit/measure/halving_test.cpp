@@ -92,9 +92,9 @@ TEST(Halving, ADroppedCellKeepsItsSamplesIsCheckedAndIsToldToAllRanks) {
     for (auto const& rank : told) {
         ASSERT_EQ(rank.size(), 2U);
         EXPECT_EQ(rank[0].cell, told[0][0].cell);
-        EXPECT_EQ(rank[0].result.status, Status::ok);
+        EXPECT_EQ(rank[0].result.status, record::Status::ok);
         EXPECT_GE(rank[0].result.dropped.value_or(0), 1);
-        EXPECT_EQ(rank[0].result.validation.verdict, Verdict::passed);
+        EXPECT_EQ(rank[0].result.validation.verdict, record::Verdict::passed);
         EXPECT_EQ(rank[0].result.stop_reason, "time");
         EXPECT_FALSE(rank[1].result.dropped) << "the best of its backend";
     }

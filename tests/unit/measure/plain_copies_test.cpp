@@ -3,9 +3,9 @@
 //
 // Copies in place of steps that pack: how many bytes, of which phases. Times are not asserted.
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/measure/buffers/plain_copies.hpp"
 #include "common/memory/host_space.hpp"
-#include "common/plan/builder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What is wrong with a rank or a link, read from what was noted of the ranks, on a clock that the test holds.
+#include "common/base/statistics/order_statistics.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/diagnosis/rank_log.hpp"
-#include "common/measure/statistics/order_statistics.hpp"
 #include "tests/unit/measure/run_world.hpp"
 
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ RankMarks marks(WorkOf const& work, int ranks, Rank me, std::uint64_t sample) {
 }
 
 /// What the log of the ranks says of these samples.
-CellResult logged(WorkOf const& work, int ranks, std::uint64_t samples, bool launch_blocks = false) {
-    CellResult result;
+record::CellResult logged(WorkOf const& work, int ranks, std::uint64_t samples, bool launch_blocks = false) {
+    record::CellResult result;
     in_process::run_ranks(ranks, [&](Bootstrap& bootstrap) {
         Chunk chunk;
         std::vector<Nanoseconds> headline;
@@ -61,9 +61,9 @@ CellResult logged(WorkOf const& work, int ranks, std::uint64_t samples, bool lau
         }
         RankLog log;
         log.keep(chunk);
-        CellResult mine;
+        record::CellResult mine;
         mine.iterations_per_sample = 1;
-        mine.time.median = median(headline);
+        mine.time.median = statistics::median(headline);
         std::vector<Plan> const draws{two_phase_plan(bootstrap.rank(), ranks, 0)};
         log.summarize(bootstrap, draws, launch_blocks, mine);
         if (bootstrap.rank() == deciding_rank) {
@@ -83,7 +83,7 @@ std::vector<std::size_t> most_first(std::vector<double> const& values) {
 
 TEST(RankTimes, ARankThatIsSlowToSendStandsOutByWhenItPosted) {
     auto const work = [](Rank rank, std::uint64_t) { return Work{.launch = rank == 2 ? fault_time : 10 * us}; };
-    CellResult const result = logged(work, 4, 6);
+    record::CellResult const result = logged(work, 4, 6);
     EXPECT_EQ(most_first(result.ranks.posted_ns)[0], 2U);
     EXPECT_EQ(result.ranks.posted_ns[2], fault_ns);
     EXPECT_GE(result.rank_median_ns[0], fault_ns);  // the others wait for it, and their durations name nobody
@@ -98,10 +98,10 @@ TEST(RankTimes, AJitteryRankStandsOutByTheSpreadOfItsDurations) {
 
 TEST(RankTimes, ARankThatIsAlwaysSlowToSendIsNamed) {
     auto const work = [](Rank rank, std::uint64_t) { return Work{.launch = rank == 1 ? fault_time : 10 * us}; };
-    CellResult const result = logged(work, 2, 6);
+    record::CellResult const result = logged(work, 2, 6);
     ASSERT_EQ(result.suspects.size(), 1U);
     EXPECT_EQ(result.suspects[0].rank, 1);
-    EXPECT_EQ(result.suspects[0].kind, Suspect::Kind::delayed);
+    EXPECT_EQ(result.suspects[0].kind, record::Suspect::Kind::delayed);
     EXPECT_GE(result.suspects[0].ns, fault_ns - 10e3);
 
     EXPECT_TRUE(logged(work, 2, 6, true).suspects.empty());  // where a launch blocks its end tells nothing
@@ -116,17 +116,17 @@ TEST(RankTimes, ARankThatIsSlowNowAndThenIsNamedWhereverItIsSlow) {
         return Work{.own = slow(rank, sample) ? fault_time : 100 * us};
     };
     for (WorkOf const& work : {WorkOf{before_launching}, WorkOf{behind_its_work}}) {
-        CellResult const result = logged(work, 2, 60);
+        record::CellResult const result = logged(work, 2, 60);
         ASSERT_EQ(result.suspects.size(), 1U);
         EXPECT_EQ(result.suspects[0].rank, 1);
-        EXPECT_EQ(result.suspects[0].kind, Suspect::Kind::jittery);
+        EXPECT_EQ(result.suspects[0].kind, record::Suspect::Kind::jittery);
         EXPECT_GE(result.suspects[0].ns, fault_ns - 200e3);
     }
 }
 
 TEST(RankTimes, TheTwoEndsOfASlowLinkStandOutByTheirDurationsAndNotByWhenTheyPosted) {
     auto const work = [](Rank rank, std::uint64_t) { return Work{.own = rank % 2 == 1 ? fault_time : 100 * us}; };
-    CellResult const result = logged(work, 4, 6);
+    record::CellResult const result = logged(work, 4, 6);
     std::vector<std::size_t> const slowest = most_first(result.rank_median_ns);
     EXPECT_EQ(std::min(slowest[0], slowest[1]), 1U);
     EXPECT_EQ(std::max(slowest[0], slowest[1]), 3U);
@@ -134,12 +134,12 @@ TEST(RankTimes, TheTwoEndsOfASlowLinkStandOutByTheirDurationsAndNotByWhenTheyPos
 }
 
 /// A whole run. Only what a sleep bounds from below is asked for, which a busy machine cannot change.
-CellResult measured(Fault const& fault, StartRequest start) {
+record::CellResult measured(Fault const& fault, StartRequest start) {
     RunSpec spec{.ranks = 4, .options = brief(), .cells = {with(fault)}};
     spec.options.iterations = 6;
     spec.options.start = start;
-    CellResult result = run(spec).at(0).at(0).result;
-    EXPECT_EQ(result.status, Status::ok);
+    record::CellResult result = run(spec).at(0).at(0).result;
+    EXPECT_EQ(result.status, record::Status::ok);
     return result;
 }
 
@@ -151,7 +151,7 @@ TEST(RankTimes, ARankThatIsSlowIsInTheTimesByAnyStart) {
         }
     };
     for (StartRequest const start : {StartRequest::barrier, StartRequest::window}) {
-        CellResult const result = measured(fault, start);
+        record::CellResult const result = measured(fault, start);
         EXPECT_GE(result.ranks.posted_ns[3], fault_ns / 2);
         EXPECT_GE(result.time.min, fault_ns);
         EXPECT_GT(result.arrival.imbalance_time, 1);
@@ -162,7 +162,7 @@ TEST(RankTimes, ARankThatIsSlowIsInTheTimesByAnyStart) {
 TEST(RankTimes, TheDefinitionSaysWhatTheHeadlineIs) {
     EXPECT_EQ(measured({}, StartRequest::barrier).definition,
               "isolated: one iteration behind a dissemination barrier, largest over ranks of (done - enter)");
-    CellResult const window = measured({}, StartRequest::window);
+    record::CellResult const window = measured({}, StartRequest::window);
     EXPECT_EQ(window.definition,
               "isolated: one iteration begun at one time on all ranks, from the first rank's enter to the last rank's "
               "done");

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The exact tests against subsets counted one by one and examples computed by hand.
-#include "common/measure/statistics/rank_test.hpp"
+#include "common/base/statistics/rank_test.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(RankTest, TheDistributionIsThatOfAllSubsets) {
     for (std::size_t b = 1; b <= 6; ++b) {
         for (std::size_t c = 1; c <= 6; ++c) {
             std::vector<double> const expected = counted(b, c);
-            std::vector<double> const found = pair_distribution(b, c);
+            std::vector<double> const found = statistics::pair_distribution(b, c);
             ASSERT_EQ(found.size(), expected.size());
             for (std::size_t u = 0; u < expected.size(); ++u) {
                 EXPECT_NEAR(found[u], expected[u], 1e-12) << b << " " << c << " " << u;
@@ -52,24 +52,24 @@ TEST(RankTest, TheDistributionIsThatOfAllSubsets) {
 
 // 5 against 5: all 25 pairs have 1 / 252 = .00397, 24 or more 2 / 252. 8 against 8: 1 / 12870. 4 against 4: 1 / 70.
 TEST(RankTest, TheCriticalCountIsTheLeastOneThatIsUnlikelyEnough) {
-    EXPECT_EQ(critical_pairs(5, 5, 0.005), 25U);
-    EXPECT_EQ(critical_pairs(5, 5, 0.008), 24U);
-    EXPECT_EQ(critical_pairs(5, 5, 0.0039), std::nullopt);
-    EXPECT_EQ(critical_pairs(8, 8, 7.8e-5), 64U);
-    EXPECT_EQ(critical_pairs(4, 4, 0.005), std::nullopt);
+    EXPECT_EQ(statistics::critical_pairs(5, 5, 0.005), 25U);
+    EXPECT_EQ(statistics::critical_pairs(5, 5, 0.008), 24U);
+    EXPECT_EQ(statistics::critical_pairs(5, 5, 0.0039), std::nullopt);
+    EXPECT_EQ(statistics::critical_pairs(8, 8, 7.8e-5), 64U);
+    EXPECT_EQ(statistics::critical_pairs(4, 4, 0.005), std::nullopt);
 }
 
 using Values = std::vector<double>;
 
 TEST(ProbabilityByChance, AgreesWithHandComputedExamples) {
-    EXPECT_NEAR(probability_by_chance(Values{.90, .91, .92, .93, .94, .95, .96, .97}), 1.0 / 256, 1e-12);
+    EXPECT_NEAR(statistics::probability_by_chance(Values{.90, .91, .92, .93, .94, .95, .96, .97}), 1.0 / 256, 1e-12);
     // Ranks 1 to 5, the positive one is the smallest: sums of 0 and 1 of 32.
-    EXPECT_NEAR(probability_by_chance(Values{1.01, .9, .8, .7, .6}), 2.0 / 32, 1e-12);
+    EXPECT_NEAR(statistics::probability_by_chance(Values{1.01, .9, .8, .7, .6}), 2.0 / 32, 1e-12);
     // The positive one is the third: 0; 1; 2; 3 and 1 + 2.
-    EXPECT_NEAR(probability_by_chance(Values{.99, .95, 1.1, .8, .7}), 5.0 / 32, 1e-12);
-    EXPECT_EQ(probability_by_chance(Values{}), 1);
-    EXPECT_EQ(probability_by_chance(Values{1, 1, 1}), 1);
-    EXPECT_EQ(probability_by_chance(Values{1.1, 1.2, 1.3}), 1);
+    EXPECT_NEAR(statistics::probability_by_chance(Values{.99, .95, 1.1, .8, .7}), 5.0 / 32, 1e-12);
+    EXPECT_EQ(statistics::probability_by_chance(Values{}), 1);
+    EXPECT_EQ(statistics::probability_by_chance(Values{1, 1, 1}), 1);
+    EXPECT_EQ(statistics::probability_by_chance(Values{1.1, 1.2, 1.3}), 1);
 }
 
 /// By listing all signs.
@@ -112,7 +112,7 @@ TEST(ProbabilityByChance, AgreesWithEnumerationAlsoWithTies) {
         for (double& ratio : ratios) {
             ratio = std::exp2(static_cast<double>(random() % 7) - 3);
         }
-        EXPECT_NEAR(probability_by_chance(ratios), by_enumeration(ratios), 1e-12);
+        EXPECT_NEAR(statistics::probability_by_chance(ratios), by_enumeration(ratios), 1e-12);
     }
 }
 
@@ -123,14 +123,14 @@ TEST(RatioOf, IsTheMedianOfTheMeansOfTwo) {
     for (int power = 0; power < 8; ++power) {
         ratios.push_back(std::exp2(power));
     }
-    Ratio const ratio = ratio_of(ratios);
+    statistics::Ratio const ratio = statistics::ratio_of(ratios);
     EXPECT_NEAR(ratio.estimate, std::exp2(3.5), 1e-9);
     EXPECT_NEAR(ratio.low, std::exp2(1.0), 1e-9);  // means in order: 0, 0.5, 1, 1, ...
     EXPECT_NEAR(ratio.high, std::exp2(6.0), 1e-9);
 }
 
 TEST(RatioOf, HasNoIntervalFromTooFewLaunches) {
-    Ratio const ratio = ratio_of(Values{2, 2});
+    statistics::Ratio const ratio = statistics::ratio_of(Values{2, 2});
     EXPECT_DOUBLE_EQ(ratio.estimate, 2);
     EXPECT_EQ(ratio.low, 0);
     EXPECT_TRUE(std::isinf(ratio.high));
@@ -139,10 +139,10 @@ TEST(RatioOf, HasNoIntervalFromTooFewLaunches) {
 TEST(Discoveries, DependOnHowManyAreAsked) {
     Values probabilities(100, 0.5);
     probabilities[3] = 7.77e-5;
-    EXPECT_TRUE(discoveries(probabilities, 0.05)[3]);
+    EXPECT_TRUE(statistics::discoveries(probabilities, 0.05)[3]);
     probabilities[3] = .00397;
-    EXPECT_FALSE(discoveries(probabilities, 0.05)[3]);
-    EXPECT_EQ(discoveries(Values{.03, .04, .9}, 0.06), (std::vector<bool>{true, true, false}));
+    EXPECT_FALSE(statistics::discoveries(probabilities, 0.05)[3]);
+    EXPECT_EQ(statistics::discoveries(Values{.03, .04, .9}, 0.06), (std::vector<bool>{true, true, false}));
 }
 
 }  // namespace

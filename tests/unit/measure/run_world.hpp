@@ -7,11 +7,11 @@
 
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/runner.hpp"
 #include "common/measure/start/common_start.hpp"
 #include "common/memory/memory_space.hpp"
-#include "common/plan/builder.hpp"
 #include "tests/unit/measure/faulty_backend.hpp"
 
 #include <deque>
@@ -28,7 +28,7 @@ namespace dlmb::measure::testing {
 
 struct Told {
     std::size_t cell = 0;
-    CellResult result;
+    record::CellResult result;
 };
 
 /// Every pair of ranks exchanges 256 * (draw + 1) bytes in "dispatch" and the same back in "combine".
@@ -105,7 +105,7 @@ inline std::vector<Told> run_rank(RunSpec const& spec, Bootstrap& bootstrap) {
     Watchdog watchdog(spec.hang);
     CommonStart start(bootstrap, spec.options.start);
     RunnerOptions const options = spec.adjust(spec.options, me);
-    run_cells({bootstrap, start, watchdog, options}, cells, [&](Cell const& cell, CellResult const& result) {
+    run_cells({bootstrap, start, watchdog, options}, cells, [&](Cell const& cell, record::CellResult const& result) {
         told.push_back({static_cast<std::size_t>(&cell - cells.data()), result});
     });
     return told;

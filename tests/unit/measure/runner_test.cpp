@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-CellResult on_rank_0(std::vector<std::vector<Told>> const& told) {
+record::CellResult on_rank_0(std::vector<std::vector<Told>> const& told) {
     return told.at(0).at(0).result;
 }
 
@@ -19,8 +19,8 @@ TEST(Runner, AFixedCountGivesExactlyThatManySamples) {
     for (std::uint64_t const count : {1U, 7U, 100U}) {
         RunSpec spec{.options = brief(), .cells = {without_fault()}};
         spec.options.iterations = count;
-        CellResult const result = on_rank_0(run(spec));
-        EXPECT_EQ(result.status, Status::ok);
+        record::CellResult const result = on_rank_0(run(spec));
+        EXPECT_EQ(result.status, record::Status::ok);
         EXPECT_EQ(result.samples_ns.size(), count);
         EXPECT_EQ(result.time.samples, count);
         EXPECT_EQ(result.stop_reason, "fixed");
@@ -32,7 +32,7 @@ TEST(Runner, AFixedCountGivesExactlyThatManySamples) {
 TEST(Runner, TheCellKnowsItsRoundsAndTheOrderOfItsSamples) {
     RunSpec spec{.options = brief(), .cells = {without_fault()}};
     spec.options.iterations = 60;
-    CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = on_rank_0(run(spec));
     ASSERT_EQ(result.round_medians_ns.size(), 6U);
     EXPECT_GT(result.median_of_rounds_ns, 0);
     EXPECT_TRUE(result.aa_ratio.has_value());
@@ -60,7 +60,7 @@ TEST(Runner, CellsOfAllPointsTakeTurns) {
     for (auto const& rank : told) {
         for (std::size_t place = 0; place < rank.size(); ++place) {
             EXPECT_EQ(rank[place].cell, told[0][place].cell);
-            EXPECT_EQ(rank[place].result.status, Status::ok);
+            EXPECT_EQ(rank[place].result.status, record::Status::ok);
         }
     }
     int turns_of_points = 1;
@@ -71,8 +71,8 @@ TEST(Runner, CellsOfAllPointsTakeTurns) {
 }
 
 TEST(Runner, OneRankIsEnough) {
-    CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .cells = {without_fault()}}));
-    EXPECT_EQ(result.status, Status::ok);
+    record::CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .cells = {without_fault()}}));
+    EXPECT_EQ(result.status, record::Status::ok);
     EXPECT_EQ(result.straggler.rank, 0);
     EXPECT_EQ(result.straggler.share, 1.0);
 }
@@ -96,8 +96,8 @@ TEST(Runner, SampleNumberIRunsDrawIModuloTheNumberOfDraws) {
 TEST(Runner, EveryDrawIsCheckedBeforeAndAfterTiming) {
     auto const told = run({.draws = 3, .options = brief(), .cells = {without_fault()}});
     for (auto const& rank : told) {
-        Validation const& validation = rank.at(0).result.validation;
-        EXPECT_EQ(validation.verdict, Verdict::passed);
+        record::Validation const& validation = rank.at(0).result.validation;
+        EXPECT_EQ(validation.verdict, record::Verdict::passed);
         EXPECT_EQ(validation.draws_checked, (std::vector<std::uint32_t>{0, 1, 2}));
         EXPECT_EQ(validation.timed_checked, 2U);                         // rounds of one pass over the draws
         EXPECT_EQ(validation.blocks_checked, (2U * 3 + 2) * 2 * 4 * 4);  // twice, draws, phases, receivers, senders
@@ -107,9 +107,9 @@ TEST(Runner, EveryDrawIsCheckedBeforeAndAfterTiming) {
 TEST(Runner, WithoutValidationNothingIsClaimed) {
     RunSpec spec{.options = brief(), .cells = {with(corrupted_byte(1, "dispatch", 2))}};
     spec.options.validate = false;
-    CellResult const result = on_rank_0(run(spec));
-    EXPECT_EQ(result.status, Status::ok);
-    EXPECT_EQ(result.validation.verdict, Verdict::off);
+    record::CellResult const result = on_rank_0(run(spec));
+    EXPECT_EQ(result.status, record::Status::ok);
+    EXPECT_EQ(result.validation.verdict, record::Verdict::off);
     EXPECT_EQ(result.validation.blocks_checked, 0U);
     EXPECT_GT(result.first_iteration_ns, 0);
 }
@@ -117,7 +117,7 @@ TEST(Runner, WithoutValidationNothingIsClaimed) {
 TEST(Runner, PhasesAreThoseOfThePlanFromIterationsOfTheirOwn) {
     RunSpec spec{.options = brief(), .cells = {without_fault()}};
     spec.options.iterations = 120;
-    CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = on_rank_0(run(spec));
     ASSERT_EQ(result.phases.size(), 2U);
     EXPECT_EQ(result.phases[0].label, "dispatch");
     EXPECT_EQ(result.phases[1].label, "combine");   // the suffix of "combine.node" is not a phase of its own
@@ -126,7 +126,7 @@ TEST(Runner, PhasesAreThoseOfThePlanFromIterationsOfTheirOwn) {
 }
 
 TEST(Runner, TheOnlyPhaseIsTheIterationAndTakesNoIterationsOfItsOwn) {
-    CellResult const result =
+    record::CellResult const result =
         on_rank_0(run({.ranks = 1, .plan = one_phase_plan, .options = brief(), .cells = {without_fault()}}));
     ASSERT_EQ(result.phases.size(), 1U);
     EXPECT_EQ(result.phases[0].time.samples, 6U);
@@ -134,7 +134,7 @@ TEST(Runner, TheOnlyPhaseIsTheIterationAndTakesNoIterationsOfItsOwn) {
 }
 
 TEST(Runner, TheSlowestRankIsNamedAndItsTimeIsTheSample) {
-    CellResult const result =
+    record::CellResult const result =
         on_rank_0(run({.options = brief(), .cells = {with(delayed_rank(2, std::chrono::milliseconds(50)))}}));
     EXPECT_EQ(result.straggler.rank, 2);  // others wait much shorter for a core of a busy machine
     EXPECT_GT(result.straggler.share, 0.5);
@@ -190,7 +190,7 @@ TEST(Runner, OnlyRankZeroReadsTheClockThatStops) {
 TEST(Runner, TheWarmUpIsCountedApart) {
     RunSpec spec{.options = brief(), .cells = {without_fault()}};
     spec.options.warmup = 9;
-    CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = on_rank_0(run(spec));
     EXPECT_EQ(result.warmup_iterations, 9U);
     EXPECT_EQ(result.samples_ns.size(), 6U);
 }
@@ -198,8 +198,8 @@ TEST(Runner, TheWarmUpIsCountedApart) {
 TEST(Runner, AnAdaptiveCellWarmsUpSamplesAndStops) {
     RunSpec spec{.ranks = 2, .cells = {without_fault()}};
     spec.options.time_limit_ns = 200'000'000;
-    CellResult const result = on_rank_0(run(spec));
-    EXPECT_EQ(result.status, Status::ok);
+    record::CellResult const result = on_rank_0(run(spec));
+    EXPECT_EQ(result.status, record::Status::ok);
     EXPECT_GE(result.warmup_iterations, 10U);
     EXPECT_NE(result.stop_reason, "fixed");  // which of the others depends on the machine
     EXPECT_GE(result.time.samples, 3U);
@@ -221,7 +221,7 @@ TEST(Runner, AStreamHasAsManyIterationsAsAreAskedForInSamplesOfWholePasses) {
     spec.options.mode = Mode::stream;
     spec.options.validate = false;
     spec.options.iterations = 240;
-    CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = on_rank_0(run(spec));
     EXPECT_TRUE(result.phases.empty());
     EXPECT_EQ(launches, 240U + 1);                    // the first iteration is apart
     EXPECT_EQ(result.iterations_per_sample % 3, 0U);  // whole passes over three draws
@@ -243,7 +243,7 @@ RunSpec osu_spec(Mode mode, std::chrono::milliseconds late) {
 }
 
 TEST(Runner, AnOsuSampleIsTheMeanOverRanksOfEachRanksOwnCall) {
-    CellResult const result = on_rank_0(run(osu_spec(Mode::osu, std::chrono::milliseconds(5))));
+    record::CellResult const result = on_rank_0(run(osu_spec(Mode::osu, std::chrono::milliseconds(5))));
     EXPECT_EQ(result.samples_ns.size(), 6U);
     EXPECT_EQ(result.round_medians_ns.size(), 1U);  // calls follow each other at once
     EXPECT_EQ(result.iterations_per_sample, 1U);
@@ -272,7 +272,7 @@ TEST(Runner, OfPairsTheRanksThatBeginTakeTheTimeAndHalveIt) {
         }
         return fault;
     }};
-    CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = on_rank_0(run(spec));
     EXPECT_EQ(barriers, 1U);  // before all calls, and none between them
     ASSERT_TRUE(result.rank_means.has_value());
     EXPECT_GE(result.rank_median_ns.at(3), 5e6);
@@ -296,7 +296,7 @@ TEST(Runner, BetweenTwoOsuCallsOfACollectiveStandsTheBarrierOfItsBackend) {
     EXPECT_EQ(barriers, 1U + 2 + 6);  // before the loop, behind each warm-up call and each timed one
     barriers = 0;
     spec.osu = osu_windows(8, true, 2);  // osu_mbw_mr.c
-    CellResult const rate = on_rank_0(run(spec));
+    record::CellResult const rate = on_rank_0(run(spec));
     EXPECT_EQ(barriers, 1U + 2 * (2 + 6));
     EXPECT_EQ(rate.definition,
               "osu: each call timed by itself, two barriers between calls, mean over the first ranks of "
@@ -305,7 +305,7 @@ TEST(Runner, BetweenTwoOsuCallsOfACollectiveStandsTheBarrierOfItsBackend) {
 
 TEST(Runner, AnNcclSampleIsAllCallsBackToBackAveragedOverRanks) {
     RunSpec spec = osu_spec(Mode::nccl, std::chrono::milliseconds(1));
-    CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = on_rank_0(run(spec));
     EXPECT_EQ(result.samples_ns.size(), 1U);
     EXPECT_EQ(result.iterations_per_sample, 6U);
     EXPECT_EQ(result.definition,
@@ -350,7 +350,8 @@ TEST(Runner, CellsMustHaveAllDraws) {
         cells[0].point = &point;
         Watchdog watchdog([](HangReport const&) {});
         CommonStart start(bootstrap, StartRequest::automatic);
-        EXPECT_THROW(run_cells({bootstrap, start, watchdog, {}}, cells, [](Cell const&, CellResult const&) {}), Error);
+        EXPECT_THROW(run_cells({bootstrap, start, watchdog, {}}, cells, [](Cell const&, record::CellResult const&) {}),
+                     Error);
     });
 }
 

@@ -83,8 +83,8 @@ TEST(Slots, EverySlotIsCheckedAfterTiming) {
     auto const told =
         run({.plan = one_phase_plan, .draws = 2, .slots = 4, .options = brief(), .cells = {without_fault()}});
     for (auto const& rank : told) {
-        Validation const& validation = rank.at(0).result.validation;
-        EXPECT_EQ(validation.verdict, Verdict::passed);
+        record::Validation const& validation = rank.at(0).result.validation;
+        EXPECT_EQ(validation.verdict, record::Verdict::passed);
         EXPECT_EQ(validation.draws_checked, (std::vector<std::uint32_t>{0, 1}));
         EXPECT_EQ(validation.slots_checked, (std::vector<std::uint32_t>{0, 1, 2, 3}));
     }
@@ -99,20 +99,20 @@ TEST(Slots, AFaultInOneSlotIsCaughtAndNamed) {
         }
     };
     auto const told = run({.plan = one_phase_plan, .draws = 1, .slots = 4, .options = brief(), .cells = {with(fault)}});
-    EXPECT_EQ(told[0].at(0).result.status, Status::invalid);
+    EXPECT_EQ(told[0].at(0).result.status, record::Status::invalid);
     EXPECT_THAT(told[0].at(0).result.reason, HasSubstr("after timing: draw 0, slot 2, rank 1"));
 }
 
 TEST(Slots, ZerosAreTimedAndPayloadIsStillChecked) {
     std::vector<Seen> seen;
     RunSpec spec{.plan = one_phase_plan, .slots = 2, .options = brief(), .cells = {seeing(seen), without_fault()}};
-    spec.options.fill = Fill::zeros;
+    spec.options.fill = record::Fill::zeros;
     auto const told = run(spec);
     for (std::size_t i = 0; i < seen.size(); ++i) {
         bool const timed = i >= 2 && i < 2 + 6;
         EXPECT_EQ(seen[i].zeros, timed) << "iteration " << i;
     }
-    EXPECT_EQ(told[0].at(0).result.validation.verdict, Verdict::passed);
+    EXPECT_EQ(told[0].at(0).result.validation.verdict, record::Verdict::passed);
 }
 
 TEST(Slots, TimedIterationsMovePayloadUnlessToldOtherwise) {
@@ -125,9 +125,9 @@ TEST(Slots, TimedIterationsMovePayloadUnlessToldOtherwise) {
 
 TEST(CacheFlush, ASampleIsOneIterationBehindASweep) {
     RunSpec spec{.flushed_cache = Bytes{1} << 20, .options = brief(), .cells = {without_fault()}};
-    spec.options.cache = CacheMode::flush;
-    CellResult const result = run(spec).at(0).at(0).result;
-    EXPECT_EQ(result.status, Status::ok);
+    spec.options.cache = record::CacheMode::flush;
+    record::CellResult const result = run(spec).at(0).at(0).result;
+    EXPECT_EQ(result.status, record::Status::ok);
     EXPECT_EQ(result.iterations_per_sample, 1U);
 }
 

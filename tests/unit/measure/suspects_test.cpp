@@ -26,7 +26,7 @@ std::vector<RankTimings> even() {
     return std::vector<RankTimings>(4, timings(100, 2800, 20, 200));
 }
 
-std::vector<Suspect> suspects(std::vector<RankTimings> const& ranks, std::uint64_t samples = many) {
+std::vector<record::Suspect> suspects(std::vector<RankTimings> const& ranks, std::uint64_t samples = many) {
     return find_suspects(ranks, headline, samples);
 }
 
@@ -40,10 +40,10 @@ TEST(Suspects, ARankThatLaunchesLaterByHalfOfTheHeadlineIsDelayed) {
     ranks[2].posted_ns = 1600;
     EXPECT_TRUE(suspects(ranks).empty());
     ranks[2].posted_ns = 1601;
-    std::vector<Suspect> const found = suspects(ranks);
+    std::vector<record::Suspect> const found = suspects(ranks);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].rank, 2);
-    EXPECT_EQ(found[0].kind, Suspect::Kind::delayed);
+    EXPECT_EQ(found[0].kind, record::Suspect::Kind::delayed);
     EXPECT_EQ(found[0].ns, 1601);
     EXPECT_EQ(found[0].others_ns, 100);
     EXPECT_EQ(suspects(ranks, 5).size(), 1U);
@@ -94,7 +94,7 @@ TEST(Suspects, OfStepsBehindOneAnotherOnlyTheFirstIsSeenAndEachIsTakenToBeAsLate
     ranks[2].posted_ns = 2101;
     EXPECT_TRUE(find_suspects(ranks, of_three_steps, many).empty());
     ranks[0].steps_in_turn = 3;
-    std::vector<Suspect> const found = find_suspects(ranks, of_three_steps, many);
+    std::vector<record::Suspect> const found = find_suspects(ranks, of_three_steps, many);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].rank, 2);
     ranks[2].posted_ns = 2100;
@@ -118,10 +118,10 @@ TEST(Suspects, UnevenLaunchesThatSpreadTheDurationsOfTheOthersAreJitter) {
     ranks[1].posted_spread_ns = 3021;
     EXPECT_TRUE(suspects(ranks).empty());
     ranks[0].done_spread_ns = ranks[2].done_spread_ns = 2500;
-    std::vector<Suspect> const found = suspects(ranks, 20);
+    std::vector<record::Suspect> const found = suspects(ranks, 20);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].rank, 1);
-    EXPECT_EQ(found[0].kind, Suspect::Kind::jittery);
+    EXPECT_EQ(found[0].kind, record::Suspect::Kind::jittery);
     EXPECT_EQ(found[0].ns, 3021);
     EXPECT_EQ(found[0].others_ns, 20);
     EXPECT_TRUE(suspects(ranks, 19).empty());
@@ -141,10 +141,10 @@ TEST(Suspects, TheHeavierChargeAgainstARankCounts) {
     std::vector<RankTimings> ranks(4, timings(100, 9000, 20, 9000));
     ranks[1] = timings(4000, 0, 3500, 9000);
     ranks[3] = timings(2500, 0, 4500, 9000);
-    std::vector<Suspect> const found = suspects(ranks);
+    std::vector<record::Suspect> const found = suspects(ranks);
     ASSERT_EQ(found.size(), 2U);
-    EXPECT_EQ(found[0].kind, Suspect::Kind::delayed);
-    EXPECT_EQ(found[1].kind, Suspect::Kind::jittery);
+    EXPECT_EQ(found[0].kind, record::Suspect::Kind::delayed);
+    EXPECT_EQ(found[1].kind, record::Suspect::Kind::jittery);
 }
 
 TEST(Suspects, OfTwoRanksOneCanBe) {

@@ -4,6 +4,7 @@
 // On a test double of NVML (tests/fakes/nvml): a GPU at bus 04 is held down, one at 01 is idle, one at ee does not say.
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/measure/diagnosis/rank_log.hpp"
+#include "common/measure/environment/cpu_quota.hpp"
 #include "tests/unit/measure/run_world.hpp"
 
 #include <gtest/gtest.h>
@@ -103,7 +104,7 @@ TEST(QuotaLog, CountsWhatHappensBetweenBeginAndEndOnly) {
         log.begin();
         quota.say(21, 10, 950);
         log.end();
-        EXPECT_EQ(log.over_ranks(bootstrap), (QuotaUse{4, 3, 300'000}));
+        EXPECT_EQ(log.over_ranks(bootstrap), (record::QuotaUse{4, 3, 300'000}));
     });
 }
 
@@ -117,7 +118,7 @@ TEST(QuotaLog, TellsTheLargestOverRanks) {
         quota.say(5, 1, 10);
         bootstrap.barrier();
         log.end();
-        EXPECT_EQ(log.over_ranks(bootstrap), (QuotaUse{5, 1, 10'000}));
+        EXPECT_EQ(log.over_ranks(bootstrap), (record::QuotaUse{5, 1, 10'000}));
     });
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Made-up trees of /proc and /sys: of machines and of containers, of both versions of control groups.
+#include "common/measure/environment/cpu_quota.hpp"
 #include "common/memory/control_groups.hpp"
 
 #include <gtest/gtest.h>
@@ -88,21 +89,21 @@ TEST_F(ControlGroups, MemoryLimitsOfBothVersionsCount) {
 
 TEST_F(ControlGroups, QuotaReaderAddsUpWhatBothVersionsSay) {
     write("proc/self/cgroup", "4:cpu:/jobs\n0::/slice\n");
-    EXPECT_EQ(QuotaReader(root_).read(), std::nullopt);
+    EXPECT_EQ(measure::QuotaReader(root_).read(), std::nullopt);
     write("sys/fs/cgroup/cpu/jobs/cpu.stat", "nr_periods 10\nnr_throttled 3\nthrottled_time 5000000\n");
     write("sys/fs/cgroup/slice/cpu.stat",
           "usage_usec 77\nuser_usec 70\nnr_periods 5\nnr_throttled 2\nthrottled_usec 1500\nnr_bursts 0\n");
-    QuotaReader const reader(root_);
-    EXPECT_EQ(reader.read(), (QuotaUse{15, 5, 6'500'000}));
+    measure::QuotaReader const reader(root_);
+    EXPECT_EQ(reader.read(), (record::QuotaUse{15, 5, 6'500'000}));
     write("sys/fs/cgroup/slice/cpu.stat", "nr_periods 6\nnr_throttled 3\nthrottled_usec 2500\n");
-    EXPECT_EQ(reader.read(), (QuotaUse{16, 6, 7'500'000}));
+    EXPECT_EQ(reader.read(), (record::QuotaUse{16, 6, 7'500'000}));
 }
 
 TEST_F(ControlGroups, ATreeThatIsNotThereLimitsNothing) {
     EXPECT_EQ(groups("cpu"), Names{});
     EXPECT_EQ(cpu_quota(root_), std::nullopt);
     EXPECT_EQ(left_in_control_groups(root_), std::nullopt);
-    EXPECT_EQ(QuotaReader(root_).read(), std::nullopt);
+    EXPECT_EQ(measure::QuotaReader(root_).read(), std::nullopt);
 }
 
 }  // namespace

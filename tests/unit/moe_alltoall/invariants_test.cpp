@@ -3,7 +3,7 @@
 //
 // What must hold for every moe_alltoall plan, over randomly chosen parameters (the same ones on every run).
 #include "common/base/philox.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
 #include "tests/unit/plan/traffic_matrix.hpp"

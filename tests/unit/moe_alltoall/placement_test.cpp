@@ -3,8 +3,8 @@
 //
 // Where experts are, and what that does to the messages.
 #include "common/base/error.hpp"
-#include "common/plan/traffic.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/traffic.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "patterns/moe_alltoall/eplb.hpp"
 #include "patterns/moe_alltoall/expert_placement.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
 
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 //
 // With --pack every token's row is copied to each of its experts, sorted by expert there, and comes back to its token.
 #include "common/base/error.hpp"
-#include "common/plan/builder.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
 
 #include <fmt/core.h>

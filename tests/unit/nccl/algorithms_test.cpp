@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Algorithms of NCCL that the tuner plugin forces, on the test double, which loads the plugin as NCCL does.
-#include "common/backend_kit/nccl_tuner_control.hpp"
+#include "common/formats/table/nccl_tuner_control.hpp"
 #include "tests/fakes/gpu/tuner.hpp"
 #include "tests/unit/nccl/call_list.hpp"
 #include "tests/unit/nccl/double_rig.hpp"

@@ -8,8 +8,8 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/memory/devices.hpp"
-#include "common/plan/builder.hpp"
 
 #include <cstdlib>
 #include <memory>

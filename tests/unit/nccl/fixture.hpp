@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/backends/nccl/translate.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 
 #include <map>
 #include <stdexcept>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What must hold for every pattern of the build, those that do not exist yet included.
-#include "common/app/options/options.hpp"
 #include "common/base/error.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/validate.hpp"
+#include "common/run/options/options.hpp"
 #include "patterns/registry.hpp"
 #include "tests/unit/patterns/build_one.hpp"
 #include "tests/unit/patterns/expected_refusals.hpp"
@@ -273,7 +273,7 @@ TEST(EveryPattern, PlansOfAllDrawsNameTheSameBuffers) {
 TEST(EveryPattern, HasParametersThatCanBeOptions) {
     for (PatternType const* type : pattern_types()) {
         EXPECT_EQ(usage_error_of([&] {
-                      (void)app::parse_options(*type, {"program", "--help"});
+                      (void)run::parse_options(*type, {"program", "--help"});
                   }),
                   "accepted")
             << type->name;

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The plans of every pattern, written for other programs and read again: what the format can carry is the same.
-#include "common/plan/messages.hpp"
-#include "common/plan/plan_text.hpp"
-#include "common/plan/traffic.hpp"
-#include "common/trace/exports/exports.hpp"
-#include "common/trace/plans.hpp"
-#include "common/trace/read.hpp"
+#include "common/formats/plan/messages.hpp"
+#include "common/formats/plan/plan_text.hpp"
+#include "common/formats/plan/traffic.hpp"
+#include "common/tools/plan/exports/exports.hpp"
+#include "common/tools/plan/plans.hpp"
+#include "common/tools/plan/read.hpp"
 #include "patterns/registry.hpp"
 #include "tests/unit/patterns/build_one.hpp"
 #include "tests/unit/plan/goal_schedule.hpp"

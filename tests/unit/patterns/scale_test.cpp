@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // All ranks of a launch of 16,384: 1F1B over 16 stages, 1024 chains side by side.
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "patterns/registry.hpp"
 #include "tests/unit/patterns/build_one.hpp"
 

@@ -4,7 +4,7 @@
 // Short ways to pipeline_p2p plans and to what they hold.
 #pragma once
 
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "patterns/pipeline_p2p/pipeline_p2p.hpp"
 #include "tests/unit/patterns/build_one.hpp"
 

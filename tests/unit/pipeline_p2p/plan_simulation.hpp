@@ -5,7 +5,7 @@
 // ends have been reached. Knows nothing about schedules.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/plan/plan_text.hpp"
+#include "common/formats/plan/plan_text.hpp"
 #include "tests/unit/plan/plan_sets.hpp"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/base/units.hpp"
-#include "common/plan/plan_text.hpp"
+#include "common/formats/plan/plan_text.hpp"
 
 #include <gtest/gtest.h>
 

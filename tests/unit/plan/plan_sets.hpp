@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Plan sets of all ranks that the tests of common/plan start from.
+// Plan sets of all ranks that the tests of common/formats/plan start from.
 #pragma once
 
-#include "common/plan/builder.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/validate.hpp"
 
 #include <functional>
 #include <string>

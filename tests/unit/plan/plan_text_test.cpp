@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/plan/builder.hpp"
-#include "common/plan/plan_text.hpp"
+#include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/plan_text.hpp"
 #include "tests/unit/plan/plan_sets.hpp"
 
 #include <gtest/gtest.h>

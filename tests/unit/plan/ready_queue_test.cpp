@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/plan/builder.hpp"
-#include "common/plan/ready_queue.hpp"
+#include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/ready_queue.hpp"
 
 #include <gtest/gtest.h>
 

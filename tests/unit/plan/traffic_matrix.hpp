@@ -4,7 +4,7 @@
 // The rows of all ranks (add_sent_bytes) as one matrix.
 #pragma once
 
-#include "common/plan/traffic.hpp"
+#include "common/formats/plan/traffic.hpp"
 
 namespace dlmb::test {
 

@@ -3,8 +3,8 @@
 // The fit finds the machine that made its measurements, and predicts what that machine does on more nodes.
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
-#include "common/predict/fit.hpp"
-#include "common/predict/machine_model.hpp"
+#include "common/tools/predict/fit.hpp"
+#include "common/tools/predict/machine_model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

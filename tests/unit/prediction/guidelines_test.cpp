@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What measured collectives say about each other.
-#include "common/predict/guidelines.hpp"
+#include "common/tools/predict/guidelines.hpp"
 
 #include <gtest/gtest.h>
 

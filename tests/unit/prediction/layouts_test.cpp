@@ -3,10 +3,10 @@
 //
 // Layouts of layers on a mesh: what AutoDDL (arXiv 2301.06813) says of them, and the table of OneFlow.
 #include "common/base/error.hpp"
-#include "common/plan/builder.hpp"
-#include "common/plan/traffic.hpp"
-#include "common/plan/world.hpp"
-#include "common/predict/layouts.hpp"
+#include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/traffic.hpp"
+#include "common/formats/plan/world.hpp"
+#include "common/tools/predict/layouts.hpp"
 
 #include <gtest/gtest.h>
 

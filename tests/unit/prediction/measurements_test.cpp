@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/predict/lines_to_fit.hpp"
+#include "common/tools/predict/lines_to_fit.hpp"
 
 #include <gtest/gtest.h>
 

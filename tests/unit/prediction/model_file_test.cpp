@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/predict/machine_model.hpp"
-#include "common/predict/simulator/from_model.hpp"
+#include "common/tools/predict/machine_model.hpp"
+#include "common/tools/predict/simulator/from_model.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -3,8 +3,8 @@
 //
 // Traffic of plans on topologies, and topologies of a family for any size.
 #include "common/base/error.hpp"
-#include "common/predict/network/topology.hpp"
-#include "common/predict/scaling.hpp"
+#include "common/tools/predict/network/topology.hpp"
+#include "common/tools/predict/scaling.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 // Rounds, messages and bytes of the schedules against closed forms, and against the plans that the backends run.
-#include "common/backend_kit/algorithms/algorithms.hpp"
 #include "common/base/error.hpp"
-#include "common/predict/schedule.hpp"
+#include "common/formats/plan/algorithms/algorithms.hpp"
+#include "common/tools/predict/schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // Topologies as values, their links and routes, and what follows for traffic: the shares of HammingMesh (Hoefler et al.
 // 2022, arXiv:2209.01346).
 #include "common/base/error.hpp"
-#include "common/predict/network/hamming_mesh.hpp"
+#include "common/tools/predict/network/hamming_mesh.hpp"
 #include "tests/unit/prediction_network/loads_of.hpp"
 
 #include <gtest/gtest.h>

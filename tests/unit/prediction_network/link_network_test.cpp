@@ -5,7 +5,7 @@
 // events, and the bound that no run goes below.
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
-#include "common/predict/network/link_network.hpp"
+#include "common/tools/predict/network/link_network.hpp"
 #include "tests/unit/prediction_network/loads_of.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "common/predict/network/link_loads.hpp"
+#include "common/tools/predict/network/link_loads.hpp"
 
 #include <vector>
 

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/hash.hpp"
 #include "tests/unit/record/sample_records.hpp"
 
 #include <gtest/gtest.h>
@@ -43,9 +44,9 @@ TEST(CellId, DiffersWhenAnyPartOfTheIdentityDiffers) {
     others[8].world.ranks_per_node = 4;
     others[9].seed = 2;
     others[10].draws = 2;
-    others[11].cache = measure::CacheMode::warm;
-    others[12].cache = measure::CacheMode::flush;
-    others[13].fill = measure::Fill::zeros;
+    others[11].cache = record::CacheMode::warm;
+    others[12].cache = record::CacheMode::flush;
+    others[13].fill = record::Fill::zeros;
     for (std::size_t i = 0; i < others.size(); ++i) {
         EXPECT_NE(cell_id(others[i], no_preset), cell_id(identity, no_preset)) << "part " << i;
     }

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/version.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/record/environment.hpp"
+#include "common/measure/environment/capture.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sched.h>
 
-namespace dlmb::record {
+namespace dlmb::measure {
 namespace {
 
 using Facts = std::map<std::string, std::string>;
@@ -20,21 +20,21 @@ TEST(EnvironmentKey, DoesNotDependOnTheOrderInWhichFactsWereFound) {
     Facts two;
     two["a"] = "1";
     two["b"] = "2";
-    EXPECT_EQ(environment_key(one), environment_key(two));
-    EXPECT_EQ(environment_key(one).size(), 16U);
+    EXPECT_EQ(record::environment_key(one), record::environment_key(two));
+    EXPECT_EQ(record::environment_key(one).size(), 16U);
 }
 
 TEST(EnvironmentKey, ChangesWithEveryNameAndValue) {
     Facts const facts{{"a", "1"}, {"b", "2"}};
     for (Facts const& other : {Facts{{"a", "1"}}, Facts{{"a", "1"}, {"b", "3"}}, Facts{{"a", "1"}, {"c", "2"}},
                                Facts{{"a", "1b"}, {"", "2"}}, Facts{{"a", "2"}, {"b", "1"}}}) {
-        EXPECT_NE(environment_key(other), environment_key(facts));
+        EXPECT_NE(record::environment_key(other), record::environment_key(facts));
     }
 }
 
-std::vector<Environment> captured(
+std::vector<record::Environment> captured(
     int ranks, int ranks_per_node, std::function<void()> const& before = [] {}) {
-    std::vector<Environment> all(static_cast<std::size_t>(ranks));
+    std::vector<record::Environment> all(static_cast<std::size_t>(ranks));
     in_process::run_ranks(ranks, ranks_per_node, [&](Bootstrap& bootstrap) {
         before();
         all[static_cast<std::size_t>(bootstrap.rank())] = capture_environment(bootstrap);
@@ -44,10 +44,10 @@ std::vector<Environment> captured(
 
 TEST(CaptureEnvironment, IsEqualOnAllRanksAndKnowsThemAll) {
     auto const all = captured(4, 2);
-    for (Environment const& each : all) {
+    for (record::Environment const& each : all) {
         EXPECT_EQ(each, all.front());
     }
-    Environment const& environment = all.front();
+    record::Environment const& environment = all.front();
     ASSERT_EQ(environment.ranks.size(), 4U);
     EXPECT_EQ(environment.ranks[3].rank, 3);
     EXPECT_EQ(environment.identity.at("ranks"), "4");
@@ -57,7 +57,7 @@ TEST(CaptureEnvironment, IsEqualOnAllRanksAndKnowsThemAll) {
     EXPECT_EQ(environment.identity.at("result_schema"), "dlmb.result/1");
     EXPECT_EQ(environment.identity.at("build_type"), build_info().build_type);
     EXPECT_NE(environment.ranks[0].host, environment.ranks[3].host);
-    EXPECT_EQ(environment.env_key, environment_key(environment.identity));
+    EXPECT_EQ(environment.env_key, record::environment_key(environment.identity));
 }
 
 TEST(CaptureEnvironment, UnevenNodesAreNamedAsARange) {
@@ -65,7 +65,7 @@ TEST(CaptureEnvironment, UnevenNodesAreNamedAsARange) {
 }
 
 TEST(CaptureEnvironment, FindsTheMachineOfThisTest) {
-    Environment const environment = captured(1, 0).front();
+    record::Environment const environment = captured(1, 0).front();
     EXPECT_NE(environment.identity.at("cpu_model"), "");
     EXPECT_GE(std::stoi(environment.identity.at("processing_units")), 1);
     EXPECT_GE(std::stoi(environment.identity.at("cores")), 1);
@@ -84,7 +84,7 @@ TEST(CaptureEnvironment, ARankThatIsPinnedToOneUnitIsBound) {
         CPU_SET(static_cast<std::size_t>(sched_getcpu()), &mask);
         ASSERT_EQ(sched_setaffinity(0, sizeof mask, &mask), 0);  // of this thread only
     };
-    Environment const environment = captured(2, 0, pin).front();
+    record::Environment const environment = captured(2, 0, pin).front();
     EXPECT_TRUE(environment.ranks[0].bound);
     EXPECT_TRUE(environment.ranks[1].bound);
     EXPECT_EQ(environment.identity.at("binding"), "all");
@@ -94,7 +94,7 @@ TEST(CaptureEnvironment, ARankThatIsPinnedToOneUnitIsBound) {
 TEST(CaptureEnvironment, ABuildThatMustNotBeTimedIsWarnedAbout) {
     bool const slow = build_info().build_type == "Debug" || !build_info().sanitizers.empty();
     bool warned = false;
-    Environment const environment = captured(1, 0).front();
+    record::Environment const environment = captured(1, 0).front();
     for (std::string const& warning : environment.warnings) {
         warned = warned || warning.find("this build runs under sanitizers") != std::string::npos ||
                  warning.find("this is a Debug build") != std::string::npos;
@@ -103,4 +103,4 @@ TEST(CaptureEnvironment, ABuildThatMustNotBeTimedIsWarnedAbout) {
 }
 
 }  // namespace
-}  // namespace dlmb::record
+}  // namespace dlmb::measure

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/record/json.hpp"
+#include "common/formats/record/json.hpp"
 #include "tests/unit/record/sample_records.hpp"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(Json, ACellThatWasDroppedSaysHowMuchSlowerItWas) {
 TEST(Json, ACellWhoseTimesAreMeansOverRanksSaysSo) {
     Record cell = sample_cell();
     EXPECT_EQ(parsed(to_json_line("id", cell))["time_ns"]["axis"], "max over ranks per iteration");
-    cell.result.rank_means = measure::RankMeans{1500, 1000, 2000.5};
+    cell.result.rank_means = record::RankMeans{1500, 1000, 2000.5};
     Json const line = parsed(to_json_line("id", cell));
     EXPECT_EQ(line["time_ns"]["axis"], "mean over ranks per iteration");
     EXPECT_EQ(record_from(line).result.rank_means->max, 2000.5);

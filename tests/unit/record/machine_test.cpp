@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/record/machine.hpp"
+#include "common/measure/environment/machine.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace dlmb::record {
+namespace dlmb::measure {
 namespace {
 
 TEST(CpuList, ReadsTheListsThatLinuxPrints) {
@@ -28,18 +28,18 @@ TEST(CpuList, PrintsWhatItRead) {
 }
 
 TEST(Machine, ReadsTheModelOfX86AndOfArmKernels) {
-    TemporaryFolder const root;
+    record::TemporaryFolder const root;
     EXPECT_EQ(cpu_model(root / ""), "unknown");
-    write_file(root / "proc/cpuinfo", "processor\t: 0\nmodel\t\t: 1\nmodel name\t: Some CPU @ 2 GHz\n");
+    record::write_file(root / "proc/cpuinfo", "processor\t: 0\nmodel\t\t: 1\nmodel name\t: Some CPU @ 2 GHz\n");
     EXPECT_EQ(cpu_model(root / ""), "Some CPU @ 2 GHz");
-    write_file(root / "proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n");
+    record::write_file(root / "proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n");
     EXPECT_EQ(cpu_model(root / ""), "implementer 0x41 part 0xd40");
 }
 
 TEST(Machine, LeavesOutFactsThatThisKernelDoesNotTell) {
-    TemporaryFolder const root;
-    write_file(root / "proc/meminfo", "MemTotal:       1024 kB\nMemFree: 7 kB\n");
-    write_file(root / "proc/sys/kernel/osrelease", "6.1.0-test\n");
+    record::TemporaryFolder const root;
+    record::write_file(root / "proc/meminfo", "MemTotal:       1024 kB\nMemFree: 7 kB\n");
+    record::write_file(root / "proc/sys/kernel/osrelease", "6.1.0-test\n");
     auto const facts = machine_facts(root / "");
     EXPECT_EQ(facts.at("memory"), "1024 kB");
     EXPECT_EQ(facts.at("kernel"), "6.1.0-test");
@@ -47,31 +47,31 @@ TEST(Machine, LeavesOutFactsThatThisKernelDoesNotTell) {
 }
 
 TEST(Machine, NamesNetworkCardsWithTheirFirmwareAndRate) {
-    TemporaryFolder const root;
-    write_file(root / "sys/class/infiniband/mlx5_1/hca_type", "MT4129\n");
-    write_file(root / "sys/class/infiniband/mlx5_1/fw_ver", "28.39.1002\n");
-    write_file(root / "sys/class/infiniband/mlx5_1/ports/1/rate", "400 Gb/sec (4X NDR)\n");
-    write_file(root / "sys/class/infiniband/mlx5_0/fw_ver", "28.39.1002\n");
+    record::TemporaryFolder const root;
+    record::write_file(root / "sys/class/infiniband/mlx5_1/hca_type", "MT4129\n");
+    record::write_file(root / "sys/class/infiniband/mlx5_1/fw_ver", "28.39.1002\n");
+    record::write_file(root / "sys/class/infiniband/mlx5_1/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+    record::write_file(root / "sys/class/infiniband/mlx5_0/fw_ver", "28.39.1002\n");
     auto const facts = machine_facts(root / "");
     EXPECT_EQ(facts.at("network"), "mlx5_0 (28.39.1002); mlx5_1 (MT4129, 28.39.1002, 400 Gb/sec (4X NDR))");
     EXPECT_EQ(machine_facts(root / "none").count("network"), 0U);
 }
 
 TEST(Machine, NamesTheNumaNodesOfTheUnitsThatMayBeUsed) {
-    TemporaryFolder const root;
+    record::TemporaryFolder const root;
     std::string const mine = cpu_list(read_affinity().units);
-    write_file(root / "sys/devices/system/node/node0/cpulist", "100000\n");
-    write_file(root / "sys/devices/system/node/node1/cpulist", mine + "\n");
-    write_file(root / "sys/devices/system/node/node10/cpulist", mine + "\n");
-    write_file(root / "sys/devices/system/node/online", "0-1,10\n");
+    record::write_file(root / "sys/devices/system/node/node0/cpulist", "100000\n");
+    record::write_file(root / "sys/devices/system/node/node1/cpulist", mine + "\n");
+    record::write_file(root / "sys/devices/system/node/node10/cpulist", mine + "\n");
+    record::write_file(root / "sys/devices/system/node/online", "0-1,10\n");
     EXPECT_EQ(read_affinity(root / "").numa, "1,10");
     EXPECT_EQ(read_affinity(root / "none").numa, "");
 }
 
 TEST(NodeConditions, AreWhatLinuxTells) {
-    TemporaryFolder const folder;
-    write_file(folder / "proc/loadavg", "3.25 1.00 0.50 2/345 678\n");
-    write_file(folder / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+    record::TemporaryFolder const folder;
+    record::write_file(folder / "proc/loadavg", "3.25 1.00 0.50 2/345 678\n");
+    record::write_file(folder / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
     NodeConditions const conditions = read_conditions(folder / "");
     EXPECT_EQ(conditions.governor, "powersave");
     EXPECT_EQ(conditions.load, 3.25);
@@ -81,13 +81,13 @@ TEST(NodeConditions, AreWhatLinuxTells) {
 }
 
 TEST(NodeConditions, ThreadsOfOneCoreAreOneCore) {
-    TemporaryFolder const folder;
+    record::TemporaryFolder const folder;
     for (int const unit : {0, 4}) {
-        write_file(folder / ("sys/devices/system/cpu/cpu" + std::to_string(unit)) / "topology/thread_siblings_list",
-                   "0,4\n");
+        record::write_file(
+            folder / ("sys/devices/system/cpu/cpu" + std::to_string(unit)) / "topology/thread_siblings_list", "0,4\n");
     }
     EXPECT_THAT(cores_of({0, 4, 7}, folder / ""), ::testing::ElementsAre(0, 7));
 }
 
 }  // namespace
-}  // namespace dlmb::record
+}  // namespace dlmb::measure

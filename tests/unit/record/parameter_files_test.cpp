@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/record/parameter_files.hpp"
+#include "common/measure/environment/parameter_files.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <unistd.h>
 
-namespace dlmb::record {
+namespace dlmb::measure {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,4 +62,4 @@ TEST_F(ParameterFiles, AreShownAsVariablesAre) {
 }
 
 }  // namespace
-}  // namespace dlmb::record
+}  // namespace dlmb::measure

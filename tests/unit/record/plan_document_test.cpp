@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/record/json.hpp"
-#include "common/record/plan_document.hpp"
+#include "common/formats/plan_file/plan_document.hpp"
+#include "common/formats/record/json.hpp"
 #include "tests/unit/record/sample_records.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/record/json.hpp"
-#include "common/record/result_file.hpp"
+#include "common/formats/record/json.hpp"
+#include "common/formats/record/result_file.hpp"
 #include "tests/unit/record/sample_records.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 
@@ -186,7 +186,7 @@ TEST(ResultReader, ReadsConvertedLinesForThoseThatAskForThem) {
     EXPECT_EQ(cell.origin, (Origin{"pico", "mean"}));
     EXPECT_EQ(cell.result.time.median, 250);
     EXPECT_EQ(cell.result.time.samples, 20U);
-    EXPECT_EQ(cell.result.validation.verdict, measure::Verdict::off);
+    EXPECT_EQ(cell.result.validation.verdict, record::Verdict::off);
     EXPECT_NE(refusal(folder / "r").find(":1: converted from"), std::string::npos) << refusal(folder / "r");
 }
 
@@ -227,7 +227,7 @@ TEST(FinishedCells, AreOfTheGivenPatternAndKeepWhatIdentifiesThem) {
 TEST(DerivedLines, AddToTheLastOkCellOfTheirIdAbove) {
     TemporaryFolder const folder;
     Record failed = sample_cell();
-    failed.result.status = measure::Status::failed;
+    failed.result.status = record::Status::failed;
     std::string const derived =
         to_json_line(Derived{sample_launch().launch_id, sample_cell().cell_id, {{"interference", 1.25}}}) + "\n";
     write_file(folder / "r", launch_line() + cell_line(sample_cell()) + cell_line(failed) + derived + end_line());
@@ -245,7 +245,7 @@ TEST(DerivedLines, AddToTheLastOkCellOfTheirIdAbove) {
 TEST(FinishedCells, AreNotUndoneByALaterFailureAndAreDoneByALaterSuccess) {
     TemporaryFolder const folder;
     Record failed = sample_cell();
-    failed.result.status = measure::Status::failed;
+    failed.result.status = record::Status::failed;
     write_file(folder / "before", launch_line() + cell_line(sample_cell()) + cell_line(failed));
     write_file(folder / "after", launch_line() + cell_line(failed) + cell_line(sample_cell()));
     EXPECT_EQ(finished_ids(folder / "before").size(), 1U);

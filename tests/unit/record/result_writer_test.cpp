@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/record/result_file.hpp"
+#include "common/formats/record/result_file.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 
 #include <gtest/gtest.h>

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/unit/record/sample_records.hpp"
 
-#include "common/measure/statistics/order_statistics.hpp"
-#include "common/measure/statistics/series.hpp"
-#include "common/record/placement.hpp"
+#include "common/base/statistics/order_statistics.hpp"
+#include "common/base/statistics/series.hpp"
+#include "common/measure/environment/placement.hpp"
+#include "common/measure/sampling/summaries.hpp"
 
 #include <array>
 
@@ -58,8 +59,8 @@ CellIdentity identity(std::string const& backend, std::string const& method, std
             .world = {ranks, 2},
             .seed = 1,
             .draws = 1,
-            .cache = measure::CacheMode::rotate,
-            .fill = measure::Fill::random};
+            .cache = record::CacheMode::rotate,
+            .fill = record::Fill::random};
 }
 
 Record planned_cell(std::string const& backend, std::string const& method, std::string const& memory) {
@@ -67,7 +68,7 @@ Record planned_cell(std::string const& backend, std::string const& method, std::
     cell.identity = identity(backend, method, memory);
     cell.cell_id = cell_id(cell.identity, {{"element", "bf16"}, {"experts", "8"}, {"hidden", "4096"}, {"top-k", "2"}});
     cell.traffic = traffic({false, true});
-    cell.phases = {{"dispatch", traffic({false}), measure::PlainCopy{Processor::host, 4096, 812.5}},
+    cell.phases = {{"dispatch", traffic({false}), record::PlainCopy{Processor::host, 4096, 812.5}},
                    {"combine", traffic({true})}};
     cell.statistics = {{"gini_rank", 0.06640625}, {"max_mean_rank", 1.21875}};
     return cell;
@@ -99,20 +100,20 @@ Launch sample_launch() {
     }
     launch.environment.largest_cache = Bytes{32} << 20;
     launch.environment.env_key = environment_key(launch.environment.identity);
-    launch.calibration = measure::Calibration{.effort = measure::Effort::brief,
-                                              .timer = {24.5, 20, 27},
-                                              .quanta = {20'480, {1.01, 1.02, 1.01, 1.62}, {4100, 3900, 5200, 98'000}},
-                                              .barrier = {1000, 2350, measure::BarrierFloor::ExitSkew{310, 1240}}};
+    launch.calibration = record::Calibration{.effort = record::Effort::brief,
+                                             .timer = {24.5, 20, 27},
+                                             .quanta = {20'480, {1.01, 1.02, 1.01, 1.62}, {4100, 3900, 5200, 98'000}},
+                                             .barrier = {1000, 2350, record::BarrierFloor::ExitSkew{310, 1240}}};
     launch.calibration->links =
-        measure::LinkFloor{3, {4100, {{{2, 5}, 18'400}}}, {52'000, {{{0, 5}, 210'000}, {{2, 5}, 101'000}}}};
+        record::LinkFloor{3, {4100, {{{2, 5}, 18'400}}}, {52'000, {{{0, 5}, 210'000}, {{2, 5}, 101'000}}}};
     return launch;
 }
 
 Launch sample_gpu_launch() {
     Launch launch = sample_launch();
-    launch.calibration->effort = measure::Effort::full;
+    launch.calibration->effort = record::Effort::full;
     launch.calibration->exchanges = {{"mpi", "host", 1650}, {"nccl", "cuda", 14'200}};
-    launch.calibration->device = measure::DeviceFloor{1600, 5400, 8100};
+    launch.calibration->device = record::DeviceFloor{1600, 5400, 8100};
     Environment& environment = launch.environment;
     for (RankPlace& place : environment.ranks) {
         bool const first = place.rank % 2 == 0;
@@ -122,62 +123,62 @@ Launch sample_gpu_launch() {
     environment.identity["gpus"] = "Example GPU, compute capability 9.0, 85899345920 B, 2 per node";
     environment.informational["cuda_runtime"] = "13.0";
     environment.informational["cuda_driver"] = "13.0";
-    environment.warnings = device_warnings(environment);
+    environment.warnings = measure::device_warnings(environment);
     environment.env_key = environment_key(environment.identity);
     return launch;
 }
 
 Record sample_cell() {
     Record cell = planned_cell("mpi", "alltoallv", "host");
-    measure::CellResult& result = cell.result;
+    record::CellResult& result = cell.result;
     result.samples_ns = {41200, 40800, 43950, 41010, 40760, 52300, 41120, 40990};
     result.time = measure::summarize(result.samples_ns);
     std::vector<Nanoseconds> const dispatch{21500, 21100, 22800, 21300, 21050, 30100, 21400, 21280};
     std::vector<Nanoseconds> const combine{19700, 19700, 21150, 19710, 19710, 22200, 19720, 19710};
     result.phases = {{"dispatch", measure::summarize(dispatch)}, {"combine", measure::summarize(combine)}};
     result.round_medians_ns = {41105.0, 41055.0};
-    result.median_of_rounds_ns = measure::median(result.round_medians_ns);
-    result.aa_ratio = measure::aa_ratio(result.round_medians_ns);
+    result.median_of_rounds_ns = statistics::median(result.round_medians_ns);
+    result.aa_ratio = statistics::aa_ratio(result.round_medians_ns);
     result.series = measure::describe_series(result.samples_ns, 1);
     result.below_floor = false;
-    result.flags = measure::flags_of(result.samples_ns, 1);
+    result.flags = statistics::flags_of(result.samples_ns, 1);
     result.rank_median_ns = {40100.0, 40990.5, 39870.0, 40012.0};
     result.straggler = {1, 0.625};
     result.sync = {"window", 50000, 1, 0, 0.375};
     result.arrival = {410.5, std::nullopt, 40650, 1.0625};
-    result.critical_phase = measure::CriticalPhase{"dispatch", 1};
+    result.critical_phase = record::CriticalPhase{"dispatch", 1};
     result.ranks = {{0, 210.5, 120, 310}, {9100, 9050.5, 9200, 9150}, {800, 950, 820, 790}};
-    result.suspects = {{2, measure::Suspect::Kind::jittery, 21300, 860}};
+    result.suspects = {{2, record::Suspect::Kind::jittery, 21300, 860}};
     result.stop_reason = "fixed";
     result.definition =
         "isolated: one iteration begun at one time on all ranks, from the first rank's enter to the last rank's done";
     result.setup_ns = 1834000;
     result.first_iteration_ns = 912000;
     result.warmup_iterations = 20;
-    result.validation = {measure::Verdict::passed, 64, 6, {0}, {0, 1}, ""};
-    cell.cache = {.mode = measure::CacheMode::rotate,
+    result.validation = {record::Verdict::passed, 64, 6, {0}, {0, 1}, ""};
+    cell.cache = {.mode = record::CacheMode::rotate,
                   .slots = 32,
                   .pool_bytes = Bytes{32} * 525312,
                   .cache_bytes = Bytes{32} << 20,
                   .covers_llc = false};
-    cell.host_pages = HostPages{{256, 3}, Bytes{2} << 20};
+    cell.host_pages = HostPages{256, 3, Bytes{2} << 20};
     cell.backend_facts = {{"mpi_library", "Open MPI v4.1.4"}, {"thread_level", "funneled"}};
     return cell;
 }
 
 Record sample_skipped_cell() {
     Record cell = planned_cell("nccl", "default", "cuda");
-    cell.result.status = measure::Status::skipped;
+    cell.result.status = record::Status::skipped;
     cell.result.reason = "nccl: no CUDA device";
     return cell;
 }
 
 Record sample_invalid_cell() {
     Record cell = planned_cell("ucx", "pairwise:max_outstanding=4", "host");
-    cell.result.status = measure::Status::invalid;
+    cell.result.status = record::Status::invalid;
     cell.result.reason = "the payload is wrong";
     cell.result.validation = {
-        measure::Verdict::failed, 32, std::nullopt, {0}, {0}, R"(step 0 "dispatch": from rank 2 to rank 1, byte 4096)"};
+        record::Verdict::failed, 32, std::nullopt, {0}, {0}, R"(step 0 "dispatch": from rank 2 to rank 1, byte 4096)"};
     return cell;
 }
 

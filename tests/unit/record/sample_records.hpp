@@ -5,9 +5,9 @@
 // rates are computed from the samples and sizes here; the samples themselves are made up.
 #pragma once
 
-#include "common/plan/plan.hpp"
-#include "common/record/plan_document.hpp"
-#include "common/record/record.hpp"
+#include "common/formats/plan/plan.hpp"
+#include "common/formats/plan_file/plan_document.hpp"
+#include "common/formats/record/record.hpp"
 
 #include <vector>
 

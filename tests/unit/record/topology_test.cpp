@@ -3,13 +3,13 @@
 //
 // With hwloc only: its library reads a made-up machine from HWLOC_SYNTHETIC, or the made-up GPU node beside this file:
 // two packages of two cores, each with four GPUs (lstopo -i gpu_node.xml draws it).
-#include "common/record/machine.hpp"
+#include "common/measure/environment/machine.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-namespace dlmb::record {
+namespace dlmb::measure {
 namespace {
 
 TEST(Topology, CountsWhatASyntheticMachineHas) {
@@ -91,4 +91,4 @@ TEST(NearbyNics, ADeviceThatIsNotThereIsNearNone) {
 }
 
 }  // namespace
-}  // namespace dlmb::record
+}  // namespace dlmb::measure

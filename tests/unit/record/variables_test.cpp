@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // tests/convert/test_variables.py holds what is written in Python to the same sentences.
-#include "common/record/variables.hpp"
+#include "common/measure/environment/variables.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace dlmb::record {
+namespace dlmb::measure {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
@@ -96,4 +96,4 @@ TEST(Variables, AnEmptyEnvironmentGivesNone) {
 }
 
 }  // namespace
-}  // namespace dlmb::record
+}  // namespace dlmb::measure

@@ -3,12 +3,12 @@
 //
 // Made-up machines and devices.
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/record/placement.hpp"
+#include "common/measure/environment/placement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace dlmb::record {
+namespace dlmb::measure {
 namespace {
 
 using ::testing::ElementsAre;
@@ -89,8 +89,8 @@ TEST(PlacementWarnings, HostNamesThatAreNoNamesOfNodesAreSaid) {
                 ElementsAre(HasSubstr("node 0 give 2 host names (a, b)")));
 }
 
-RankPlace place(Rank rank, std::string host, std::string bus, bool other_numa_node = false) {
-    return {rank, std::move(host), "0", "0", true, RankDevice{0, std::move(bus), 0, other_numa_node, "why"}};
+record::RankPlace place(Rank rank, std::string host, std::string bus, bool other_numa_node = false) {
+    return {rank, std::move(host), "0", "0", true, record::RankDevice{0, std::move(bus), 0, other_numa_node, "why"}};
 }
 
 RankFacts on_gpu(std::string const& model, std::string const& host, std::string const& bus) {
@@ -116,7 +116,7 @@ TEST(GpusInUse, IsEmptyWithoutDevices) {
 }
 
 TEST(DeviceWarnings, NameRanksFarFromTheirDevice) {
-    Environment environment;
+    record::Environment environment;
     environment.ranks = {place(0, "a", "1b"), place(1, "a", "9d", true), place(2, "a", "9e", true)};
     auto const warnings = device_warnings(environment);
     ASSERT_EQ(warnings.size(), 1U);
@@ -127,8 +127,8 @@ TEST(DeviceWarnings, NameRanksFarFromTheirDevice) {
 }
 
 /// Every rank of two nodes on a device of this name.
-Environment captured(std::string const& name) {
-    Environment environment;
+record::Environment captured(std::string const& name) {
+    record::Environment environment;
     in_process::run_ranks(4, 2, [&](Bootstrap& bootstrap) {
         DeviceUse use;
         use.device = Device{bootstrap.local_rank(),
@@ -142,7 +142,7 @@ Environment captured(std::string const& name) {
         use.reason = "--device";
         use.runtime_version = "13.0";
         use.driver_version = "12.9";
-        Environment const mine = capture_environment(bootstrap, use);
+        record::Environment const mine = capture_environment(bootstrap, use);
         if (bootstrap.rank() == 3) {
             environment = mine;
         }
@@ -151,24 +151,24 @@ Environment captured(std::string const& name) {
 }
 
 TEST(CaptureEnvironment, HoldsTheDeviceOfEveryRank) {
-    Environment const environment = captured("Example GPU");
+    record::Environment const environment = captured("Example GPU");
     EXPECT_EQ(environment.identity.at("gpus"), "Example GPU, compute capability 9.0, 4096 B, 2 per node");
     EXPECT_EQ(environment.informational.at("cuda_runtime"), "13.0");
     EXPECT_EQ(environment.informational.at("cuda_driver"), "12.9");
     ASSERT_EQ(environment.ranks.size(), 4U);
-    EXPECT_EQ(environment.ranks[1].device, (RankDevice{1, "0000:01:00.0", -1, false, "--device"}));
-    EXPECT_FALSE(on_test_double(environment));
+    EXPECT_EQ(environment.ranks[1].device, (record::RankDevice{1, "0000:01:00.0", -1, false, "--device"}));
+    EXPECT_FALSE(record::on_test_double(environment));
 }
 
 TEST(CaptureEnvironment, SaysThatATestDoubleMeasuresNothing) {
-    Environment const environment = captured("DLMB test double 0");
-    EXPECT_TRUE(on_test_double(environment));
-    EXPECT_EQ(environment.warnings.back(), test_double_warning);
+    record::Environment const environment = captured("DLMB test double 0");
+    EXPECT_TRUE(record::on_test_double(environment));
+    EXPECT_EQ(environment.warnings.back(), record::test_double_warning);
 }
 
 TEST(CaptureEnvironment, HasNoTraceOfDevicesWhereThereIsNone) {
     in_process::run_ranks(1, [&](Bootstrap& bootstrap) {
-        Environment const environment = capture_environment(bootstrap);
+        record::Environment const environment = capture_environment(bootstrap);
         EXPECT_EQ(environment.identity.count("gpus"), 0U);
         EXPECT_EQ(environment.informational.count("cuda_runtime"), 0U);
         EXPECT_FALSE(environment.ranks[0].device.has_value());
@@ -176,4 +176,4 @@ TEST(CaptureEnvironment, HasNoTraceOfDevicesWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace dlmb::record
+}  // namespace dlmb::measure

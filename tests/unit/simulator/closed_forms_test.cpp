@@ -4,8 +4,8 @@
 // What the simulator says of the backends' algorithms, against closed forms of LogGP, exactly. P ranks, m bytes,
 // D = L + 2 o. A message of s bytes that nothing delays takes D + (s - 1) G.
 #include "common/base/error.hpp"
-#include "common/predict/simulator/lower.hpp"
-#include "common/predict/simulator/simulation.hpp"
+#include "common/tools/predict/simulator/lower.hpp"
+#include "common/tools/predict/simulator/simulation.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 //
 // The rules of the simulator, on GOAL text: what LogGOPSim does where it is right (L, o, g, G in ns).
 #include "common/base/error.hpp"
-#include "common/predict/simulator/program.hpp"
-#include "common/predict/simulator/simulation.hpp"
+#include "common/tools/predict/simulator/program.hpp"
+#include "common/tools/predict/simulator/simulation.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "common/base/error.hpp"
-#include "common/predict/simulator/lower.hpp"
-#include "common/predict/simulator/simulation.hpp"
+#include "common/tools/predict/simulator/lower.hpp"
+#include "common/tools/predict/simulator/simulation.hpp"
 #include "patterns/registry.hpp"
 
 #include <gtest/gtest.h>

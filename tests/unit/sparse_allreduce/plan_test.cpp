@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/plan/traffic.hpp"
-#include "common/plan/validate.hpp"
+#include "common/formats/plan/traffic.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "tests/unit/sparse_allreduce/sparse_fixture.hpp"
 
 #include <gmock/gmock.h>

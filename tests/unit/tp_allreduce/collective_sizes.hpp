@@ -4,7 +4,7 @@
 // What the collectives of a plan carry, by operation and by the beginning of the label.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/formats/plan/plan.hpp"
 
 #include <string_view>
 #include <variant>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/tuning/chooser/table_chooser.hpp"
+#include "common/run/chooser/table_chooser.hpp"
 #include "tests/unit/tuning/sample_table.hpp"
 
 #include <gmock/gmock.h>

@@ -8,7 +8,7 @@
 #include "common/backend_kit/chooser.hpp"
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/backend_kit/registry.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "tests/unit/in_process/in_process_world.hpp"
 
 #include <functional>

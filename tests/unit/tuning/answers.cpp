@@ -4,9 +4,9 @@
 // Answers questions as lookup() and as libdlmb_tuning do, for comparison with the Python reader. Each line of standard
 // input is {"open": PATH}, answered with the code of dlmb_tuning_open, or the keys of a query, answered with the
 // choice, null, or "unknown" where a name is. Exits with 1 when the two answers differ.
-#include "common/tuning/c/dlmb_tuning.h"
-#include "common/tuning/query.hpp"
-#include "common/tuning/table_file.hpp"
+#include "common/formats/table/c/dlmb_tuning.h"
+#include "common/formats/table/query.hpp"
+#include "common/formats/table/table_file.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/query.hpp"
-#include "common/tuning/table_file.hpp"
+#include "common/formats/table/query.hpp"
+#include "common/formats/table/table_file.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 #include "tests/unit/tuning/sample_table.hpp"
 

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/tuning/provenance.hpp"
-#include "common/tuning/table_file.hpp"
+#include "common/formats/table/provenance.hpp"
+#include "common/formats/table/table_file.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 #include "tests/unit/tuning/sample_table.hpp"
 

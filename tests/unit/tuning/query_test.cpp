@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/query.hpp"
+#include "common/formats/table/query.hpp"
 #include "tests/unit/tuning/sample_table.hpp"
 
 #include <gtest/gtest.h>

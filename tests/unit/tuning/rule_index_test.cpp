@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // That RuleIndex answers as lookup() on random tables is in tuning_agreement_test; here is what those do not reach.
-#include "common/tuning/query.hpp"
+#include "common/formats/table/query.hpp"
 #include "tests/unit/tuning/sample_table.hpp"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 // results-schema/examples/tuning-table.json shows. Its numbers are made up.
 #pragma once
 
-#include "common/tuning/table.hpp"
+#include "common/formats/table/table.hpp"
 
 namespace dlmb::tuning {
 

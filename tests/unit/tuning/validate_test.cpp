@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/table.hpp"
+#include "common/formats/table/table.hpp"
 #include "tests/unit/tuning/sample_table.hpp"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 // Synthetic observations: times with a known truth and a known spread between launches.
 #pragma once
 
-#include "common/tuning/build/build_table.hpp"
+#include "common/tools/tune/build/build_table.hpp"
 
 #include <cmath>
 #include <functional>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/tuning/build/observe.hpp"
+#include "common/tools/tune/build/observe.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ record::Record good_cell() {
     cell.identity.memory = "host";
     cell.identity.mode = "isolated";
     cell.identity.world = {4, 4};
-    cell.result.status = measure::Status::ok;
-    cell.result.validation.verdict = measure::Verdict::passed;
+    cell.result.status = record::Status::ok;
+    cell.result.validation.verdict = record::Verdict::passed;
     cell.result.round_medians_ns.assign(6, 1000.0);
     cell.result.median_of_rounds_ns = 1000;
     return cell;
@@ -280,7 +280,7 @@ TEST(Observations, OfConvertedCellsLeaveOutWhatNoRuleCanSay) {
     cell.result.time.median = 0;
     EXPECT_EQ(why_not(cell), "has no time");
     cell = converted_cell();
-    cell.result.status = measure::Status::invalid;
+    cell.result.status = record::Status::invalid;
     EXPECT_EQ(why_not(cell), "has status invalid");
 }
 

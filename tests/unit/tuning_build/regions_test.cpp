@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/build/build_table.hpp"
+#include "common/tools/tune/build/build_table.hpp"
 
 #include <gtest/gtest.h>
 

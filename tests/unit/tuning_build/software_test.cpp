@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/build/observe.hpp"
-#include "common/tuning/table.hpp"
+#include "common/formats/table/table.hpp"
+#include "common/tools/tune/build/observe.hpp"
 
 #include <gtest/gtest.h>
 

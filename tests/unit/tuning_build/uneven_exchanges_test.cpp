@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/tuning/build/next_sweep.hpp"
+#include "common/tools/tune/build/next_sweep.hpp"
 #include "tests/unit/tuning_build/made_observations.hpp"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
  * A lookup allocates nothing. This program's malloc takes the place of the C library's and counts. Argument: the table
  * of results-schema/examples.
  */
-#include "common/tuning/c/dlmb_tuning.h"
+#include "common/formats/table/c/dlmb_tuning.h"
 #include "tests/unit/tuning_c/expect.h"
 
 #include <stdlib.h>

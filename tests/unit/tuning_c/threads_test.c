@@ -4,7 +4,7 @@
  * Eight threads ask one table at the same time and all get the answers of one thread. Argument: the table of
  * results-schema/examples.
  */
-#include "common/tuning/c/dlmb_tuning.h"
+#include "common/formats/table/c/dlmb_tuning.h"
 #include "tests/unit/tuning_c/expect.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/unit/tuning_export/agreement.hpp"
 
-#include "common/tuning/query.hpp"
+#include "common/formats/table/query.hpp"
 
 #include <gtest/gtest.h>
 

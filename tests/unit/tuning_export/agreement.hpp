@@ -6,8 +6,8 @@
 // the exporters.
 #pragma once
 
-#include "common/tuning/exporters/export.hpp"
-#include "common/tuning/table.hpp"
+#include "common/formats/table/table.hpp"
+#include "common/tools/tune/exporters/export.hpp"
 
 #include <cstdint>
 #include <functional>

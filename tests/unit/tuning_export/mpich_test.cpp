@@ -3,7 +3,7 @@
 //
 // Trees of ours, made from a small base tree of the same form as MPICH's; what stands at its leaves is "BASE".
 #include "common/base/error.hpp"
-#include "common/tuning/exporters/export.hpp"
+#include "common/tools/tune/exporters/export.hpp"
 #include "tests/unit/tuning_export/agreement.hpp"
 #include "tests/unit/tuning_export/mpich_tree.hpp"
 

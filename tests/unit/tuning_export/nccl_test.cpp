@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The CSV of NCCL's tuner: columns as NVIDIA's example plugin reads them.
-#include "common/tuning/exporters/export.hpp"
+#include "common/tools/tune/exporters/export.hpp"
 #include "tests/unit/tuning_export/agreement.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The exporter's ids against those that the library prints, and what changed between versions.
-#include "common/tuning/exporters/select_rules.hpp"
+#include "common/tools/tune/exporters/select_rules.hpp"
 #include "tests/unit/tuning_export/open_mpi_names.hpp"
 
 #include <gtest/gtest.h>

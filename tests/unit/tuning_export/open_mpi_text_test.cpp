@@ -4,7 +4,7 @@
 // The rules files of Open MPI 4.1 and 5.0, read as coll_tuned_dynamic_file.c and coll_tuned_dynamic_rules.c do:
 // numbers, # to the end of a line; the last entry that is not above the ranks, or the first one; in it the last row
 // that is not above the bytes. Those of coll/han as coll_han_dynamic_file.c and coll_han_dynamic.c do.
-#include "common/tuning/exporters/select_rules.hpp"
+#include "common/tools/tune/exporters/select_rules.hpp"
 #include "tests/unit/tuning_export/agreement.hpp"
 #include "tests/unit/tuning_export/open_mpi_names.hpp"
 

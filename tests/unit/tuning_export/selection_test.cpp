@@ -3,7 +3,7 @@
 //
 // What a slice leaves of a table, what is lost on the way, and how it is reported.
 #include "common/base/error.hpp"
-#include "common/tuning/exporters/select_rules.hpp"
+#include "common/tools/tune/exporters/select_rules.hpp"
 #include "tests/unit/tuning_export/open_mpi_names.hpp"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 //
 // UCC's tuning string, read as ucc_coll_score.c does: tokens between #, qualifiers between : in any order; the end of a
 // range of bytes is outside. And ucc.conf, whose section holds for a range of ranks and a number of nodes.
-#include "common/tuning/exporters/export.hpp"
+#include "common/tools/tune/exporters/export.hpp"
 #include "tests/unit/tuning_export/agreement.hpp"
 
 #include <gtest/gtest.h>

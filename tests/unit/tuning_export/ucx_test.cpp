@@ -3,7 +3,7 @@
 //
 // UCX's threshold, read as UCX does: messages of at least so many bytes go by rendezvous. A rule says the same of its
 // own sizes only.
-#include "common/tuning/exporters/export.hpp"
+#include "common/tools/tune/exporters/export.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/tuning/gain/gain.hpp"
+#include "common/tools/tune/gain/gain.hpp"
 
 #include <gtest/gtest.h>
 

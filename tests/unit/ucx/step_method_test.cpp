@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // In how many pieces a part travels: a host reduces small pieces while they are in its cache, a device few large ones.
 #include "common/backends/ucx/lowering.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "common/backends/ucx/ucx_backend.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/plan/builder.hpp"
+#include "common/formats/plan/builder.hpp"
 
 #include <gtest/gtest.h>
 

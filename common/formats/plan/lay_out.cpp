@@ -1,0 +1,109 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/formats/plan/lay_out.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace dlmb {
+namespace {
+
+std::vector<Bytes> by_peer(std::span<Block const> blocks, std::size_t ranks) {
+    std::vector<Bytes> bytes(ranks);
+    for (Block const& block : blocks) {
+        bytes.at(static_cast<std::size_t>(block.peer)) = block.bytes;
+    }
+    return bytes;
+}
+
+SharedBytes whole_of(auto const& operation) {
+    return operation.shares.empty() ? SharedBytes(operation.bytes) : SharedBytes(operation.shares);
+}
+
+struct Adder {
+    PlanBuilder& builder;
+    Plan const& plan;
+    std::string const& label;
+    std::vector<StepId> const& after;
+
+    StepId operator()(Exchange const& op) const {
+        std::size_t const ranks = plan.groups.at(op.group).members.size();
+        return builder.exchange(group(op), by_peer(op.send, ranks), by_peer(op.recv, ranks), label, after);
+    }
+    StepId operator()(Send const& op) const {
+        return builder.send(group(op), op.to.peer, op.to.bytes, op.channel, op.batch, label, after, op.window);
+    }
+    StepId operator()(Recv const& op) const {
+        return builder.recv(group(op), op.from.peer, op.from.bytes, op.channel, op.batch, label, after, op.window);
+    }
+    StepId operator()(AllReduce const& op) const {
+        return builder.all_reduce(group(op), op.bytes, op.element, op.reduction, label, after);
+    }
+    StepId operator()(Reduce const& op) const {
+        return builder.reduce(group(op), op.root, op.bytes, op.element, op.reduction, label, after);
+    }
+    StepId operator()(ReduceScatter const& op) const {
+        return builder.reduce_scatter(group(op), whole_of(op), op.element, op.reduction, label, after);
+    }
+    StepId operator()(AllGather const& op) const {
+        return builder.all_gather(group(op), whole_of(op), op.element, label, after);
+    }
+    StepId operator()(Gather const& op) const {
+        return builder.gather(group(op), op.root, whole_of(op), op.element, label, after);
+    }
+    StepId operator()(Scatter const& op) const {
+        return builder.scatter(group(op), op.root, whole_of(op), op.element, label, after);
+    }
+    StepId operator()(Broadcast const& op) const {
+        return builder.broadcast(group(op), op.root, op.bytes, op.element, label, after);
+    }
+    StepId operator()(Barrier const& op) const { return builder.barrier(group(op), label, after); }
+    StepId operator()(Compute const& op) const {
+        if (op.conversion) {
+            throw UsageError(fmt::format("step \"{}\" packs or unpacks numbers (--quantize), which a plan that is read "
+                                         "from a file cannot do yet; leave --quantize out",
+                                         label));
+        }
+        if (op.rearrangement) {
+            throw UsageError(fmt::format("step \"{}\" packs or unpacks rows (--pack), which a plan that is read from "
+                                         "a file cannot do yet; leave --pack out",
+                                         label));
+        }
+        return builder.compute(op.busy_ns, label, after, op.product, op.uninterrupted);
+    }
+
+private:
+    [[nodiscard]] GroupId group(auto const& op) const { return builder.group(plan.groups.at(op.group)); }
+};
+
+}  // namespace
+
+StepId lay_out(PlanBuilder& builder, Plan const& plan, Operation const& operation, std::string const& label,
+               std::vector<StepId> const& after) {
+    return std::visit(Adder{builder, plan, label, after}, operation);
+}
+
+Plan part_of(Plan const& whole, std::span<StepId const> steps) {
+    Plan plan{whole.me, whole.groups, whole.buffers, {}};
+    plan.steps.reserve(steps.size());
+    for (StepId const step : steps) {
+        Step copy = whole.steps[step];
+        std::vector<StepId> after;
+        for (StepId const earlier : copy.after) {
+            auto const place = std::lower_bound(steps.begin(), steps.end(), earlier);
+            if (place != steps.end() && *place == earlier) {
+                after.push_back(static_cast<StepId>(place - steps.begin()));
+            }
+        }
+        copy.after = std::move(after);
+        plan.steps.push_back(std::move(copy));
+    }
+    return plan;
+}
+
+}  // namespace dlmb

@@ -1,0 +1,279 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/formats/plan/messages.hpp"
+
+#include "common/base/error.hpp"
+#include "common/formats/plan/group_index.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace dlmb {
+namespace {
+
+/// Of a collective among `ranks`.
+std::size_t rounds_of(Operation const& operation, std::size_t ranks) {
+    switch (kind_of(operation)) {
+    case OperationKind::all_reduce:
+        return 2 * (ranks - 1);
+    case OperationKind::reduce_scatter:
+        return ranks - 1;
+    case OperationKind::barrier: {
+        std::size_t rounds = 0;
+        for (std::size_t distance = 1; distance < ranks; distance *= 2) {
+            ++rounds;
+        }
+        return rounds;
+    }
+    default:
+        return 1;
+    }
+}
+
+/// How many messages went one way between two ranks in one channel.
+class Streams {
+public:
+    /// Counts the messages of `step`, which go to or come from `peer`; returns how many there were before.
+    Bytes count(bool sends, Rank peer, int channel, Bytes messages) {
+        Bytes& counted = counts_[{sends, peer, channel}];
+        return std::exchange(counted, counted + messages);
+    }
+    /// `visit`: channel, messages of one direction to or from one rank.
+    template <class Visit>
+    void each(Visit visit) const {
+        for (auto const& [stream, messages] : counts_) {
+            visit(std::get<2>(stream), messages);
+        }
+    }
+
+private:
+    std::map<std::tuple<bool, Rank, int>, Bytes> counts_;
+};
+
+/// Makes the messages of one rank's steps.
+class Lowering {
+public:
+    Lowering(Plan const& plan, std::map<int, std::uint64_t> const& channels, std::vector<std::uint64_t> next)
+        : plan_(plan), channels_(channels), next_(std::move(next)) {}
+
+    std::span<Message const> of(Operation const& operation) {
+        messages_.clear();
+        round_ = 0;
+        auto const group = collective_group(operation);
+        if (group) {
+            tag_ = next_.at(*group);
+            next_.at(*group) += rounds_of(operation, plan_.groups[*group].members.size());
+        }
+        std::visit(*this, operation);
+        return messages_;
+    }
+
+    void operator()(Exchange const& step) {
+        for (Block const& block : step.recv) {
+            add(false, world(step.group, block.peer), block.bytes);
+        }
+        for (Block const& block : step.send) {
+            add(true, world(step.group, block.peer), block.bytes);
+        }
+    }
+    void operator()(Send const& step) { window(true, step, step.to); }
+    void operator()(Recv const& step) { window(false, step, step.from); }
+    void operator()(AllGather const& step) {
+        std::vector<Rank> const& members = plan_.groups[step.group].members;
+        Shares const shares = shares_of(plan_, step);
+        for (std::size_t place = 0; place < members.size(); ++place) {
+            add(false, members[place], shares.of(static_cast<Rank>(place)));
+        }
+        for (Rank const peer : members) {
+            add(true, peer, shares.of(my_place(step.group)));
+        }
+    }
+    void operator()(Gather const& step) {
+        rooted(step, false, [shares = shares_of(plan_, step)](Rank place) { return shares.of(place); });
+    }
+    void operator()(Reduce const& step) {
+        rooted(step, false, [&step](Rank /*place*/) { return step.bytes; });
+    }
+    void operator()(Scatter const& step) {
+        rooted(step, true, [shares = shares_of(plan_, step)](Rank place) { return shares.of(place); });
+    }
+    void operator()(Broadcast const& step) {
+        rooted(step, true, [&step](Rank /*place*/) { return step.bytes; });
+    }
+    // Dissemination: in round k a rank has heard of 2^k others.
+    void operator()(Barrier const& step) {
+        std::vector<Rank> const& members = plan_.groups[step.group].members;
+        auto const me = static_cast<std::size_t>(my_place(step.group));
+        for (std::size_t distance = 1; distance < members.size(); distance *= 2) {
+            add(false, members[(me + members.size() - distance) % members.size()], 1);
+            add(true, members[(me + distance) % members.size()], 1);
+            ++round_;
+        }
+    }
+    // Chunk indices run so that a rank forwards what it has just received: in round t of a reduce-scatter that leaves
+    // chunk r on rank r it sends chunk r - 1 - t. The all-gather after it goes on with the finished chunk: r - t.
+    void operator()(ReduceScatter const& step) {
+        ring(step.group, 1,
+             [shares = shares_of(plan_, step)](std::size_t chunk) { return shares.of(static_cast<Rank>(chunk)); });
+    }
+    void operator()(AllReduce const& step) {
+        Bytes const ranks = plan_.groups[step.group].members.size();
+        auto const chunk_bytes = [&](std::size_t chunk) { return ring_chunk(step, ranks, static_cast<Rank>(chunk)); };
+        ring(step.group, 1, chunk_bytes);
+        ring(step.group, 0, chunk_bytes);
+    }
+    void operator()(Compute const& /*step*/) {}
+
+private:
+    [[nodiscard]] Rank world(GroupId group, Rank peer) const { return world_rank(plan_, group, peer); }
+    [[nodiscard]] Rank my_place(GroupId group) const { return rank_in(plan_.groups[group], plan_.me).value(); }
+
+    /// Of a collective.
+    void add(bool sends, Rank peer, Bytes bytes) {
+        if (peer != plan_.me && bytes > 0) {
+            messages_.push_back({sends, peer, bytes, tag_ + static_cast<std::uint64_t>(round_), round_});
+        }
+    }
+    template <class Step>
+    void window(bool sends, Step const& step, Block const& block) {
+        Rank const peer = world(step.group, block.peer);
+        Bytes const before = streams_.count(sends, peer, step.channel, step.window.messages);
+        for (Bytes message = 0; message < step.window.messages && peer != plan_.me; ++message) {
+            messages_.push_back({sends, peer, block.bytes, channels_.at(step.channel) + before + message, 0});
+        }
+    }
+    /// One message between the root and each other rank; `bytes_of` their group rank.
+    template <class Step, class BytesOf>
+    void rooted(Step const& step, bool root_sends, BytesOf bytes_of) {
+        Rank const root = world(step.group, step.root);
+        if (root != plan_.me) {
+            add(!root_sends, root, bytes_of(my_place(step.group)));
+            return;
+        }
+        std::vector<Rank> const& members = plan_.groups[step.group].members;
+        for (std::size_t place = 0; place < members.size(); ++place) {
+            add(root_sends, members[place], bytes_of(static_cast<Rank>(place)));
+        }
+    }
+    /// One pass around the ring: every rank sends a chunk to the next one and gets one from the previous, ranks - 1
+    /// times, each round after the one before it.
+    template <class ChunkBytes>
+    void ring(GroupId group, std::size_t first_behind, ChunkBytes chunk_bytes) {
+        std::vector<Rank> const& members = plan_.groups[group].members;
+        std::size_t const ranks = members.size();
+        auto const me = static_cast<std::size_t>(my_place(group));
+        for (std::size_t round = 0; round + 1 < ranks; ++round, ++round_) {
+            std::size_t const sent = me + 2 * ranks - first_behind - round;
+            add(false, members[(me + ranks - 1) % ranks], chunk_bytes((sent - 1) % ranks));
+            add(true, members[(me + 1) % ranks], chunk_bytes(sent % ranks));
+        }
+    }
+
+    Plan const& plan_;
+    std::map<int, std::uint64_t> const& channels_;
+    std::vector<std::uint64_t> next_;  // by GroupId: the tag of its next collective
+    Streams streams_;
+    std::uint64_t tag_ = 0;
+    int round_ = 0;
+    std::vector<Message> messages_;
+};
+
+}  // namespace
+
+Bytes ring_chunk(AllReduce const& step, Bytes ranks, Rank chunk) {
+    Bytes const elements = step.bytes / size_of(step.element);
+    return (elements / ranks + (static_cast<Bytes>(chunk) < elements % ranks ? 1 : 0)) * size_of(step.element);
+}
+
+Messages::Messages(PlanSource const& plans) {
+    std::vector<std::pair<std::uint64_t*, std::uint64_t>> groups;  // their first tag, and how many they need
+    plans.each([&](Plan const& plan) {
+        std::vector<std::uint64_t> needed(plan.groups.size(), 0);
+        Streams streams;
+        for (Step const& step : plan.steps) {
+            if (auto const* send = std::get_if<Send>(&step.operation)) {
+                streams.count(true, world_rank(plan, send->group, send->to.peer), send->channel, send->window.messages);
+            }
+            if (auto const group = collective_group(step.operation)) {
+                needed.at(*group) += rounds_of(step.operation, plan.groups[*group].members.size());
+            }
+        }
+        streams.each([&](int channel, Bytes messages) {
+            channels_[channel] = std::max<std::uint64_t>(channels_[channel], messages);
+        });
+        for (std::size_t group = 0; group < plan.groups.size(); ++group) {
+            auto const [place, added] = collectives_.try_emplace(plan.groups[group].members, 0);
+            if (added) {
+                groups.emplace_back(&place->second, needed[group]);
+            }
+        }
+    });
+    std::uint64_t next = 1;
+    auto const take = [&](std::uint64_t tags) {
+        if (tags > most_message_tag - next) {
+            throw UsageError(fmt::format(
+                "the plans need more than {} different tags for their messages; take one phase", most_message_tag));
+        }
+        return std::exchange(next, next + tags);
+    };
+    for (auto& [channel, tag] : channels_) {
+        tag = take(tag);
+    }
+    for (auto const& [first, count] : groups) {
+        *first = take(count);
+    }
+}
+
+void Messages::each(Plan const& plan, std::function<void(StepId, std::span<Message const>)> const& visit) const {
+    std::vector<std::uint64_t> next;
+    for (Group const& group : plan.groups) {
+        next.push_back(collectives_.at(group.members));
+    }
+    Lowering lowering(plan, channels_, std::move(next));
+    for (std::size_t id = 0; id < plan.steps.size(); ++id) {
+        visit(static_cast<StepId>(id), lowering.of(plan.steps[id].operation));
+    }
+}
+
+StepTags::StepTags(PlanSource const& plans) {
+    std::vector<std::pair<Tag*, std::size_t>> groups;  // their first tag, and how many tags each needs
+    Tag next = 0;
+    plans.each([&](Plan const& plan) {
+        std::vector<std::size_t> counts(plan.groups.size(), 0);
+        for (Step const& step : plan.steps) {
+            if (auto const* send = std::get_if<Send>(&step.operation)) {
+                next = std::max(next, static_cast<Tag>(send->channel) + 1);
+            }
+            if (auto const group = collective_group(step.operation)) {
+                ++counts.at(*group);
+            }
+        }
+        for (std::size_t group = 0; group < plan.groups.size(); ++group) {
+            auto const [place, added] = first_.try_emplace(plan.groups[group].members, 0);
+            if (added) {
+                groups.emplace_back(&place->second, counts[group]);
+            }
+        }
+    });
+    for (auto const& [first, count] : groups) {
+        *first = std::exchange(next, next + count);
+    }
+}
+
+std::vector<Tag> StepTags::of(Plan const& plan) const {
+    std::vector<Tag> next;
+    for (Group const& group : plan.groups) {
+        next.push_back(first_.at(group.members));
+    }
+    std::vector<Tag> tags;
+    for (Step const& step : plan.steps) {
+        auto const group = collective_group(step.operation);
+        tags.push_back(group ? next.at(*group)++ : 0);
+    }
+    return tags;
+}
+
+}  // namespace dlmb

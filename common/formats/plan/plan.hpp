@@ -1,0 +1,414 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The plan: everything one rank sends and receives in one iteration, as a plain value. No library, no pointer, no
+// communication: it can be printed, compared, proved consistent over all ranks and stored.
+#pragma once
+
+#include "common/base/units.hpp"
+#include "common/formats/plan/block_format.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace dlmb {
+
+using GroupId = std::uint32_t;   // index into Plan::groups
+using BufferId = std::uint32_t;  // index into Plan::buffers
+using StepId = std::uint32_t;    // index into Plan::steps
+
+enum class Element : std::uint8_t { byte, int8, int32, int64, fp8, fp16, bf16, fp32, fp64 };
+enum class Reduction : std::uint8_t { sum, prod, min, max };
+
+[[nodiscard]] Bytes size_of(Element element);
+[[nodiscard]] std::string_view name_of(Element element);
+[[nodiscard]] std::string_view name_of(Reduction reduction);
+
+/// Ordered world ranks; a rank's place in `members` is its rank in the group.
+struct Group {
+    std::vector<Rank> members;
+    bool operator==(Group const&) const = default;
+};
+
+/// `shared`: steps overwrite each other's data in it, so what is delivered there cannot be checked (plans whose own
+/// buffers would not fit in memory).
+struct Buffer {
+    std::string name;  // "dispatch.send"
+    Bytes bytes = 0;
+    bool shared = false;
+    bool operator==(Buffer const&) const = default;
+};
+
+/// A place in a named buffer.
+struct Region {
+    BufferId buffer = 0;
+    Bytes offset = 0;
+    bool operator==(Region const&) const = default;
+};
+
+/// What goes to, or comes from, one peer. `peer` is a rank of the step's group, `offset` is into the step's buffer.
+struct Block {
+    Rank peer = 0;
+    Bytes offset = 0;
+    Bytes bytes = 0;
+    bool operator==(Block const&) const = default;
+};
+
+/// Row i of `rows` rows is at `first + i * stride` of a buffer.
+struct RowPlaces {
+    std::uint64_t rows = 0;
+    Bytes first = 0;
+    Bytes stride = 0;
+    bool operator==(RowPlaces const&) const = default;
+};
+
+/// Where the rows of one side of an exchange are, in the order in which they travel. No run has rows of two blocks.
+/// Rows that are sent may be named several times. Strides and places are multiples of 8 bytes.
+struct ScatteredSide {
+    std::vector<RowPlaces> runs = {};
+    /// As those of a Rearrangement.
+    std::vector<Bytes> origins = {};
+    bool operator==(ScatteredSide const&) const = default;
+
+    [[nodiscard]] std::uint64_t rows() const;
+    /// The place of each row.
+    [[nodiscard]] std::vector<Bytes> places() const;
+};
+
+/// Rows that are sent from where they lie in one tensor to where they belong in another one.
+struct ScatteredRows {
+    Bytes row_bytes = 0;
+    ScatteredSide sent = {};
+    ScatteredSide received = {};
+    bool operator==(ScatteredRows const&) const = default;
+};
+
+/// Ragged all-to-all. Blocks are ordered by peer, at most one per peer, the self block included; zero blocks are
+/// left out on both sides. An exchange with no block at all is legal and is issued. `scattered`: the rows of each block
+/// lie apart, and the offset of a block counts the bytes that travel in the blocks before it.
+struct Exchange {
+    GroupId group = 0;
+    BufferId send_buffer = 0;
+    BufferId recv_buffer = 0;
+    std::vector<Block> send;
+    std::vector<Block> recv;
+    std::optional<ScatteredRows> scattered = std::nullopt;
+    bool operator==(Exchange const&) const = default;
+};
+
+/// Several messages of one Send or Recv, all in flight together: each has the bytes of the step's block and lies
+/// `stride` bytes behind the one before. Stride 0: all are sent from one region and delivered to one region, and carry
+/// the same payload. Otherwise the stride is a multiple of 8, at least the bytes of a message. Both ends say the same.
+struct MessageWindow {
+    Bytes messages = 1;
+    Bytes stride = 0;
+    bool operator==(MessageWindow const&) const = default;
+    /// Bytes from the first message's first to the last message's last, of messages of `bytes`.
+    [[nodiscard]] Bytes span(Bytes bytes) const { return (messages - 1) * stride + bytes; }
+};
+
+/// Point to point. `channel` separates streams between one pair of ranks; steps of the same `batch` (>= 0) are
+/// posted in one native call; -1: on its own. `to`, `from`: of the first message of the window.
+struct Send {
+    GroupId group = 0;
+    BufferId buffer = 0;
+    Block to;
+    int channel = 0;
+    int batch = -1;
+    MessageWindow window = {};
+    bool operator==(Send const&) const = default;
+};
+struct Recv {
+    GroupId group = 0;
+    BufferId buffer = 0;
+    Block from;
+    int channel = 0;
+    int batch = -1;
+    MessageWindow window = {};
+    bool operator==(Recv const&) const = default;
+};
+
+/// Collectives: `bytes` is the full logical buffer (of those with shares: the gathered, scattered or unreduced size).
+/// `shares`: bytes of each group rank's part of it, one behind the other; none: equal parts. Parts are whole elements.
+/// `root`: a rank in the group. What only the root has (the result of a Reduce or Gather, the input of a Scatter) is on
+/// the others the region that they do have.
+struct AllReduce {
+    GroupId group = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::fp32;
+    Reduction reduction = Reduction::sum;
+    bool operator==(AllReduce const&) const = default;
+};
+struct Reduce {
+    GroupId group = 0;
+    Rank root = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::fp32;
+    Reduction reduction = Reduction::sum;
+    bool operator==(Reduce const&) const = default;
+};
+struct ReduceScatter {
+    GroupId group = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::fp32;
+    Reduction reduction = Reduction::sum;
+    std::vector<Bytes> shares = {};
+    bool operator==(ReduceScatter const&) const = default;
+};
+struct AllGather {
+    GroupId group = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::byte;
+    std::vector<Bytes> shares = {};
+    bool operator==(AllGather const&) const = default;
+};
+struct Gather {
+    GroupId group = 0;
+    Rank root = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::byte;
+    std::vector<Bytes> shares = {};
+    bool operator==(Gather const&) const = default;
+};
+struct Scatter {
+    GroupId group = 0;
+    Rank root = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::byte;
+    std::vector<Bytes> shares = {};
+    bool operator==(Scatter const&) const = default;
+};
+/// `data` is read on `root` (rank in the group) and written on the others.
+struct Broadcast {
+    GroupId group = 0;
+    Rank root = 0;
+    Region data;
+    Bytes bytes = 0;
+    Element element = Element::byte;
+    bool operator==(Broadcast const&) const = default;
+};
+/// Nobody's is complete before everybody's has started.
+struct Barrier {
+    GroupId group = 0;
+    bool operator==(Barrier const&) const = default;
+};
+
+/// A matrix of rows x inner values times one of inner x columns (m, k and n of the BLAS).
+struct ProductShape {
+    std::uint64_t rows = 0;
+    std::uint64_t columns = 0;
+    std::uint64_t inner = 0;
+    bool operator==(ProductShape const&) const = default;
+};
+
+/// Rows of numbers that lie one behind the other, and the same rows packed.
+struct RowBlock {
+    std::uint64_t rows = 0;
+    std::uint64_t row_numbers = 0;
+    Bytes numbers = 0;  // offsets in the two buffers
+    Bytes packed = 0;
+    bool operator==(RowBlock const&) const = default;
+};
+
+enum class PackDirection : std::uint8_t { pack, unpack };
+[[nodiscard]] std::string_view name_of(PackDirection direction);
+
+enum class Processor : std::uint8_t { host, device };
+[[nodiscard]] std::string_view name_of(Processor processor);
+
+/// Numbers of `element` in one buffer to rows of `format` in another, or back. What is packed are the blocks of a step
+/// that sends, all rows of each, what is unpacked those that one delivers.
+struct Conversion {
+    PackDirection direction = PackDirection::pack;
+    BlockFormat format = {};
+    Element element = Element::bf16;
+    BufferId numbers = 0;
+    BufferId packed = 0;
+    std::vector<RowBlock> blocks = {};
+    /// Where rows are also put in another order: who does that. Else whoever does what a plan computes.
+    std::optional<Processor> by = std::nullopt;
+    /// Of rows that go to several ranks: which row of its owner's tensor each one is, in the order of `blocks`.
+    std::vector<std::uint64_t> origins = {};
+    bool operator==(Conversion const&) const = default;
+
+    [[nodiscard]] std::uint64_t rows() const;
+    [[nodiscard]] Bytes number_bytes(RowBlock const& block) const {
+        return block.rows * block.row_numbers * size_of(element);
+    }
+    [[nodiscard]] Bytes packed_bytes(RowBlock const& block) const {
+        return block.rows * format.row_bytes(block.row_numbers);
+    }
+    /// Of all blocks.
+    [[nodiscard]] Bytes number_bytes() const;
+    [[nodiscard]] Bytes packed_bytes() const;
+};
+
+/// Row i of `rows` rows is copied from `from + i * from_stride` to `to + i * to_stride`: offsets in two buffers.
+struct RowRun {
+    std::uint64_t rows = 0;
+    Bytes from = 0;
+    Bytes to = 0;
+    Bytes from_stride = 0;
+    Bytes to_stride = 0;
+    bool operator==(RowRun const&) const = default;
+};
+
+/// Rows of one buffer in another order in another buffer. What is packed are the blocks of an exchange, all rows of
+/// each; what is unpacked are those or the parts of an all-gather. Offsets, strides and rows are multiples of 8 bytes.
+struct Rearrangement {
+    PackDirection direction = PackDirection::pack;
+    Processor by = Processor::host;
+    Bytes row_bytes = 0;
+    BufferId from = 0;
+    BufferId to = 0;
+    std::vector<RowRun> runs = {};
+    /// Of an exchange of rows that their owner sends to several ranks: where each of them, in the order of the runs,
+    /// lies in the owner's buffer. Only the payload check asks for it. Empty: every row goes to one rank.
+    std::vector<Bytes> origins = {};
+    bool operator==(Rearrangement const&) const = default;
+
+    [[nodiscard]] std::uint64_t rows() const;
+    [[nodiscard]] Bytes bytes() const { return rows() * row_bytes; }
+};
+
+/// `product`: such matrices are multiplied for that time, which takes cores and memory bandwidth from the transport.
+/// Without it the host watches the clock. In between it serves the transport, as it does while a GPU computes;
+/// `uninterrupted`: not before the time is over. `conversion`, `rearrangement`: work of its own, for as long as it
+/// takes.
+struct Compute {
+    Nanoseconds busy_ns = 0;
+    std::optional<ProductShape> product = std::nullopt;
+    bool uninterrupted = false;
+    std::optional<Conversion> conversion = std::nullopt;
+    std::optional<Rearrangement> rearrangement = std::nullopt;
+    bool operator==(Compute const&) const = default;
+};
+
+/// Bytes of a plain copy that reads and writes as much memory as the step needs to: numbers that are packed for several
+/// ranks are read once. 0: it moves no data.
+[[nodiscard]] Bytes copied_bytes(Compute const& step);
+/// Who puts the rows of a step in another order; nullopt: it leaves them in theirs.
+[[nodiscard]] std::optional<Processor> moved_by(Compute const& step);
+
+using Operation = std::variant<Exchange, Send, Recv, AllReduce, Reduce, ReduceScatter, AllGather, Gather, Scatter,
+                               Broadcast, Barrier, Compute>;
+
+/// The alternatives of Operation, in its order.
+enum class OperationKind : std::uint8_t {
+    exchange,
+    send,
+    recv,
+    all_reduce,
+    reduce,
+    reduce_scatter,
+    all_gather,
+    gather,
+    scatter,
+    broadcast,
+    barrier,
+    compute
+};
+[[nodiscard]] OperationKind kind_of(Operation const& operation);
+
+/// The words of `--plan json`: exchange, send, recv, allreduce, reduce, reduce_scatter, allgather, gather, scatter,
+/// broadcast, barrier, compute.
+[[nodiscard]] std::string_view name_of(OperationKind kind);
+[[nodiscard]] std::string_view name_of(Operation const& operation);
+
+/// What a kind of traffic asks of a backend. `uniform`: every exchange has equal, packed blocks, every other operation
+/// equal parts; no step names shares. `scattered`: exchanges name the places of their rows.
+struct OperationUse {
+    OperationKind kind = OperationKind::exchange;
+    bool uniform = false;
+    bool scattered = false;
+    bool operator==(OperationUse const&) const = default;
+};
+
+/// One operation and the earlier steps it waits for. `label` is "phase" or "phase.suffix"; `microbatch` is -1 where
+/// the step belongs to none.
+struct Step {
+    Operation operation;
+    std::vector<StepId> after;
+    std::string label;
+    int microbatch = -1;
+    bool operator==(Step const&) const = default;
+};
+
+/// The part of a label before the first dot: the unit in which times are reported.
+[[nodiscard]] std::string_view phase_of(std::string_view label);
+
+/// One rank's iteration. No step overwrites what an earlier step of the iteration delivered, shared buffers excepted.
+struct Plan {
+    Rank me = 0;
+    std::vector<Group> groups;
+    std::vector<Buffer> buffers;
+    std::vector<Step> steps;
+    bool operator==(Plan const&) const = default;
+};
+
+/// The group of a step; nothing for Compute.
+[[nodiscard]] std::optional<GroupId> group_of(Operation const& operation);
+
+/// The parts of all ranks in a gathered, scattered or unreduced buffer.
+class Shares {
+public:
+    /// `uneven`: by group rank, is kept; empty: equal parts for `ranks`.
+    Shares(Bytes bytes, Bytes ranks, std::span<Bytes const> uneven) : each_(bytes / ranks), uneven_(uneven) {}
+
+    [[nodiscard]] Bytes of(Rank rank) const {
+        return uneven_.empty() ? each_ : uneven_[static_cast<std::size_t>(rank)];
+    }
+    /// Where the part begins in the buffer.
+    [[nodiscard]] Bytes begin(Rank rank) const;
+
+private:
+    Bytes each_;
+    std::span<Bytes const> uneven_;
+};
+
+/// Of a step with shares.
+template <class Step>
+[[nodiscard]] Shares shares_of(Plan const& plan, Step const& step) {
+    return {step.bytes, plan.groups.at(step.group).members.size(), step.shares};
+}
+
+/// Rank in a group -> world rank.
+[[nodiscard]] Rank world_rank(Plan const& plan, GroupId group, Rank peer);
+
+/// What an Exchange or a Send sends, what an Exchange or a Recv receives; nothing of other operations. A window is one
+/// block, with as many messages as messages_of_block() says.
+[[nodiscard]] std::span<Block const> sent_blocks(Operation const& operation);
+[[nodiscard]] std::span<Block const> received_blocks(Operation const& operation);
+/// 1 but for windows.
+[[nodiscard]] Bytes messages_of_block(Operation const& operation);
+
+/// The names of element types that people write: ours, C's and those of OSU and nccl-tests.
+inline constexpr char const* element_names =
+    "byte (uint8), int8 (char), int32 (int), int64, fp8 (fp8e4m3), fp16 (half), bf16 (bfloat16), fp32 (float), "
+    "fp64 (double)";
+
+/// Nothing for a name that is not in element_names.
+[[nodiscard]] std::optional<Element> element_named(std::string_view name);
+
+/// Equal blocks that lie one behind the other: what libraries' equal-split all-to-all takes.
+struct Packed {
+    Bytes offset = 0;       // of the first block
+    Bytes block_bytes = 0;  // of each
+};
+
+/// Nothing unless `blocks` are one for each of `members` ranks, equal and adjacent. No blocks at all are packed blocks
+/// of 0 bytes.
+[[nodiscard]] std::optional<Packed> packed(std::span<Block const> blocks, std::size_t members);
+
+}  // namespace dlmb

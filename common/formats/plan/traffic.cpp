@@ -1,0 +1,186 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/formats/plan/traffic.hpp"
+
+#include "common/formats/plan/group_index.hpp"
+#include "common/formats/plan/messages.hpp"
+
+#include <algorithm>
+
+namespace dlmb {
+namespace {
+
+/// Adds what a collective moves. A chain of ranks passes a broadcast or a reduction on: each sends and receives
+/// it once, the root only one of the two.
+struct CollectiveTraffic {
+    RankTraffic& traffic;
+    Plan const& plan;
+
+    void operator()(AllReduce const& step) const {
+        auto const chunk = [&](Rank further) { return ring_chunk(step, ranks(step), around(step, further)); };
+        Bytes const out = 2 * step.bytes - chunk(0) - chunk(1);
+        Bytes const in = 2 * step.bytes - chunk(0) - chunk(-1);
+        add(step.bytes, step.bytes, step.bytes, out, in);
+        add_optimal(2 * all_but_one_share(step), out, 2 * all_but_one_share(step), in);
+    }
+    void operator()(AllGather const& step) const {
+        Bytes const own = shares_of(plan, step).of(place(step));
+        Bytes const out = own * (ranks(step) - 1);
+        add(step.bytes, step.bytes, step.bytes, out, step.bytes - own);
+        add_optimal(all_but_one_share(step), out, 0, 0);
+    }
+    void operator()(ReduceScatter const& step) const {
+        Shares const shares = shares_of(plan, step);
+        Bytes const in = step.bytes - shares.of(around(step, -1));
+        add(step.bytes, step.bytes, step.bytes, step.bytes - shares.of(place(step)), in);
+        add_optimal(0, 0, all_but_one_share(step), in);
+    }
+    void operator()(Broadcast const& step) const {
+        Bytes const moved = ranks(step) > 1 ? step.bytes : 0;
+        is_root(step) ? add(step.bytes, step.bytes, 0, moved, 0) : add(0, 0, step.bytes, 0, moved);
+    }
+    void operator()(Reduce const& step) const {
+        Bytes const moved = ranks(step) > 1 ? step.bytes : 0;
+        is_root(step) ? add(step.bytes, step.bytes, step.bytes, 0, moved) : add(step.bytes, step.bytes, 0, moved, 0);
+    }
+    void operator()(Gather const& step) const {
+        Bytes const own = shares_of(plan, step).of(place(step));
+        is_root(step) ? add(own, own, step.bytes, 0, step.bytes - own) : add(own, own, 0, own, 0);
+        traffic.self += is_root(step) ? own : 0;
+    }
+    void operator()(Scatter const& step) const {
+        Bytes const own = shares_of(plan, step).of(place(step));
+        is_root(step) ? add(step.bytes, step.bytes, own, step.bytes - own, 0) : add(0, 0, own, 0, own);
+        traffic.self += is_root(step) ? own : 0;
+    }
+    template <class Other>
+    void operator()(Other const& /*step*/) const {}
+
+private:
+    void add(Bytes payload, Bytes sent, Bytes received, Bytes out, Bytes in) const {
+        traffic.payload += payload;
+        traffic.send_total += sent;
+        traffic.recv_total += received;
+        traffic.out += out;
+        traffic.in += in;
+    }
+    void add_optimal(double optimal_out, Bytes out, double optimal_in, Bytes in) const {
+        traffic.optimal_out += optimal_out - static_cast<double>(out);
+        traffic.optimal_in += optimal_in - static_cast<double>(in);
+    }
+    [[nodiscard]] double all_but_one_share(auto const& step) const {
+        auto const count = static_cast<double>(ranks(step));
+        return static_cast<double>(step.bytes) * (count - 1) / count;
+    }
+    /// The place so many further on in the ring of the group.
+    [[nodiscard]] Rank around(auto const& step, Rank further) const {
+        auto const count = static_cast<Rank>(ranks(step));
+        return (place(step) + count + further) % count;
+    }
+    [[nodiscard]] Bytes ranks(auto const& step) const { return plan.groups.at(step.group).members.size(); }
+    [[nodiscard]] Rank place(auto const& step) const { return rank_in(plan.groups.at(step.group), plan.me).value(); }
+    [[nodiscard]] bool is_root(auto const& step) const { return world_rank(plan, step.group, step.root) == plan.me; }
+};
+
+void add(RankTraffic& traffic, Plan const& plan, Operation const& operation) {
+    auto const is_me = [&](Rank peer) { return world_rank(plan, *group_of(operation), peer) == plan.me; };
+    Bytes const messages = messages_of_block(operation);
+    for (Block const& block : sent_blocks(operation)) {
+        Bytes const bytes = messages * block.bytes;
+        traffic.payload += bytes;
+        traffic.send_total += bytes;
+        (is_me(block.peer) ? traffic.self : traffic.out) += bytes;
+        traffic.messages += is_me(block.peer) ? 0 : messages;
+    }
+    for (Block const& block : received_blocks(operation)) {
+        traffic.recv_total += messages * block.bytes;
+        traffic.in += is_me(block.peer) ? 0 : messages * block.bytes;
+    }
+    std::visit(CollectiveTraffic{traffic, plan}, operation);
+}
+
+double max_over_mean(double largest, double sum, std::size_t count) {
+    return sum > 0 ? largest * static_cast<double>(count) / sum : 1.0;
+}
+
+}  // namespace
+
+RankTraffic traffic_of(Plan const& plan, std::string_view phase) {
+    RankTraffic traffic;
+    for (Step const& step : plan.steps) {
+        if (phase.empty() || phase_of(step.label) == phase) {
+            add(traffic, plan, step.operation);
+        }
+    }
+    return traffic;
+}
+
+RankTraffic traffic_of_step(Plan const& plan, StepId step) {
+    RankTraffic traffic;
+    add(traffic, plan, plan.steps.at(step).operation);
+    return traffic;
+}
+
+TrafficSummary summarize(std::span<RankTraffic const> ranks) {
+    TrafficSummary summary;
+    double max_out = 0;
+    double max_in = 0;
+    double sum_out = 0;
+    double sum_in = 0;
+    double sum_busier = 0;
+    for (RankTraffic const& rank : ranks) {
+        summary.payload_bytes += rank.payload;
+        summary.wire_bytes += rank.out;
+        summary.self_bytes += rank.self;
+        summary.largest_total_bytes = std::max({summary.largest_total_bytes, rank.send_total, rank.recv_total});
+        double const out = static_cast<double>(rank.out) + rank.optimal_out;
+        double const in = static_cast<double>(rank.in) + rank.optimal_in;
+        max_out = std::max(max_out, out);
+        max_in = std::max(max_in, in);
+        sum_out += out;
+        sum_in += in;
+        sum_busier += std::max(out, in);
+    }
+    summary.busiest_rank_bytes = std::max(max_out, max_in);
+    summary.balanced_rank_bytes = ranks.empty() ? 0 : sum_busier / static_cast<double>(ranks.size());
+    summary.imbalance_send = max_over_mean(max_out, sum_out, ranks.size());
+    summary.imbalance_recv = max_over_mean(max_in, sum_in, ranks.size());
+    return summary;
+}
+
+Bandwidth bandwidth(TrafficSummary const& traffic, double time_ns) {
+    if (!(time_ns > 0)) {
+        return {};
+    }
+    // One byte per nanosecond is 10^9 bytes per second.
+    return {.algbw_GBps = static_cast<double>(traffic.largest_total_bytes) / time_ns,
+            .busbw_GBps = traffic.busiest_rank_bytes / time_ns,
+            .aggregate_GBps = static_cast<double>(traffic.wire_bytes) / time_ns};
+}
+
+void add_sent_bytes(Plan const& plan, std::string_view phase, std::span<Bytes> row) {
+    for (Step const& step : plan.steps) {
+        if (!phase.empty() && phase_of(step.label) != phase) {
+            continue;
+        }
+        for (Block const& block : sent_blocks(step.operation)) {
+            row[static_cast<std::size_t>(world_rank(plan, *group_of(step.operation), block.peer))] +=
+                messages_of_block(step.operation) * block.bytes;
+        }
+    }
+}
+
+bool has_uneven_shares(Operation const& operation) {
+    return std::visit(
+        [](auto const& step) {
+            if constexpr (requires { step.shares; }) {
+                return std::any_of(step.shares.begin(), step.shares.end(),
+                                   [&](Bytes each) { return each != step.shares.front(); });
+            } else {
+                return false;
+            }
+        },
+        operation);
+}
+
+}  // namespace dlmb

@@ -1,0 +1,130 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which transformations a text names, and one after the other.
+#include "common/formats/plan/transform/transform.hpp"
+
+#include "common/base/error.hpp"
+#include "common/base/units.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace dlmb {
+namespace {
+
+struct Named {
+    std::string_view name;
+    Transform::Kind kind;
+};
+constexpr std::array<Named, 5> names{{{"bucket", Transform::Kind::bucket},
+                                      {"fuse", Transform::Kind::fuse},
+                                      {"split", Transform::Kind::split},
+                                      {"overlap", Transform::Kind::overlap},
+                                      {"reorder", Transform::Kind::reorder}}};
+
+constexpr std::uint64_t most_parts = 1024;
+
+Transform parse_transform(std::string_view text, std::string_view option) {
+    auto const colon = text.find(':');
+    std::string_view const name = text.substr(0, colon);
+    auto const* const found =
+        std::find_if(names.begin(), names.end(), [&](Named const& each) { return each.name == name; });
+    if (found == names.end()) {
+        throw UsageError(
+            fmt::format("{} '{}': expected none, or some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder",
+                        option, text));
+    }
+    Transform transform{found->kind, 0, std::string(text)};
+    bool const given = colon != std::string_view::npos;
+    std::string_view const amount = given ? text.substr(colon + 1) : "";
+    bool const takes_parts = found->kind == Transform::Kind::split || found->kind == Transform::Kind::overlap;
+    if (found->kind == Transform::Kind::bucket) {
+        transform.amount = given ? parse_bytes(amount, fmt::format("{} bucket", option)) : 0;
+        if (transform.amount == 0) {
+            throw UsageError(fmt::format("{} '{}': expected the bytes of a bucket, as in bucket:25M", option, text));
+        }
+    } else if (takes_parts) {
+        bool const by_default = !given && found->kind == Transform::Kind::overlap;
+        transform.amount = by_default ? 2 : parse_whole<std::uint64_t>(amount).value_or(0);
+        if (transform.amount < 2 || transform.amount > most_parts) {
+            throw UsageError(
+                fmt::format("{} '{}': expected 2 to {} parts, as in {}:4", option, text, most_parts, name));
+        }
+    } else if (given) {
+        throw UsageError(fmt::format("{} '{}': {} takes no number", option, text, name));
+    }
+    return transform;
+}
+
+}  // namespace
+
+std::vector<Transform> parse_transforms(std::string_view text, std::string_view option) {
+    std::vector<Transform> transforms;
+    if (text == "none") {
+        return transforms;
+    }
+    for (std::size_t begin = 0; begin <= text.size();) {
+        std::size_t const comma = std::min(text.find(',', begin), text.size());
+        transforms.push_back(parse_transform(text.substr(begin, comma - begin), option));
+        begin = comma + 1;
+    }
+    return transforms;
+}
+
+std::string why_not_applicable(Transform const& transform, std::span<OperationUse const> operations) {
+    auto const any = [&](auto const& has) {
+        return std::any_of(operations.begin(), operations.end(),
+                           [&](OperationUse const& use) { return has(use.kind); });
+    };
+    auto const is_message = [](OperationKind kind) {
+        return kind == OperationKind::send || kind == OperationKind::recv;
+    };
+    auto const is_barrier = [](OperationKind kind) { return kind == OperationKind::barrier; };
+    switch (transform.kind) {
+    case Transform::Kind::bucket:
+        return any([&](OperationKind kind) {
+            return !is_message(kind) && !is_barrier(kind) && kind != OperationKind::exchange;
+        })
+                   ? ""
+                   : "joins collectives, and these plans have none";
+    case Transform::Kind::fuse:
+        return any([&](OperationKind kind) { return !is_message(kind) && !is_barrier(kind); })
+                   ? ""
+                   : "joins collectives and exchanges, and these plans have none";
+    case Transform::Kind::split:
+    case Transform::Kind::overlap:
+        return any([&](OperationKind kind) { return !is_barrier(kind); }) ? "" : "a barrier has no parts";
+    case Transform::Kind::reorder:
+        break;
+    }
+    return "";
+}
+
+Plan transformed(Plan const& plan, std::span<Transform const> transforms) {
+    Plan result = plan;
+    for (Transform const& transform : transforms) {
+        switch (transform.kind) {
+        case Transform::Kind::bucket:
+            result = bucket(result, transform.amount);
+            break;
+        case Transform::Kind::fuse:
+            result = fuse(result);
+            break;
+        case Transform::Kind::split:
+            result = split(result, transform.amount);
+            break;
+        case Transform::Kind::overlap:
+            result = overlap(result, transform.amount);
+            break;
+        case Transform::Kind::reorder:
+            result = reorder(result);
+            break;
+        }
+    }
+    return result;
+}
+
+}  // namespace dlmb

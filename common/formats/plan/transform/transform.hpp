@@ -1,0 +1,55 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Transformations of a plan: the same bytes between the same ranks in other messages, or in another order. Each is a
+// function from a rank's plan to a plan. What it decides, it decides by what all ranks of a step's group know, so that
+// the plans of all ranks still fit together.
+//
+//   bucket:BYTES  joins collectives of one phase until a bucket has BYTES (PyTorch DDP: add, then close)
+//   fuse          joins collectives and exchanges of one phase without a limit
+//   split:PARTS   cuts each operation into PARTS; what waited for it waits for all of them
+//   overlap:PARTS cuts operations and computations into PARTS; part j waits only for part j of what it waited for
+//   reorder       posts each operation before the computations that it does not wait for
+#pragma once
+
+#include "common/formats/plan/plan.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb {
+
+/// Joins consecutive steps of one phase, group, kind, element, reduction and root. That a step of a phase waits for the
+/// one before it counts as the order of a queue; a bucket ends where another step waits for one of its steps, or where
+/// it has `bytes`. Not exchanges, whose bytes differ from rank to rank, and packed rows only where they are allgathers
+/// of whole blocks. Steps that pack, move and unpack stay together here and below.
+[[nodiscard]] Plan bucket(Plan const& plan, Bytes bytes);
+[[nodiscard]] Plan fuse(Plan const& plan);
+/// Windows of messages and barriers stay whole. Parts are whole elements, or whole rows or blocks of what is packed; of
+/// fewer than parts, some are left out. `parts` from 2.
+[[nodiscard]] Plan split(Plan const& plan, std::uint64_t parts);
+[[nodiscard]] Plan overlap(Plan const& plan, std::uint64_t parts);
+/// Operations keep their order, and so do computations; a plan without any stays as it is.
+[[nodiscard]] Plan reorder(Plan const& plan);
+[[nodiscard]] bool computes(Plan const& plan);
+
+struct Transform {
+    enum class Kind : std::uint8_t { bucket, fuse, split, overlap, reorder };
+    Kind kind = Kind::fuse;
+    std::uint64_t amount = 0;  // bytes of bucket, parts of split and overlap
+    std::string text{};        // as given
+};
+
+/// "none", or names that follow each other: "bucket:25M,overlap". overlap alone is overlap:2. Throws UsageError.
+[[nodiscard]] std::vector<Transform> parse_transforms(std::string_view text, std::string_view option = "--transform");
+
+/// Why a transformation does nothing to plans with these operations; empty: it applies.
+[[nodiscard]] std::string why_not_applicable(Transform const& transform, std::span<OperationUse const> operations);
+
+/// One after the other.
+[[nodiscard]] Plan transformed(Plan const& plan, std::span<Transform const> transforms);
+
+}  // namespace dlmb

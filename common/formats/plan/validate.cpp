@@ -1,0 +1,205 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/formats/plan/validate.hpp"
+
+#include "common/formats/plan/ready_queue.hpp"
+#include "common/formats/plan/validation.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+namespace dlmb {
+namespace validation {
+
+std::string name_of(Plan const& plan, StepId step) {
+    return fmt::format("rank {} step {} \"{}\"", plan.me, step, plan.steps[step].label);
+}
+
+void report(Problems& problems, Plan const& plan, StepId step, std::string_view text) {
+    problems.push_back({plan.me, step, fmt::format("{} {}", name_of(plan, step), text)});
+}
+
+namespace {
+
+/// Ranks out of order or groups beyond the world make every later message misleading.
+void check_world(std::span<Plan const> all_ranks, Problems& problems) {
+    auto const ranks = static_cast<Rank>(all_ranks.size());
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        Plan const& plan = all_ranks[static_cast<std::size_t>(rank)];
+        if (plan.me != rank) {
+            problems.push_back({rank, 0, fmt::format("the plan of rank {} says that it is of rank {}", rank, plan.me)});
+        }
+        for (std::size_t id = 0; id < plan.groups.size(); ++id) {
+            for (Rank const member : plan.groups[id].members) {
+                if (member >= ranks) {
+                    problems.push_back(
+                        {rank, 0,
+                         fmt::format("rank {} group {} names rank {} of a world of {}", rank, id, member, ranks)});
+                }
+            }
+        }
+    }
+}
+
+using MatchId = std::uint32_t;
+constexpr MatchId no_match = std::numeric_limits<MatchId>::max();
+
+class Simulation {
+public:
+    Simulation(std::span<Plan const> plans, std::span<MatchedSteps const> matches) : matches_(matches) {
+        for (Plan const& plan : plans) {
+            Precedence precedence = precedence_of(plan);
+            ReadyQueue queue(precedence);
+            ranks_.push_back({std::move(precedence), std::move(queue),
+                              std::vector<MatchId>(plan.steps.size(), no_match),
+                              std::vector<Progress>(plan.steps.size(), Progress::waiting)});
+        }
+        for (std::size_t id = 0; id < matches.size(); ++id) {
+            absent_.push_back(matches[id].size());
+            for (RankStep const& rank_step : matches[id]) {
+                state(rank_step.rank).match[rank_step.step] = static_cast<MatchId>(id);
+            }
+        }
+    }
+
+    void run() {
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            ranks_[rank].queue.begin();
+            active_.push_back(static_cast<Rank>(rank));
+        }
+        while (!active_.empty()) {
+            Rank const rank = active_.back();
+            active_.pop_back();
+            while (auto const step = state(rank).queue.take()) {
+                post({rank, *step});
+            }
+        }
+    }
+
+    /// The steps of a cycle of waiting; empty when every rank came to its end.
+    [[nodiscard]] std::vector<RankStep> cycle() const {
+        auto const stuck =
+            std::find_if(ranks_.begin(), ranks_.end(), [](State const& state) { return !state.queue.done(); });
+        if (stuck == ranks_.end()) {
+            return {};
+        }
+        auto const rank = static_cast<Rank>(stuck - ranks_.begin());
+        auto const open = std::find_if(stuck->progress.begin(), stuck->progress.end(),
+                                       [](Progress progress) { return progress != Progress::complete; });
+        std::vector<RankStep> path;
+        RankStep next = posted_cause({rank, static_cast<StepId>(open - stuck->progress.begin())});
+        auto const seen = [&] {
+            return std::find_if(path.begin(), path.end(), [&](RankStep const& rank_step) {
+                return rank_step.rank == next.rank && rank_step.step == next.step;
+            });
+        };
+        while (seen() == path.end()) {
+            path.push_back(next);
+            next = posted_cause(missing_step(next));
+        }
+        return {seen(), path.end()};
+    }
+
+    /// Whom a posted step waits for: a step of its match that is not posted.
+    [[nodiscard]] RankStep missing_step(RankStep const& posted) const {
+        MatchedSteps const& match = matches_[state(posted.rank).match[posted.step]];
+        return *std::find_if(match.begin(), match.end(), [&](RankStep const& rank_step) {
+            return state(rank_step.rank).progress[rank_step.step] == Progress::waiting;
+        });
+    }
+
+private:
+    enum class Progress : std::uint8_t { waiting, posted, complete };
+
+    struct State {
+        Precedence precedence;
+        ReadyQueue queue;
+        std::vector<MatchId> match;      // by StepId
+        std::vector<Progress> progress;  // by StepId
+    };
+
+    [[nodiscard]] State& state(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] State const& state(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+
+    void post(RankStep const& rank_step) {
+        state(rank_step.rank).progress[rank_step.step] = Progress::posted;
+        MatchId const id = state(rank_step.rank).match[rank_step.step];
+        if (id == no_match) {
+            complete(rank_step);
+        } else if (--absent_[id] == 0) {
+            for (RankStep const& each : matches_[id]) {
+                complete(each);
+            }
+        }
+    }
+
+    void complete(RankStep const& rank_step) {
+        State& rank = state(rank_step.rank);
+        rank.progress[rank_step.step] = Progress::complete;
+        rank.queue.complete(rank_step.step);
+        active_.push_back(rank_step.rank);
+    }
+
+    /// The posted step that keeps this one from completing: itself, or what it waits for before it may be posted.
+    [[nodiscard]] RankStep posted_cause(RankStep rank_step) const {
+        State const& rank = state(rank_step.rank);
+        auto const is_open = [&](StepId step) { return rank.progress[step] != Progress::complete; };
+        while (rank.progress[rank_step.step] == Progress::waiting) {
+            std::vector<StepId> const& complete = rank.precedence.complete[rank_step.step];
+            auto const open = std::find_if(complete.begin(), complete.end(), is_open);
+            rank_step.step = open != complete.end() ? *open : rank.precedence.started[rank_step.step].front();
+        }
+        return rank_step;
+    }
+
+    std::span<MatchedSteps const> matches_;
+    std::vector<State> ranks_;
+    std::vector<std::size_t> absent_;  // by match: steps that are not posted
+    std::vector<Rank> active_;         // ranks that may have ready steps
+};
+
+/// Plays all ranks' plans against each other in the order that backends run them in, under rendezvous semantics:
+/// nothing is buffered. A step is posted when its predecessors are complete; it completes when all parties of its match
+/// are posted. Linear in the number of steps and parties.
+void check_deadlock(std::span<Plan const> all_ranks, std::span<MatchedSteps const> matches, Problems& problems) {
+    Simulation simulation(all_ranks, matches);
+    simulation.run();
+    std::vector<RankStep> const cycle = simulation.cycle();
+    if (cycle.empty()) {
+        return;
+    }
+    auto const name = [&](RankStep const& rank_step) {
+        return name_of(all_ranks[static_cast<std::size_t>(rank_step.rank)], rank_step.step);
+    };
+    std::string text = "deadlock:";
+    for (RankStep const& rank_step : cycle) {
+        text += fmt::format("{} {} waits for {}", &rank_step == &cycle.front() ? "" : ";", name(rank_step),
+                            name(simulation.missing_step(rank_step)));
+    }
+    problems.push_back({cycle.front().rank, cycle.front().step, std::move(text)});
+}
+
+}  // namespace
+}  // namespace validation
+
+std::vector<Problem> validate(std::span<Plan const> all_ranks) {
+    std::vector<Problem> problems;
+    validation::check_world(all_ranks, problems);
+    for (Plan const& plan : all_ranks) {
+        std::vector<Problem> own = validate_rank(plan);
+        std::move(own.begin(), own.end(), std::back_inserter(problems));
+    }
+    if (!problems.empty()) {
+        return problems;
+    }
+    std::vector<validation::MatchedSteps> const matches = validation::match_steps(all_ranks, problems);
+    if (problems.empty()) {
+        validation::check_deadlock(all_ranks, matches, problems);
+    }
+    return problems;
+}
+
+}  // namespace dlmb

@@ -1,0 +1,64 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Identity of a cell, one point of a sweep on one backend with one method: the join key of result lines, and what
+// --resume looks for.
+#pragma once
+
+#include "common/base/units.hpp"
+#include "common/formats/plan/world.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace dlmb::record {
+
+/// rotate: iterations take several sets of buffers in turn, together larger than the caches where memory and the number
+/// of sets allow it. warm: one set. flush: one set, and the caches are swept before every sample.
+enum class CacheMode : std::uint8_t { rotate, warm, flush };
+inline constexpr std::array every_cache_mode{CacheMode::rotate, CacheMode::warm, CacheMode::flush};
+[[nodiscard]] constexpr std::string_view name_of(CacheMode mode) {
+    constexpr std::array<std::string_view, every_cache_mode.size()> names{"rotate", "warm", "flush"};
+    return names.at(static_cast<std::size_t>(mode));
+}
+
+/// random: the coded payload of common/memory/payload.hpp, small integers for reductions.
+enum class Fill : std::uint8_t { random, zeros };
+inline constexpr std::array every_fill{Fill::random, Fill::zeros};
+[[nodiscard]] constexpr std::string_view name_of(Fill fill) {
+    return fill == Fill::random ? "random" : "zeros";
+}
+
+/// What was done about the caches in one cell.
+struct CacheUse {
+    CacheMode mode = CacheMode::rotate;
+    std::uint64_t slots = 0;  // sets of buffers that iterations take in turn; 0: it did not come to that
+    Bytes pool_bytes = 0;     // of all slots, most of any rank
+    Bytes cache_bytes = 0;    // largest that this memory is cached in on any rank; 0: the system does not say
+    Bytes flush_bytes = 0;    // swept before each sample
+    bool covers_llc = false;  // on every rank the slots together are three times that cache
+    bool operator==(CacheUse const&) const = default;
+};
+
+/// What identifies a cell, and nothing else: equal identities are the same measurement (used by --resume and as join
+/// key).
+struct CellIdentity {
+    std::string pattern;
+    std::string preset;                             // may be empty
+    std::map<std::string, std::string> parameters;  // resolved, all of them
+    std::string backend;
+    std::string method;
+    std::string memory;
+    std::string mode;  // name_of(Mode)
+    WorldShape world;
+    std::uint64_t seed = 1;
+    std::uint32_t draws = 1;
+    CacheMode cache = CacheMode::rotate;
+    Fill fill = Fill::random;
+    bool operator==(CellIdentity const&) const = default;
+};
+
+}  // namespace dlmb::record

@@ -1,0 +1,110 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Prepares points of the sweep and measures the cells of those that are visited in the same rounds: of one point, or
+// with --rounds-over sweep of as many as fit in memory. How much memory the buffers of a point take is decided by the
+// point and the machine, never by what else is measured.
+#pragma once
+
+#include "common/measure/runner.hpp"
+#include "common/memory/throttling.hpp"
+#include "common/run/cells.hpp"
+#include "common/run/derived_figures.hpp"
+#include "common/run/reporter.hpp"
+#include "common/run/resumed_cells.hpp"
+#include "common/run/traffic_setup.hpp"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dlmb::run {
+
+/// What this rank's buffers lie in.
+struct RankHardware {
+    measure::DeviceUse const& device;  // of this rank
+    Throttling const* throttling;      // of that device; nullptr: there is none
+    bool shared_gpu = false;           // with other ranks of the node
+    Bytes host_cache = 0;              // largest of a processor on any node; 0: unknown
+    std::vector<int> numa_nodes;       // of the processing units that this rank may run on
+};
+
+struct BufferChoice {
+    std::string why_not;   // not even one slot fits: reason for a skipped record; empty otherwise
+    record::CacheUse use;  // without it
+    bool shrunk = false;   // to what there is memory for
+    Bytes pool_limit = 0;  // what pools may take on any rank
+};
+
+/// What points take of a rank, the most of all ranks. All ranks must decide alike, so what goes in is the same on all.
+struct PointUse {
+    Bytes pools = 0;
+    std::uint64_t compiled_steps = 0;  // of all cells and positions: backends number them
+};
+
+/// What there was before the first point of a batch.
+struct PointLimits {
+    Bytes pool_limit = 0;  // what the buffers of one point may take
+    Bytes host_free = 0;   // on the node with the least; 0: unknown there
+};
+
+/// UCX tags tell 2^20 operations apart that are compiled at one time.
+inline constexpr std::uint64_t most_steps_of_a_batch = std::uint64_t{1} << 18U;
+
+/// Whether a point can be held ready beside others, so that its buffers are those that it would have alone and enough
+/// is left for what backends need. `host_free_now`: with `ready` in place, on the node with the least.
+[[nodiscard]] bool fits_beside(PointUse const& ready, PointUse const& next, PointLimits const& limits,
+                               Bytes host_free_now);
+
+class Batch {
+public:
+    /// The arguments must outlive it.
+    Batch(measure::LaunchShared const& launch, CellSource const& source, RankHardware const& hardware,
+          ResumedCells const& resumed, Reporter& reporter);
+
+    /// Collective, as run() is. Prepares a point, which must outlive it, and measures what is ready once no other point
+    /// shall join it. Cells that cannot run are reported as skipped.
+    void add(SweepPoint const& point);
+    /// Measures what is ready, and forgets it. Then says what the finished cells tell of each other.
+    void run();
+
+private:
+    /// A point with its traffic in buffers, so that its cells can be measured.
+    struct ReadyPoint {
+        SweepPoint const* point;
+        std::unique_ptr<MemorySpace> space;
+        Traffic traffic;  // without its plans, which are in `prepared`
+        record::CacheUse cache;
+        std::unique_ptr<measure::PreparedPoint> prepared;
+        std::optional<record::HostPages> pages;
+    };
+
+    void leave_out_finished(SweepPoint const& point, std::vector<measure::Cell>& cells);
+    /// With compute steps as long as each of the cells took without them.
+    void prepare_beside(SweepPoint const& point, std::string_view compute_time, std::vector<measure::Cell> cells);
+    void prepare(SweepPoint const& point, Pattern const& pattern, std::vector<measure::Cell> cells);
+    [[nodiscard]] ReadyPoint fill_buffers(SweepPoint const& point, std::unique_ptr<MemorySpace> space, Traffic traffic,
+                                          BufferChoice const& choice, std::span<measure::Cell const> cells);
+    /// Whether it can run.
+    bool compile(ReadyPoint const& ready, measure::Cell& cell);
+    void skip(SweepPoint const& point, measure::Cell const& cell, std::string const& reason);
+    [[nodiscard]] record::Record describe(ReadyPoint const& ready, measure::Cell const& cell) const;
+    void report(measure::Cell const& cell, record::CellResult const& result);
+
+    measure::LaunchShared const& launch_;
+    CellSource const& source_;
+    RankHardware const& hardware_;
+    ResumedCells const& resumed_;
+    Reporter& reporter_;
+    CellRelations relations_;
+    bool with_next_ = false;  // of the point before
+    std::deque<ReadyPoint> points_;
+    std::vector<measure::Cell> cells_;  // of all of these
+    PointUse ready_;
+    PointLimits limits_;
+};
+
+}  // namespace dlmb::run

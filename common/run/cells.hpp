@@ -1,0 +1,79 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The backends that a launch measures and the memory they measure in, and the cells of one point of a sweep: which
+// (backend, method) pairs are asked for.
+#pragma once
+
+#include "common/backend_kit/chooser.hpp"
+#include "common/formats/record/record.hpp"
+#include "common/measure/cell.hpp"
+#include "common/measure/environment/capture.hpp"
+#include "common/run/sweep.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dlmb::run {
+
+/// Collective. Throws UsageError on every rank where `problem`, of any rank, is not empty.
+void require_usable(Bootstrap& bootstrap, std::string const& problem);
+
+/// A backend that the launch was asked for: open, or the reason why it is not.
+struct OpenedBackend {
+    std::string name;
+    std::shared_ptr<Backend> backend;  // nullptr: `why_not` says it
+    std::string why_not;
+    bool only_beside = false;  // runs nothing but what --beside names
+    std::shared_ptr<Backend>
+        with_beside{};  // together with the backend of that; nullptr: it is the same, or not usable
+};
+
+/// Collective. nullptr with a reason unless every rank has this memory.
+[[nodiscard]] std::unique_ptr<MemorySpace> memory_on_all_ranks(Bootstrap& bootstrap, MemoryKind kind,
+                                                               std::string& why_not);
+
+/// Collective. What --use-table chooses by; nullptr: the option was not given. Throws UsageError, on all ranks, where
+/// the file cannot be read on one of them or the table holds for another system than this one.
+[[nodiscard]] std::unique_ptr<Chooser> open_chooser(Bootstrap& bootstrap, Options const& options,
+                                                    record::Environment const& environment);
+
+/// Collective. Without --backend: every backend that this launch can use. With it: those, usable or not. `chooser`
+/// outlives them.
+[[nodiscard]] std::vector<OpenedBackend> open_backends(Bootstrap& bootstrap, Options const& options,
+                                                       Chooser const* chooser);
+
+/// Rank 0 prints it on standard error, where there is a device, its memory is asked for and mpi runs.
+void note_device_path(Bootstrap const& bootstrap, std::span<OpenedBackend const> backends, Options const& options);
+
+/// What the cells of a launch are chosen by.
+struct CellSource {
+    PatternType const& type;
+    Options const& options;
+    WorldShape world;
+    std::vector<OpenedBackend> const& backends;
+    bool assumed_nodes = false;  // `world` has other nodes than this launch
+};
+
+struct PointCells {
+    struct Skipped {
+        measure::Cell cell;
+        std::string reason;
+    };
+    std::vector<measure::Cell> able;  // nothing is compiled
+    std::vector<Skipped> skipped;     // cannot run here
+};
+
+/// Draws that a launch compiles of this traffic.
+[[nodiscard]] std::uint32_t draws_of(Pattern const& pattern, Options const& options);
+
+/// Throws UsageError for a requested method that none of the usable backends has.
+void check_methods(std::span<OpenedBackend const> backends, Options const& options);
+
+[[nodiscard]] PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern const& pattern);
+
+/// What a result line says of this cell whatever measuring it gives.
+[[nodiscard]] record::Record record_of(measure::Cell const& cell);
+
+}  // namespace dlmb::run

@@ -1,0 +1,192 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/run/chooser/table_chooser.hpp"
+
+#include "common/base/error.hpp"
+#include "common/formats/table/provenance.hpp"
+#include "common/formats/table/table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace dlmb::tuning {
+namespace {
+
+/// nullopt: nothing that a table chooses for.
+std::optional<TunedOperation> operation_of(StepTraits const& step) {
+    bool const has_shares = step.kind != OperationKind::exchange && !step.uniform.value_or(true);
+    if (has_shares) {
+        return std::nullopt;  // rules are of the calls for equal parts: a vector form is another call
+    }
+    switch (step.kind) {
+    case OperationKind::exchange:
+        return TunedOperation::exchange;
+    case OperationKind::send:
+    case OperationKind::recv:
+        return TunedOperation::sendrecv;
+    case OperationKind::all_reduce:
+        return TunedOperation::allreduce;
+    case OperationKind::reduce_scatter:
+        return TunedOperation::reduce_scatter;
+    case OperationKind::all_gather:
+        return TunedOperation::allgather;
+    case OperationKind::broadcast:
+        return TunedOperation::broadcast;
+    case OperationKind::reduce:
+    case OperationKind::gather:
+    case OperationKind::scatter:
+    case OperationKind::barrier:
+    case OperationKind::compute:
+        break;
+    }
+    return std::nullopt;
+}
+
+/// `backend`: empty: the table selects it.
+Query query_of(TunedOperation operation, StepTraits const& step, std::string_view backend) {
+    Query query;
+    query.backend = backend;
+    query.operation = operation;
+    query.bytes = step.bytes;
+    query.ranks = static_cast<std::uint64_t>(step.ranks);
+    query.nodes = static_cast<std::uint64_t>(step.nodes);
+    query.memory = name_of(step.memory);
+    query.dtype = step.element ? name_of(*step.element) : std::string_view{};
+    query.reduction = step.reduction ? name_of(*step.reduction) : std::string_view{};
+    query.in_place = step.in_place;
+    query.uniform = operation == TunedOperation::exchange ? step.uniform : std::nullopt;
+    query.imbalance = step.imbalance;
+    return query;
+}
+
+/// What of a choice no --method says; empty: all of it is in the method.
+std::string beyond_method(Choice const& choice, MethodChoice const& method) {
+    if (choice.algorithm && method.name != algorithm_method) {
+        return fmt::format("it names algorithm '{}' beside method '{}'; a method that takes it is written {}:CALL={}",
+                           choice.algorithm->name, choice.method, algorithm_method, choice.algorithm->name);
+    }
+    if (choice.algorithm && std::none_of(method.knobs.begin(), method.knobs.end(),
+                                         [&](auto const& knob) { return knob.second == choice.algorithm->name; })) {
+        return fmt::format("method '{}' contradicts its algorithm {}", choice.method, choice.algorithm->name);
+    }
+    ChoiceParams const said = params_of(method.knobs);
+    if (std::string const name = contradiction(said, choice.params); !name.empty()) {
+        return fmt::format("method '{}' contradicts its {}", choice.method, name);
+    }
+    ChoiceParams params = choice.params;
+    std::erase_if(params.knobs, [&](auto const& knob) { return said.knobs.contains(knob.first); });
+    if (!params.knobs.empty()) {
+        return fmt::format("it sets {}, which a library that runs already does not read", params.knobs.begin()->first);
+    }
+    bool const forces = method.name == algorithm_method && method.knobs.contains("protocol") &&
+                        method.knobs.contains("channels") == params.channels.has_value();
+    if (!forces && (!params.protocol.empty() || params.channels)) {
+        return "it sets protocol or channels, which only a tuner plugin can (dlmb_tune export --to nccl)";
+    }
+    return "";
+}
+
+std::string rules_text(Match const& match) {
+    if (match.select != nullptr && match.method != nullptr) {
+        return match.select->id + "+" + match.method->id;
+    }
+    return match.deciding()->id;
+}
+
+}  // namespace
+
+TableChooser::TableChooser(TuningTable table) : table_(std::move(table)), index_(table_), digest_(digest_of(table_)) {
+    for (Rule const& rule : table_.rules) {
+        try {
+            (void)parse_method(rule.choose.method);
+        } catch (UsageError const& error) {
+            throw UsageError(fmt::format("tuning table, rule {}: {}", rule.id, error.what()));
+        }
+    }
+}
+
+std::vector<std::string> TableChooser::backends() const {
+    std::set<std::string> names;
+    for (Rule const& rule : table_.rules) {
+        if (rule.scope == select_scope) {
+            names.insert(rule.choose.backend);
+        }
+    }
+    for (auto const& [memory, backend] : table_.policy.baseline) {
+        names.insert(backend);
+    }
+    return {names.begin(), names.end()};
+}
+
+std::vector<MethodChoice> TableChooser::methods_of(std::string_view backend) const {
+    std::vector<MethodChoice> methods;
+    for (Rule const& rule : table_.rules) {
+        MethodChoice method = parse_method(rule.choose.method);
+        if (rule.choose.backend == backend && std::find(methods.begin(), methods.end(), method) == methods.end()) {
+            methods.push_back(std::move(method));
+        }
+    }
+    return methods;
+}
+
+namespace {
+
+Match match_of(RuleIndex const& index, StepTraits const& step, std::string_view backend) {
+    auto const operation = operation_of(step);
+    return operation ? index.find(query_of(*operation, step, backend)) : Match{};
+}
+
+StepChoice choice_of(Match const& match) {
+    Choice const& choice = match.deciding()->choose;
+    MethodChoice const method = parse_method(choice.method);
+    return {choice.backend, method, rules_text(match), beyond_method(choice, method)};
+}
+
+}  // namespace
+
+StepChoice TableChooser::choose(StepTraits const& step) const {
+    Match const match = match_of(index_, step, "");
+    return match ? choice_of(match) : baseline(step.memory);
+}
+
+StepChoice TableChooser::choose_within(std::string_view backend, StepTraits const& step) const {
+    Match const match = match_of(index_, step, backend);
+    return match ? choice_of(match) : StepChoice{std::string(backend), {}, "", ""};
+}
+
+std::vector<PricedChoice> TableChooser::priced_choices(StepTraits const& step) const {
+    Match const match = match_of(index_, step, "");
+    if (match.select == nullptr || !match.select->evidence) {
+        return {{choose(step), 0}};
+    }
+    Evidence const& evidence = *match.select->evidence;
+    std::vector<PricedChoice> all{{choice_of(match), evidence.choice_ns}};
+    StepChoice const standard = baseline(step.memory);
+    for (std::string const& backend : backends()) {
+        Rule const* const inside = match_of(index_, step, backend).method;
+        bool const priced = inside != nullptr && inside->evidence;
+        if (backend == all.front().choice.backend) {
+            continue;
+        }
+        if (backend == standard.backend) {
+            all.push_back(
+                {choose_within(backend, step), evidence.default_ns * (priced ? 1 - inside->evidence->gain : 1)});
+        } else if (priced && inside->evidence->sizes == evidence.sizes) {
+            all.push_back({choose_within(backend, step), inside->evidence->choice_ns});
+        }
+    }
+    return all;
+}
+
+StepChoice TableChooser::baseline(MemoryKind memory) const {
+    auto const found = table_.policy.baseline.find(std::string(name_of(memory)));
+    if (found == table_.policy.baseline.end()) {
+        return {
+            "none", {}, "", fmt::format("the table's policy.baseline names no backend for {} memory", name_of(memory))};
+    }
+    return {found->second, {}, "", ""};
+}
+
+}  // namespace dlmb::tuning

@@ -1,0 +1,269 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/run/derived_figures.hpp"
+
+#include "common/base/units.hpp"
+#include "patterns/beside.hpp"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace dlmb::run {
+namespace {
+
+double statistic(record::Record const& cell, char const* name) {
+    auto const found = cell.statistics.find(name);
+    return found == cell.statistics.end() ? 0 : found->second;
+}
+
+double median_us(record::Record const& cell) {
+    return cell.result.status == record::Status::ok ? cell.result.time.median / nanoseconds_per_microsecond : 0;
+}
+
+bool has_compute_steps(record::Record const& cell) {
+    return statistic(cell, "compute_us") > 0;
+}
+
+std::string beside_value(record::Record const& cell) {
+    auto const found = cell.identity.parameters.find(std::string(beside_parameter.name));
+    return found == cell.identity.parameters.end() ? std::string(beside_parameter.value) : found->second;
+}
+
+Beside beside_in(record::Record const& cell) {
+    return dlmb::beside_of(Parameters{{std::string(beside_parameter.name), beside_value(cell)}});
+}
+
+/// All methods of a cell's traffic with this value of the parameter, on this backend.
+std::string alone_key(record::Record const& cell, std::string const& beside, std::string_view backend) {
+    record::CellIdentity identity = cell.identity;
+    identity.backend = backend;
+    identity.method = "";
+    identity.draws = 0;  // the second part has no routing that could be drawn
+    if (auto const found = identity.parameters.find(std::string(beside_parameter.name));
+        found != identity.parameters.end()) {
+        found->second = beside;
+    }
+    return "alone " + record::cell_id(identity, {});
+}
+
+/// Where the two parts of a cell that has both are measured alone.
+struct Parts {
+    std::string main;
+    std::string beside;
+    bool pair = false;  // of backends: the second part has one method
+};
+
+Parts parts_of(record::Record const& together) {
+    std::string const& backend = together.identity.backend;
+    std::size_t const plus = backend.find('+');
+    bool const pair = plus != std::string::npos;
+    std::string const second = pair ? backend.substr(plus + 1, backend.find('/', plus) - plus - 1) : backend;
+    return {alone_key(together, std::string(beside_parameter.value), backend.substr(0, plus)),
+            alone_key(together, beside_alone(beside_value(together)), second), pair};
+}
+
+}  // namespace
+
+void add_exposed_times(record::Record& cell) {
+    double const iteration_us = median_us(cell);
+    if (!(iteration_us > 0) || !has_compute_steps(cell)) {
+        return;
+    }
+    double const compute_us = statistic(cell, "compute_us");
+    cell.statistics["exposed_us"] = iteration_us - compute_us;
+    cell.statistics["bubble_ratio"] = 1 - compute_us / iteration_us;
+}
+
+std::string CellRelations::communication_key(record::Record const& cell) const {
+    record::CellIdentity identity = cell.identity;
+    std::erase_if(identity.parameters, [&](auto const& parameter) { return sets_compute(type_, parameter.first); });
+    return "communication " + record::cell_id(identity, {});
+}
+
+void CellRelations::add(record::Record const& cell) {
+    double const us = median_us(cell);
+    if (!(us > 0)) {
+        return;
+    }
+    if (!has_compute_steps(cell)) {
+        std::string const key = communication_key(cell);
+        communication_us_[key] = us;
+        found(key);
+    }
+    if (has_beside(type_) && beside_in(cell) != Beside::together) {
+        std::string const key = alone_key(cell, beside_value(cell), cell.identity.backend);
+        Alone& alone = alone_[key];
+        alone.us[cell.identity.method] = us;
+        if (cell.is_default) {
+            alone.standard = cell.identity.method;
+        }
+        found(key);
+    }
+}
+
+void CellRelations::found(std::string const& key) {
+    auto const [first, last] = awaited_.equal_range(key);
+    std::for_each(first, last, [&](auto const& entry) { due_.insert(entry.second); });
+}
+
+double CellRelations::communication_us(record::Record const& cell) const {
+    auto const alone = communication_us_.find(communication_key(cell));
+    return alone == communication_us_.end() ? 0 : alone->second;
+}
+
+void CellRelations::add_overlap(record::Record& cell) const {
+    cell.statistics.merge(overlap_of(cell));
+}
+
+CellRelations::Figures CellRelations::overlap_of(record::Record const& cell) const {
+    double const iteration_us = median_us(cell);
+    double const alone_us = communication_us(cell);
+    if (!has_compute_steps(cell) || !(iteration_us > 0) || !(alone_us > 0)) {
+        return {};
+    }
+    double const makespan_us = statistic(cell, "ideal_makespan_us");
+    double const without_communication_us = makespan_us > 0 ? makespan_us : statistic(cell, "compute_us");
+    return {{"communication_us", alone_us},
+            {"overlap_ratio", 1 - (iteration_us - without_communication_us) / alone_us}};
+}
+
+CellRelations::Figures CellRelations::interference_of(record::Record const& together) const {
+    Parts const parts = parts_of(together);
+    std::string const& method = together.identity.method;
+    double const main = alone_us(parts.main, method);
+    double const beside = parts.pair ? alone_us(parts.beside) : alone_us(parts.beside, method);
+    double const us = median_us(together);
+    if (!(main > 0) || !(beside > 0) || !(us > 0)) {
+        return {};
+    }
+    return {{"main_alone_us", main},
+            {"beside_alone_us", beside},
+            {"interference", us / std::max(main, beside)},
+            {"overlap_share", (main + beside - us) / std::min(main, beside)}};
+}
+
+double CellRelations::alone_us(std::string const& key, std::string const& method) const {
+    auto const found = alone_.find(key);
+    if (found == alone_.end()) {
+        return 0;
+    }
+    Alone const& alone = found->second;
+    auto const same = alone.us.find(method);
+    auto const standard = alone.us.find(alone.standard);
+    return same != alone.us.end() ? same->second : standard != alone.us.end() ? standard->second : 0;
+}
+
+double CellRelations::alone_us(std::string const& key) const {
+    auto const found = alone_.find(key);
+    return found == alone_.end() || found->second.us.size() != 1 ? 0 : found->second.us.begin()->second;
+}
+
+void CellRelations::await(record::Record cell, std::string title) {
+    bool const lacks_overlap =
+        !type_.compute_parameters.empty() && has_compute_steps(cell) && cell.statistics.count("overlap_ratio") == 0;
+    bool const lacks_interference = beside_in(cell) == Beside::together && cell.statistics.count("interference") == 0;
+    if (!(median_us(cell) > 0) || (!lacks_overlap && !lacks_interference)) {
+        return;
+    }
+    std::size_t const number = next_++;
+    if (lacks_overlap) {
+        awaited_.emplace(communication_key(cell), number);
+    }
+    if (lacks_interference) {
+        Parts const parts = parts_of(cell);
+        awaited_.emplace(parts.main, number);
+        awaited_.emplace(parts.beside, number);
+    }
+    cell.result.samples_ns = {};
+    awaiting_.emplace(number, Awaiting{std::move(cell), std::move(title)});
+    due_.insert(number);
+}
+
+std::vector<CellRelations::Completed> CellRelations::completed() {
+    std::vector<Completed> all;
+    for (std::size_t const number : std::exchange(due_, {})) {
+        auto const found = awaiting_.find(number);
+        if (found == awaiting_.end()) {
+            continue;
+        }
+        auto& [cell, title] = found->second;
+        Figures figures = beside_in(cell) == Beside::together ? interference_of(cell) : overlap_of(cell);
+        if (!figures.empty()) {
+            cell.statistics.insert(figures.begin(), figures.end());
+            all.push_back({std::move(cell), std::move(title), std::move(figures)});
+            awaiting_.erase(found);
+        }
+    }
+    return all;
+}
+
+std::string overlap_line(record::Record const& cell) {
+    if (cell.statistics.count("exposed_us") == 0) {
+        return "";
+    }
+    std::string text =
+        fmt::format("# compute {:.3f} us, exposed {:.3f} us, bubble ratio {:.3f}", statistic(cell, "compute_us"),
+                    statistic(cell, "exposed_us"), statistic(cell, "bubble_ratio"));
+    if (cell.statistics.count("ideal_makespan_us") > 0) {
+        text += fmt::format("; without communication makespan {:.3f} us, bubble ratio {:.3f}",
+                            statistic(cell, "ideal_makespan_us"), statistic(cell, "ideal_bubble_ratio"));
+    }
+    if (cell.statistics.count("overlap_ratio") > 0) {
+        text += fmt::format("; communication alone {:.3f} us, overlap ratio {:.3f}",
+                            statistic(cell, "communication_us"), statistic(cell, "overlap_ratio"));
+    }
+    return text + "\n";
+}
+
+std::string interference_line(record::Record const& cell) {
+    auto const found = cell.statistics.find("interference");
+    if (found == cell.statistics.end()) {
+        return "";
+    }
+    return fmt::format("# alone {:.3f} us, beside alone {:.3f} us: interference {:.3f}, overlap share {:.3f}\n",
+                       cell.statistics.at("main_alone_us"), cell.statistics.at("beside_alone_us"), found->second,
+                       cell.statistics.at("overlap_share"));
+}
+
+void add_packing_times(record::Record& cell) {
+    double wire_us = 0;
+    bool packs = false;
+    for (record::PhaseResult const& timed : cell.result.phases) {
+        auto const known = std::find_if(cell.phases.begin(), cell.phases.end(),
+                                        [&](auto const& phase) { return phase.label == timed.label; });
+        double const us = timed.time.median / nanoseconds_per_microsecond;
+        if (known == cell.phases.end() || us <= 0) {
+            continue;
+        }
+        if (known->plain_copy && (timed.label == "pack" || timed.label == "unpack")) {
+            packs = true;
+            cell.statistics[fmt::format("time_{}_us", timed.label)] = us;
+            cell.statistics[fmt::format("{}_of_copy", timed.label)] = known->plain_copy->time_ns / timed.time.median;
+        } else if (known->traffic.payload_bytes > 0) {
+            wire_us += us;
+        }
+    }
+    if (packs) {
+        cell.statistics["time_wire_us"] = wire_us;
+    }
+}
+
+std::string packing_line(record::Record const& cell) {
+    auto const wire_us = cell.statistics.find("time_wire_us");
+    if (wire_us == cell.statistics.end()) {
+        return "";
+    }
+    auto const phase = [&](char const* name) -> std::string {
+        auto const us = cell.statistics.find(fmt::format("time_{}_us", name));
+        return us == cell.statistics.end()
+                   ? ""
+                   : fmt::format(", time_{} {:.3f} us ({:.2f} of copy bandwidth)", name, us->second,
+                                 cell.statistics.at(fmt::format("{}_of_copy", name)));
+    };
+    return fmt::format("# time_wire {:.3f} us{}{}\n", wire_us->second, phase("pack"), phase("unpack"));
+}
+
+}  // namespace dlmb::run

@@ -1,0 +1,252 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/run/replay/rescale.hpp"
+
+#include "common/base/error.hpp"
+#include "common/formats/plan/group_index.hpp"
+#include "common/formats/plan/traffic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace dlmb::run::replay {
+namespace {
+
+/// Bytes from each rank of a group to each.
+using Matrix = std::vector<std::vector<Bytes>>;
+using Members = std::vector<Rank>;
+
+/// The recorded exchanges, as matrices: the n-th one of a group.
+class Exchanges {
+public:
+    explicit Exchanges(std::span<Plan const> recorded) {
+        for (Plan const& plan : recorded) {
+            std::vector<std::size_t> before(plan.groups.size());
+            for (Step const& step : plan.steps) {
+                if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
+                    add(plan, *exchange, before.at(exchange->group)++);
+                }
+            }
+        }
+    }
+    [[nodiscard]] Matrix const& of(Members const& members, std::size_t number) const {
+        return matrices_.at({members, number});
+    }
+
+private:
+    void add(Plan const& plan, Exchange const& exchange, std::size_t number) {
+        Group const& group = plan.groups[exchange.group];
+        Matrix& matrix = matrices_[{group.members, number}];
+        matrix.resize(group.members.size(), std::vector<Bytes>(group.members.size()));
+        auto& row = matrix.at(static_cast<std::size_t>(rank_in(group, plan.me).value()));
+        for (Block const& block : exchange.send) {
+            row.at(static_cast<std::size_t>(block.peer)) = block.bytes;
+        }
+    }
+
+    std::map<std::pair<Members, std::size_t>, Matrix> matrices_;
+};
+
+/// A group in the new world, and which recorded place each of its places stands for.
+struct NewGroup {
+    Members members;
+    std::vector<std::size_t> places;
+    std::size_t recorded = 0;  // members
+};
+
+/// How far [one * one_width, (one + 1) * one_width) and the same of the other lie over each other.
+double overlap(std::size_t one, std::size_t one_width, std::size_t other, std::size_t other_width) {
+    std::size_t const first = std::max(one * one_width, other * other_width);
+    std::size_t const last = std::min((one + 1) * one_width, (other + 1) * other_width);
+    return last > first ? static_cast<double>(last - first) : 0;
+}
+
+/// Bytes from place `from` to place `to` of the new group. Both ends compute it in the same order, so they agree.
+Bytes block_bytes(Matrix const& matrix, NewGroup const& group, Rescale how, std::size_t from, std::size_t to) {
+    std::size_t const old_size = group.recorded;
+    std::size_t const new_size = group.members.size();
+    if (how == Rescale::truncate || old_size == new_size) {
+        return matrix[group.places[from]][group.places[to]];
+    }
+    auto const scale = static_cast<double>(old_size) * static_cast<double>(new_size);
+    double sum = 0;
+    if (how == Rescale::uniform) {
+        for (auto const& row : matrix) {
+            sum += static_cast<double>(std::accumulate(row.begin(), row.end(), Bytes{0}));
+        }
+        return static_cast<Bytes>(std::llround(sum / scale));
+    }
+    if (new_size > old_size) {
+        double const copies = static_cast<double>(new_size) / static_cast<double>(old_size);
+        return static_cast<Bytes>(
+            std::llround(static_cast<double>(matrix[group.places[from]][group.places[to]]) / copies));
+    }
+    for (std::size_t row = 0; row < old_size; ++row) {
+        double const weight = overlap(row, new_size, from, old_size);
+        for (std::size_t column = 0; weight > 0 && column < old_size; ++column) {
+            sum += weight * overlap(column, new_size, to, old_size) * static_cast<double>(matrix[row][column]);
+        }
+    }
+    return static_cast<Bytes>(std::llround(sum / scale));
+}
+
+class Rescaler {
+public:
+    Rescaler(std::span<Plan const> recorded, int ranks, Rescale how)
+        : recorded_(recorded), ranks_(ranks), how_(how), exchanges_(recorded) {}
+
+    Plan plan_of(Rank rank) const {
+        auto const before = static_cast<int>(recorded_.size());
+        Plan const& source = recorded_[static_cast<std::size_t>(rank % before)];
+        Rank const shift = rank - rank % before;  // of the copy that this rank is in
+        Plan plan;
+        plan.me = rank;
+        std::vector<NewGroup> groups;
+        for (Group const& group : source.groups) {
+            groups.push_back(new_group(group, shift));
+            plan.groups.push_back({groups.back().members});
+        }
+        std::vector<std::size_t> number(groups.size());
+        for (Step step : source.steps) {
+            if (auto* exchange = std::get_if<Exchange>(&step.operation)) {
+                GroupId const id = exchange->group;
+                rescale(*exchange, groups[id], exchanges_.of(source.groups[id].members, number[id]++), rank);
+            } else if (auto* send = std::get_if<Send>(&step.operation)) {
+                send->to.peer = new_place(source, groups[send->group], send->group, send->to.peer, shift);
+            } else if (auto* recv = std::get_if<Recv>(&step.operation)) {
+                recv->from.peer = new_place(source, groups[recv->group], recv->group, recv->from.peer, shift);
+            } else {
+                std::visit([&](auto& operation) { rescale_collective(source, operation, groups, shift); },
+                           step.operation);
+            }
+            plan.steps.push_back(std::move(step));
+        }
+        return without(std::move(plan), [](Step const& step) {
+            auto const* send = std::get_if<Send>(&step.operation);
+            auto const* recv = std::get_if<Recv>(&step.operation);
+            return (send != nullptr && send->to.peer == nobody) || (recv != nullptr && recv->from.peer == nobody);
+        });
+    }
+
+private:
+    static constexpr Rank nobody = -1;
+
+    [[nodiscard]] NewGroup new_group(Group const& group, Rank shift) const {
+        NewGroup result{{}, {}, group.members.size()};
+        auto const before = static_cast<Rank>(recorded_.size());
+        bool const is_world = group.members.size() == recorded_.size();
+        for (Rank copy = is_world ? 0 : shift; copy < (is_world ? std::max(ranks_, before) : shift + before);
+             copy += before) {
+            for (std::size_t place = 0; place < group.members.size(); ++place) {
+                if (group.members[place] + copy < ranks_) {
+                    result.members.push_back(group.members[place] + copy);
+                    result.places.push_back(place);
+                }
+            }
+        }
+        return result;
+    }
+
+    /// Of a recorded place; `nobody` where that rank is left out.
+    [[nodiscard]] static Rank new_place(Plan const& source, NewGroup const& group, GroupId id, Rank peer, Rank shift) {
+        Rank const rank = world_rank(source, id, peer) + shift;
+        auto const found = std::find(group.members.begin(), group.members.end(), rank);
+        return found == group.members.end() ? nobody : static_cast<Rank>(found - group.members.begin());
+    }
+
+    void rescale(Exchange& exchange, NewGroup const& group, Matrix const& matrix, Rank rank) const {
+        auto const me = static_cast<std::size_t>(std::find(group.members.begin(), group.members.end(), rank) -
+                                                 group.members.begin());
+        exchange.send.clear();
+        exchange.recv.clear();
+        for (std::size_t peer = 0; peer < group.members.size(); ++peer) {
+            if (Bytes const bytes = block_bytes(matrix, group, how_, me, peer); bytes > 0) {
+                exchange.send.push_back({static_cast<Rank>(peer), 0, bytes});
+            }
+            if (Bytes const bytes = block_bytes(matrix, group, how_, peer, me); bytes > 0) {
+                exchange.recv.push_back({static_cast<Rank>(peer), 0, bytes});
+            }
+        }
+    }
+
+    void rescale_collective(Plan const& source, auto& operation, std::vector<NewGroup> const& groups,
+                            Rank shift) const {
+        if constexpr (requires { operation.root; }) {
+            NewGroup const& group = groups[operation.group];
+            bool const is_world = group.recorded == recorded_.size();
+            Rank const place = new_place(source, group, operation.group, operation.root, is_world ? 0 : shift);
+            operation.root = place == nobody ? 0 : place;
+        }
+        if constexpr (requires { operation.shares; }) {
+            NewGroup const& group = groups[operation.group];
+            if (group.members.size() == group.recorded) {
+                return;
+            }
+            if (has_uneven_shares(operation)) {
+                throw UsageError(
+                    "--rescale: a collective has uneven parts, which are known for the recorded ranks only");
+            }
+            Bytes const now = group.members.size();
+            Bytes const part = operation.bytes / group.recorded;
+            Bytes const step = now * size_of(operation.element);
+            operation.bytes = how_ == Rescale::truncate ? part * now : (operation.bytes + step - 1) / step * step;
+            if (!operation.shares.empty()) {
+                operation.shares.assign(now, operation.bytes / now);
+            }
+        }
+    }
+
+    std::span<Plan const> recorded_;
+    int ranks_;
+    Rescale how_;
+    Exchanges exchanges_;
+};
+
+}  // namespace
+
+std::vector<Plan> rescaled(std::span<Plan const> recorded, int ranks, Rescale how) {
+    auto const before = static_cast<int>(recorded.size());
+    if (ranks > before && how == Rescale::truncate) {
+        throw UsageError(fmt::format("--rescale truncate: leaves ranks out, and {} are more than the {} of the plan",
+                                     ranks, before));
+    }
+    if (ranks > before && ranks % before != 0) {
+        throw UsageError(fmt::format("--rescale: {} ranks are no multiple of the {} of the plan", ranks, before));
+    }
+    Rescaler const rescaler(recorded, ranks, how);
+    std::vector<Plan> plans;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        plans.push_back(rescaler.plan_of(rank));
+    }
+    return plans;
+}
+
+Plan without(Plan plan, std::function<bool(Step const&)> const& is_left_out) {
+    std::vector<std::vector<StepId>> stands_for(plan.steps.size());  // by old step: the new ones to wait for
+    std::vector<Step> kept;
+    for (std::size_t id = 0; id < plan.steps.size(); ++id) {
+        Step& step = plan.steps[id];
+        std::vector<StepId> after;
+        for (StepId const before : step.after) {
+            after.insert(after.end(), stands_for[before].begin(), stands_for[before].end());
+        }
+        std::sort(after.begin(), after.end());
+        after.erase(std::unique(after.begin(), after.end()), after.end());
+        if (is_left_out(step)) {
+            stands_for[id] = std::move(after);
+            continue;
+        }
+        stands_for[id] = {static_cast<StepId>(kept.size())};
+        step.after = std::move(after);
+        kept.push_back(std::move(step));
+    }
+    plan.steps = std::move(kept);
+    return plan;
+}
+
+}  // namespace dlmb::run::replay

@@ -1,0 +1,30 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The plans of this rank in a launch: what it sends is computed, what it receives is told by its peers, once.
+#pragma once
+
+#include "common/bootstrap/bootstrap.hpp"
+#include "common/formats/record/record.hpp"
+#include "patterns/pattern.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlmb::run {
+
+struct Traffic {
+    std::vector<Plan> plans;  // of this rank, one per draw; the same buffers in all, sizes may differ
+    TrafficSummary total;     // over all ranks, mean over draws
+    std::vector<record::PhaseTraffic> phases;
+    std::map<std::string, double> statistics;  // realised skew, mean over draws
+    OsuProgram osu;
+};
+
+/// Collective. Memory stays O(ranks).
+[[nodiscard]] Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern,
+                                      std::span<std::string_view const> phases, std::uint64_t seed,
+                                      std::uint32_t draws);
+
+}  // namespace dlmb::run

@@ -1,0 +1,102 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the readers of all formats share while they fill in a trace, and the list of formats.
+#pragma once
+
+#include "common/formats/input/json_scan.hpp"
+#include "common/formats/plan/world.hpp"
+#include "common/tools/plan/trace.hpp"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace dlmb::trace {
+
+using input::each_input;
+using input::Input;
+using input::Json;
+using input::JsonPieces;
+using input::parse_piece;
+using input::Place;
+using input::scan_json;
+using input::scan_json_lines;
+using input::whole_number;
+
+/// What a user says of a trace that does not say it: the only way in which something missing is filled in.
+struct Assumptions {
+    std::optional<int> ranks;    // of the run, and of each group without a size
+    std::optional<Dtype> dtype;  // of formats that tell bytes alone
+};
+
+class Builder {
+public:
+    explicit Builder(Assumptions assumptions) : assumptions_(std::move(assumptions)) {}
+
+    [[nodiscard]] Assumptions const& assumptions() const { return assumptions_; }
+    [[nodiscard]] Trace& trace() { return trace_; }
+
+    /// The same number for the same group.
+    [[nodiscard]] TraceGroupId group(TraceGroup group);
+    /// Refuses a rank that another file had; `file` is named then.
+    void add(std::string_view file, RankProgram program);
+    /// The run has at least this many ranks.
+    void world_of(int ranks) { trace_.ranks = std::max(trace_.ranks, ranks); }
+    void incomplete(std::string reason);
+    void leave_out(std::string_view what, std::uint64_t times = 1) { trace_.left_out[std::string(what)] += times; }
+    void note(std::string_view what, std::uint64_t times = 1) { trace_.notes[std::string(what)] += times; }
+
+    /// The trace after the last file: groups that are everybody get their members, missing ranks are named, and what
+    /// one rank sends is compared with what another expects.
+    [[nodiscard]] Trace finish();
+
+private:
+    void check_ranks();
+    void check_groups(RankProgram const& program);
+    void forget_wrong_times();
+    void fill_groups();
+
+    Assumptions assumptions_;
+    Trace trace_;
+    std::set<std::string> reasons_;
+    std::set<Rank> seen_;
+};
+
+/// Reads the files of one format.
+class Reader {
+public:
+    Reader() = default;
+    Reader(Reader const&) = delete;
+    Reader& operator=(Reader const&) = delete;
+    Reader(Reader&&) = delete;
+    Reader& operator=(Reader&&) = delete;
+    virtual ~Reader() = default;
+    virtual void read(Input& input) = 0;
+    /// After the last file.
+    virtual void finish() {}
+};
+
+/// `suits`: whether a file begins like one of the format; `head` is its first 64 KiB.
+struct Format {
+    std::string_view name;
+    std::string_view description;
+    bool (*suits)(std::string_view name, std::string_view head);
+    std::unique_ptr<Reader> (*make)(Builder& builder);
+};
+
+/// a * b; nothing for what is beyond 2^63 - 1.
+[[nodiscard]] std::optional<Bytes> product(Bytes a, Bytes b);
+/// The same; refuses what is beyond.
+[[nodiscard]] Bytes product(Input const& input, std::string_view where, Bytes a, Bytes b);
+
+/// The number that a file name tells of its rank: "rank-3.pt.trace.json", "trace_3.json.gz", "3.json", "x.3.et".
+[[nodiscard]] std::optional<Rank> rank_of_name(std::string_view name);
+
+/// Equal parts for `ranks` ranks, or nothing where `bytes` is no multiple.
+[[nodiscard]] std::optional<Bytes> equal_part(Bytes bytes, int ranks);
+
+}  // namespace dlmb::trace

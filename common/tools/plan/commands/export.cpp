@@ -1,0 +1,116 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_trace export PLAN --to FORMAT -o OUTPUT: a plan in the format of another program, and what that format loses.
+#include "common/base/command_line/exit_codes.hpp"
+#include "common/base/command_line/subcommands.hpp"
+#include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
+#include "common/formats/plan_file/plan_file.hpp"
+#include "common/tools/plan/commands/run_trace.hpp"
+#include "common/tools/plan/exports/exports.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace dlmb::trace::commands {
+namespace {
+
+class Export {
+public:
+    void add_options(CLI::App& parser) {
+        parser.add_option("PLAN", plan_, "file of --plan json or of dlmb_trace import")->required();
+        std::string formats;
+        for (trace::ExportFormat const& format : trace::all_export_formats()) {
+            formats += fmt::format("{}{}", formats.empty() ? "" : ", ", format.name);
+        }
+        parser.add_option("--to", format_, "format: " + formats)->required();
+        parser
+            .add_option("-o,--output", output_,
+                        "the file (-: standard output), or of chakra and param the folder of a file per rank")
+            ->required();
+        parser.add_option("--phase", phase_, "only the steps of this phase (the label up to its first dot)");
+        parser.footer(export_text());
+    }
+
+    [[nodiscard]] int run() const {
+        trace::ExportFormat const& format = format_named();
+        std::vector<Plan> const held = read_plan_file(plan_);
+        PlanSource const all(held);
+        PlanSource const plans = phase_.empty() ? all : trace::only_phase(all, phase_);
+        std::string text;
+        if (format.folder) {
+            make_folder();
+        }
+        trace::Losses const losses = format.write(plans, [&](std::string_view name, std::string_view piece) {
+            if (format.folder) {
+                write_output(std::filesystem::path(output_) / name, piece);
+            } else {
+                text += piece;
+            }
+        });
+        if (!format.folder) {
+            write_output(output_, text);
+        }
+        std::string const side = trace::losses_json(format.name, losses);
+        if (is_standard_output(output_)) {
+            print_error(side);
+        } else {
+            write_output(without_slash() + ".losses.json", side);
+        }
+        return exit_ok;
+    }
+
+private:
+    static std::string export_text() {
+        std::string text = "Formats:\n";
+        for (trace::ExportFormat const& format : trace::all_export_formats()) {
+            text += fmt::format("  {:<16}{}\n", format.name, format.description);
+        }
+        return text + "\nWhat a format does not hold is listed in OUTPUT.losses.json.";
+    }
+    [[nodiscard]] trace::ExportFormat const& format_named() const {
+        auto const formats = trace::all_export_formats();
+        std::vector<std::string> names;
+        for (trace::ExportFormat const& format : formats) {
+            if (format.name == format_) {
+                return format;
+            }
+            names.emplace_back(format.name);
+        }
+        throw UsageError(fmt::format("--to: {}", unknown_name("format", format_, names)));
+    }
+    [[nodiscard]] std::string without_slash() const {
+        std::filesystem::path const path = std::filesystem::path(output_).lexically_normal();
+        return (path.has_filename() ? path : path.parent_path()).string();
+    }
+    /// Files of other ranks would belong to the trace, so the folder is new.
+    void make_folder() const {
+        if (is_standard_output(output_)) {
+            throw UsageError(fmt::format("-o {}: {} has a file per rank; give a folder", output_, format_));
+        }
+        std::error_code error;
+        std::filesystem::create_directories(output_, error);
+        if (error) {
+            throw OutputError(fmt::format("{}: cannot be made: {}", output_, error.message()));
+        }
+        if (!std::filesystem::is_empty(output_, error) || error) {
+            throw UsageError(fmt::format("-o {}: there are files in it; give a new folder", output_));
+        }
+    }
+
+    std::string plan_;
+    std::string format_;
+    std::string output_;
+    std::string phase_;
+};
+
+}  // namespace
+
+void add_export(CLI::App& program, int& exit_code) {
+    add_command<Export>(program, "export", "write plans in the format of another program", exit_code);
+}
+
+}  // namespace dlmb::trace::commands

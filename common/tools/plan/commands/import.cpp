@@ -1,0 +1,144 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_trace import FILES -o PLANS: the plans of a trace, one document or one per iteration.
+#include "common/base/command_line/exit_codes.hpp"
+#include "common/base/command_line/subcommands.hpp"
+#include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
+#include "common/formats/plan/validate.hpp"
+#include "common/formats/plan_file/plan_document.hpp"
+#include "common/tools/plan/builder.hpp"
+#include "common/tools/plan/commands/run_trace.hpp"
+#include "common/tools/plan/commands/trace_options.hpp"
+#include "common/tools/plan/iterations.hpp"
+#include "common/tools/plan/plans.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+namespace dlmb::trace::commands {
+namespace {
+
+constexpr Bytes most_held = Bytes{512} << 20;  // of plans, which are proved to fit together
+
+/// About what a plan takes.
+Bytes memory_of(Plan const& plan) {
+    constexpr Bytes of_lists = 64;  // of a step: its label and what it waits for
+    Bytes bytes = plan.steps.size() * (sizeof(Step) + of_lists) + plan.buffers.size() * sizeof(Buffer);
+    for (Group const& group : plan.groups) {
+        bytes += group.members.size() * sizeof(Rank);
+    }
+    for (Step const& step : plan.steps) {
+        bytes += (sent_blocks(step.operation).size() + received_blocks(step.operation).size()) * sizeof(Block);
+    }
+    return bytes;
+}
+
+class Import {
+public:
+    void add_options(CLI::App& parser) {
+        options_.add(parser);
+        parser
+            .add_option("-o,--output", output_,
+                        "file of the plans (JSON, as --plan json; -: standard output), or a folder, which gets a "
+                        "file per iteration")
+            ->required();
+        parser
+            .add_option("--ranks-per-node", ranks_per_node_,
+                        "ranks per node of the recorded run, in blocks (default: 0, not known)")
+            ->check(CLI::Range(0, most_recorded_ranks));
+    }
+    [[nodiscard]] int run() const {
+        trace::Trace trace = options_.read();
+        for (auto const& [what, times] : trace.notes) {
+            print_error(fmt::format("note: {} ({})\n", what, times));
+        }
+        bool const is_folder = output_.ends_with('/') || std::filesystem::is_directory(output_);
+        auto const& assumed = options_.planning().iterations;
+        auto const [iterations, found] = is_folder || assumed ? find_iterations(trace, assumed) : trace::Iterations();
+        if (!found.empty()) {
+            print_error(fmt::format("iterations: the trace marks none; {}{}\n", found,
+                                    iterations > 0 ? "; --assume iterations=1 keeps it whole" : ""));
+        }
+        if (!is_folder || iterations == 0) {
+            write(trace, std::nullopt, false,
+                  is_folder ? (std::filesystem::path(output_) / "plan.json").string() : output_);
+            return exit_ok;
+        }
+        for (int iteration = 0; iteration < iterations; ++iteration) {
+            // Names sort as numbers do.
+            write(trace, iteration, !found.empty(),
+                  (std::filesystem::path(output_) / fmt::format("iteration-{:06}.json", iteration)).string());
+        }
+        return exit_ok;
+    }
+
+private:
+    void write(trace::Trace const& trace, std::optional<int> iteration, bool is_found, std::string const& path) const {
+        record::PlanHeader header;
+        header.pattern = "trace";
+        header.parameters["format"] = trace.format;
+        for (std::string const& assumed : options_.assumed()) {
+            header.parameters["assume-" + assumed.substr(0, assumed.find('='))] = assumed.substr(assumed.find('=') + 1);
+        }
+        if (is_found) {
+            header.parameters["iterations"] = "repetition";
+        }
+        header.world = {trace.ranks, ranks_per_node_};
+        header.draw.index = static_cast<std::uint32_t>(iteration.value_or(0));
+        std::vector<trace::RecordedTimes> recorded(static_cast<std::size_t>(trace.ranks));
+        std::vector<Plan> const plans = checked(trace, iteration, recorded);
+        header.recorded = [&](Rank rank, StepId step) { return recorded.at(static_cast<std::size_t>(rank)).at(step); };
+        std::string const document = plan_document(header, plans);
+        if (auto const folder = std::filesystem::path(path).parent_path(); !folder.empty() && path != output_) {
+            std::error_code ignored;  // what cannot be made cannot be written to, which is said then
+            std::filesystem::create_directories(folder, ignored);
+        }
+        write_output(path, document);
+    }
+
+    /// What a plan of a pattern proves in a test, one of a trace proves here. A computation waits for the messages that
+    /// came before, as what it works on; where ranks would wait for each other then, they did not wait in the run.
+    [[nodiscard]] std::vector<Plan> checked(trace::Trace const& trace, std::optional<int> iteration,
+                                            std::vector<trace::RecordedTimes>& recorded) const {
+        trace::PlanRequest request{options_.planning(), iteration, true, &recorded};
+        std::string problem;
+        for (bool const behind_receives : {true, false}) {
+            request.computes_behind_receives = behind_receives;
+            std::vector<Plan> plans;
+            Bytes held = 0;
+            plans_of(trace, request).each([&](Plan const& plan) {
+                held += memory_of(plan);
+                if (held > most_held) {
+                    throw UsageError(fmt::format("the plans of {} ranks take more than {} of memory; import a trace of "
+                                                 "fewer ranks, or of fewer iterations",
+                                                 trace.ranks, human_bytes(most_held)));
+                }
+                plans.push_back(plan);
+            });
+            auto const problems = validate(plans);
+            if (problems.empty()) {
+                return plans;
+            }
+            problem = problem.empty() ? problems.front().text : problem;
+        }
+        throw UsageError(fmt::format("the ranks of the trace do not fit together: {}", problem));
+    }
+
+    TraceOptions options_;
+    std::string output_;
+    int ranks_per_node_ = 0;
+};
+
+}  // namespace
+
+void add_import(CLI::App& program, int& exit_code) {
+    add_command<Import>(program, "import", "write the plans of a trace", exit_code);
+}
+
+}  // namespace dlmb::trace::commands

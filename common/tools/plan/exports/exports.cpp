@@ -1,0 +1,140 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/plan/exports/exports.hpp"
+
+#include "common/base/error.hpp"
+#include "common/formats/plan/group_index.hpp"
+#include "common/formats/plan/plan_text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace dlmb::trace {
+namespace {
+
+/// The steps of `phase`; what waited for another step waits for what that one waited for.
+Plan phase_of_plan(Plan plan, std::string_view phase) {
+    std::vector<std::set<StepId>> ends;  // by step: the kept steps after which it is over
+    std::vector<Step> kept;
+    for (Step& step : plan.steps) {
+        std::set<StepId> after;
+        for (StepId const earlier : step.after) {
+            after.insert(ends[earlier].begin(), ends[earlier].end());
+        }
+        if (phase_of(step.label) == phase) {
+            step.after.assign(after.begin(), after.end());
+            after = {static_cast<StepId>(kept.size())};
+            kept.push_back(std::move(step));
+        }
+        ends.push_back(std::move(after));
+    }
+    plan.steps = std::move(kept);
+    return plan;
+}
+
+Losses write_goal_export(PlanSource const& plans, FileSink const& sink) {
+    LossCounter losses;
+    plans.each([&](Plan const& plan) {
+        for (Step const& step : plan.steps) {
+            losses.add_common(step);
+            losses.add("kind, group and type of a collective: it is messages",
+                       collective_group(step.operation).has_value());
+            losses.add("bytes that a rank gives itself", keeps_bytes(plan, step.operation));
+            losses.add("a message of 0 bytes: it has 1", is_empty_message(step.operation));
+        }
+    });
+    write_goal(plans, [&](std::string_view piece) { sink("", piece); });
+    return losses.take();
+}
+
+}  // namespace
+
+std::span<ExportFormat const> all_export_formats() {
+    static constexpr std::array formats{
+        ExportFormat{"goal", "schedule of LogGOPSim and ATLAHS (text): messages and computations", false,
+                     write_goal_export},
+        ExportFormat{"chakra", "execution traces of MLCommons Chakra for ASTRA-sim, and their file of groups", true,
+                     write_chakra},
+        ExportFormat{"param", "basic JSON of PARAM (commsTraceReplay.py --trace-type basic)", true, write_param},
+        ExportFormat{"htsim", "connection matrix of htsim: one flow per pair of ranks", false, write_htsim},
+        ExportFormat{"nccl-matrix", "matrix of alltoallv_perf of nccl-tests: bytes per pair of ranks", false,
+                     write_nccl_matrix}};
+    return formats;
+}
+
+std::string losses_json(std::string_view format, Losses const& losses) {
+    nlohmann::ordered_json document{{"format", format}, {"losses", nlohmann::ordered_json::array()}};
+    for (auto const& [what, steps] : losses) {
+        document["losses"].push_back({{"what", what}, {"steps", steps}});
+    }
+    return document.dump(2) + "\n";
+}
+
+PlanSource only_phase(PlanSource const& plans, std::string const& phase) {
+    std::set<std::string, std::less<>> phases;
+    plans.each([&](Plan const& plan) {
+        for (Step const& step : plan.steps) {
+            phases.emplace(phase_of(step.label));
+        }
+    });
+    if (!phases.contains(phase)) {
+        std::vector<std::string> const known(phases.begin(), phases.end());
+        throw UsageError(fmt::format("--phase: {}", unknown_name("phase", phase, known)));
+    }
+    return {plans.ranks(), [&plans, phase](Rank rank) { return phase_of_plan(plans.of(rank), phase); }};
+}
+
+GroupNumbers::GroupNumbers(PlanSource const& plans) {
+    plans.each([&](Plan const& plan) {
+        for (Step const& step : plan.steps) {
+            if (auto const group = collective_group(step.operation)) {
+                numbers_.try_emplace(plan.groups.at(*group).members, 0);
+            }
+        }
+    });
+    std::size_t next = 0;
+    for (auto& [members, number] : numbers_) {
+        number = next++;
+    }
+}
+
+void LossCounter::add_common(Step const& step) {
+    add("label", !step.label.empty());
+    add("micro-batch", step.microbatch >= 0);
+    if (auto const* send = std::get_if<Send>(&step.operation)) {
+        add("batch of messages that are posted in one call", send->batch >= 0);
+    } else if (auto const* recv = std::get_if<Recv>(&step.operation)) {
+        add("batch of messages that are posted in one call", recv->batch >= 0);
+    }
+}
+
+std::optional<Element> element_of(Operation const& operation) {
+    return std::visit(
+        [](auto const& step) -> std::optional<Element> {
+            if constexpr (requires { step.element; }) {
+                return step.element;
+            } else {
+                return std::nullopt;
+            }
+        },
+        operation);
+}
+
+bool is_empty_message(Operation const& operation) {
+    auto const* send = std::get_if<Send>(&operation);
+    auto const* recv = std::get_if<Recv>(&operation);
+    return (send != nullptr && send->to.bytes == 0) || (recv != nullptr && recv->from.bytes == 0);
+}
+
+bool keeps_bytes(Plan const& plan, Operation const& operation) {
+    auto const* exchange = std::get_if<Exchange>(&operation);
+    return exchange != nullptr && std::any_of(exchange->send.begin(), exchange->send.end(), [&](Block const& block) {
+               return block.bytes > 0 && world_rank(plan, exchange->group, block.peer) == plan.me;
+           });
+}
+
+}  // namespace dlmb::trace

@@ -1,0 +1,325 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Workloads of AICB (CSV): what one rank does, for all ranks that the line in front names; of a pipeline one such
+// section per stage. Sizes are bytes: the result of an all_gather, the input of a reduce_scatter, all that is sent of
+// an all_to_all (utils/utils.py and log_analyzer of AICB, revision 23eec3c). Bandwidths in it are not read.
+#include "common/tools/plan/formats/formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace dlmb::trace {
+namespace {
+
+constexpr std::uint64_t most_count = std::uint64_t{1} << 32U;
+
+/// A line of the file by the names in its header.
+class Row {
+public:
+    Row(std::vector<std::string_view> const& columns, std::vector<std::string_view> cells)
+        : columns_(columns), cells_(std::move(cells)) {}
+    /// Empty where the file has no such column, or it says None.
+    [[nodiscard]] std::string_view operator[](std::string_view name) const {
+        auto const column = std::find(columns_.begin(), columns_.end(), name);
+        std::size_t const place = static_cast<std::size_t>(column - columns_.begin());
+        std::string_view const cell = place < cells_.size() ? cells_[place] : std::string_view();
+        return cell == "None" ? std::string_view() : cell;
+    }
+
+private:
+    std::vector<std::string_view> const& columns_;
+    std::vector<std::string_view> cells_;
+};
+
+/// A section: the ranks that it is the view of, and what they do. The groups come at the end of the file, when all
+/// sizes are known.
+struct Section {
+    std::vector<Rank> ranks;
+    std::vector<TraceOperation> operations;
+    std::vector<std::string> groups;  // of each operation, "tp_group"
+    std::vector<int> sizes;
+    std::vector<std::string> directions;  // of each operation; "send_next"
+    int iterations = 0;                   // that have ended
+};
+
+class AicbReader : public Reader {
+public:
+    explicit AicbReader(Builder& builder) : builder_(builder) {}
+
+    void read(Input& input) override {
+        std::vector<Section> sections;
+        std::string header;
+        std::vector<std::string_view> columns;
+        std::vector<Rank> ranks;
+        std::string_view line;
+        while (input.line(line)) {
+            if (line.find_first_not_of(" \t") == std::string_view::npos) {
+                continue;
+            }
+            if (line.starts_with('[')) {
+                ranks = ranks_of(input, line);
+                columns.clear();
+            } else if (line.starts_with("comm_type,")) {
+                header = line;
+                columns = split(header, ",");
+                sections.push_back({std::exchange(ranks, {}), {}, {}, {}, {}, 0});
+            } else if (columns.empty()) {
+                input.refuse("the header comm_type,... is missing");
+            } else {
+                add(input, Row(columns, cells_of(input, line)), sections.back());
+            }
+        }
+        finish_file(input, sections);
+    }
+
+private:
+    /// "[rank0 ~ rank127]" or "[ pp_stage0: [rank0, rank1] ]".
+    static std::vector<Rank> ranks_of(Input const& input, std::string_view line) {
+        std::vector<Rank> ranks;
+        for (std::size_t place = line.find("rank"); place != std::string_view::npos;
+             place = line.find("rank", place + 4)) {
+            std::string_view const rest = line.substr(place + 4);
+            auto const number = parse_whole<Rank>(rest.substr(0, rest.find_first_not_of("0123456789")));
+            if (!number || *number >= most_recorded_ranks) {
+                input.refuse("the line in front of the header must name ranks, as [rank0 ~ rank7]");
+            }
+            ranks.push_back(*number);
+        }
+        if (line.find('~') != std::string_view::npos && ranks.size() == 2 && ranks[0] <= ranks[1]) {
+            Rank const last = ranks.back();
+            ranks.pop_back();
+            while (ranks.back() < last) {
+                ranks.push_back(ranks.back() + 1);
+            }
+        }
+        if (ranks.empty()) {
+            input.refuse("the line in front of the header must name ranks, as [rank0 ~ rank7]");
+        }
+        return ranks;
+    }
+
+    /// Commas in brackets and quotes do not separate.
+    static std::vector<std::string_view> cells_of(Input const& input, std::string_view line) {
+        std::vector<std::string_view> cells;
+        int depth = 0;
+        bool quoted = false;
+        std::size_t begin = 0;
+        for (std::size_t place = 0; place <= line.size(); ++place) {
+            char const character = place < line.size() ? line[place] : ',';
+            quoted ^= character == '"';
+            depth += character == '(' || character == '[' ? 1 : 0;
+            depth -= character == ')' || character == ']' ? 1 : 0;
+            if ((character == ',' && depth == 0 && !quoted) || place == line.size()) {
+                cells.push_back(line.substr(begin, place - begin));
+                begin = place + 1;
+            }
+        }
+        constexpr std::size_t most_cells = 64;
+        if (cells.size() > most_cells) {
+            input.refuse("more than 64 columns");
+        }
+        return cells;
+    }
+
+    static std::uint64_t number(Input const& input, std::string_view name, std::string_view text, std::uint64_t most) {
+        // A size may be written as a float ("4096.0").
+        if (text.ends_with(".0")) {
+            text.remove_suffix(2);
+        }
+        auto const value = parse_whole<std::uint64_t>(text);
+        if (!value || *value > most) {
+            input.refuse(fmt::format("{} '{}' must be a whole number from 0 to {}", name, text, most));
+        }
+        return *value;
+    }
+
+    void add(Input const& input, Row const& row, Section& section) {
+        std::string_view type = row["comm_type"];
+        if (!type.starts_with("CommType.")) {
+            input.refuse(fmt::format("comm_type '{}' must be CommType.all_reduce or the like", type));
+        }
+        type.remove_prefix(std::string_view("CommType.").size());
+        if (type == "epoch_end") {
+            ++section.iterations;
+            return;
+        }
+        auto const kind = operation_named(type);
+        if (!kind) {
+            if (type != "computation") {
+                input.refuse(fmt::format("comm_type '{}' is unknown", type));
+            }
+            builder_.leave_out("computation");
+            return;
+        }
+        TraceOperation operation;
+        operation.kind = *kind;
+        operation.dtype = builder_.assumptions().dtype.value_or(Dtype{});
+        operation.label = row["stage"];
+        operation.iteration = section.iterations;
+        constexpr std::uint64_t most_bytes = ~std::uint64_t{0} >> 1U;
+        Bytes const bytes =
+            *kind == OperationKind::barrier ? 0 : number(input, "msg_size", row["msg_size"], most_bytes);
+        operation.sent = bytes;
+        operation.received = bytes;
+        if (auto const count = row["count"]; !count.empty()) {
+            operation.repeat = number(input, "count", count, most_count);
+        }
+        if (*kind == OperationKind::broadcast || *kind == OperationKind::reduce) {
+            operation.root = 0;  // AICB: the first of the group, whatever column src says
+        }
+        std::string_view group = row["comm_group"];
+        if (group.starts_with("CommGroup.")) {
+            group.remove_prefix(std::string_view("CommGroup.").size());
+        }
+        section.groups.emplace_back(group);
+        auto const size = row["comm_group_size"];
+        section.sizes.push_back(
+            size.empty() ? 0 : static_cast<int>(number(input, "comm_group_size", size, most_recorded_ranks)));
+        section.directions.emplace_back(row["additional"]);
+        section.operations.push_back(std::move(operation));
+    }
+
+    /// Megatron's order, as AICB has it: tensor groups are consecutive ranks, then come the experts, copies of the data
+    /// and stages of the pipeline (workload_applyer.py, "tp-cp-ep-dp-pp"); copies of what is no expert follow tensor
+    /// groups at once. Of others it is not told.
+    static TraceGroup group_of(std::string const& name, int size, std::map<std::string, int> const& sizes, int world) {
+        auto const size_of = [&](char const* group) -> std::int64_t {
+            auto const found = sizes.find(group);
+            return found == sizes.end() ? 1 : found->second;
+        };
+        std::int64_t stride = 0;
+        if (size == world || size == 1 || name == "tp_group" || name == "ep_tp_group") {
+            stride = 1;
+        } else if (name == "dp_group" || name == "ep_group") {
+            stride = size_of("tp_group");
+        } else if (name == "ep_dp_group") {
+            stride = size_of("tp_group") * size_of("ep_group");
+        } else if (name == "pp_group" && size > 0) {
+            stride = world / size;
+        }
+        bool const fits = stride > 0 && size > 0 && world % (stride * size) == 0;
+        TraceGroup group{name, size, {}, fits ? static_cast<int>(stride) : 0};
+        return group;
+    }
+
+    void finish_file(Input const& input, std::vector<Section>& sections) {
+        bool const any = std::any_of(sections.begin(), sections.end(),
+                                     [](Section const& section) { return !section.operations.empty(); });
+        if (!any) {
+            input.refuse("no communication in it");
+        }
+        std::map<std::string, int> sizes;
+        int world = 0;
+        for (Section const& section : sections) {
+            for (std::size_t place = 0; place < section.groups.size(); ++place) {
+                sizes[section.groups[place]] = std::max(sizes[section.groups[place]], section.sizes[place]);
+                world = std::max(world, section.sizes[place]);
+            }
+            for (Rank const rank : section.ranks) {
+                world = std::max(world, rank + 1);
+            }
+        }
+        if (auto const assumed = builder_.assumptions().ranks) {
+            world = std::max(world, *assumed);
+        }
+        builder_.world_of(world);
+        Trace& trace = builder_.trace();
+        for (std::size_t stage = 0; stage < sections.size(); ++stage) {
+            Section& section = sections[stage];
+            trace.iterations = std::max(trace.iterations, section.iterations);
+            if (section.ranks.empty() && sections.size() > 1) {
+                input.refuse(
+                    "a section of several does not say of which ranks it is; the line [ pp_stage0: [rank0, ...] ] "
+                    "must stand in front of each header");
+            }
+            for (Rank rank = 0; section.ranks.empty() && rank < std::max(world, 1); ++rank) {
+                all_.push_back(rank);
+            }
+            RankProgram program{section.ranks.empty() ? std::exchange(all_, {}) : section.ranks, {}};
+            for (std::size_t place = 0; place < section.operations.size(); ++place) {
+                TraceOperation& operation = section.operations[place];
+                if (operation.iteration == section.iterations) {  // behind the last end
+                    operation.iteration.reset();
+                }
+                operation.group = builder_.group(group_of(section.groups[place], section.sizes[place], sizes, world));
+                if (finish_operation(input, section, place, stage, sections.size(),
+                                     trace.groups[operation.group].size)) {
+                    program.operations.push_back(std::move(operation));
+                }
+            }
+            builder_.add(input.name(), std::move(program));
+        }
+    }
+
+    /// False: the rank does not do it.
+    bool finish_operation(Input const& input, Section& section, std::size_t place, std::size_t stage,
+                          std::size_t stages, int ranks) {
+        TraceOperation& operation = section.operations[place];
+        auto const members = static_cast<Bytes>(std::max(ranks, 1));
+        switch (operation.kind) {
+        case OperationKind::all_gather:
+            operation.sent = operation.received / members;
+            break;
+        case OperationKind::reduce_scatter:
+            operation.received = operation.sent / members;
+            break;
+        case OperationKind::exchange:
+            if (auto const part = equal_part(operation.sent, ranks); part && ranks > 0) {
+                operation.send_split.each = operation.recv_split.each = part;
+            }
+            break;
+        case OperationKind::send:
+        case OperationKind::recv:
+            return to_neighbour(input, section, place, stage, stages);
+        default:
+            break;
+        }
+        return true;
+    }
+
+    /// AICB passes over what would go beyond the first or the last stage.
+    bool to_neighbour(Input const& input, Section& section, std::size_t place, std::size_t stage, std::size_t stages) {
+        TraceOperation& operation = section.operations[place];
+        std::string const& direction = section.directions[place];
+        bool const next = direction.ends_with("next");
+        if (!next && !direction.ends_with("prev")) {
+            input.refuse(fmt::format("'{}' in column additional must be send_next, send_prev, recv_next or recv_prev",
+                                     direction));
+        }
+        (operation.kind == OperationKind::send ? operation.received : operation.sent) = 0;
+        if (stages == 1) {
+            builder_.incomplete(
+                "it has sends and receives between stages of a pipeline, but the view of one stage alone");
+            return true;
+        }
+        if (next ? stage + 1 == stages : stage == 0) {
+            builder_.leave_out("message beyond the first or the last stage");
+            return false;
+        }
+        auto const apart = static_cast<int>(section.ranks.size());
+        operation.peer = next ? apart : -apart;
+        operation.peer_is_offset = true;
+        return true;
+    }
+
+    Builder& builder_;
+    std::vector<Rank> all_;
+};
+
+bool is_aicb(std::string_view /*name*/, std::string_view head) {
+    std::size_t const header = head.find("comm_type,comm_group");
+    return header == 0 ||
+           (header != std::string_view::npos && head[header - 1] == '\n' && first_character(head) == '[');
+}
+
+}  // namespace
+
+Format aicb_format() {
+    return {"aicb", "workloads of AICB (CSV)", is_aicb,
+            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<AicbReader>(builder); }};
+}
+
+}  // namespace dlmb::trace

@@ -1,0 +1,308 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Traces of MPI calls as liballprof writes them: one file per rank, "pmpi-trace-rank-3.txt", a line per call with its
+// arguments between colons and its start and end in us as the first and the last. A datatype is "number,size,extent", a
+// communicator "handle,rank,size", a list of counts "address:1,2,3" (gencode.py of liballprof).
+#include "common/base/error.hpp"
+#include "common/tools/plan/formats/formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dlmb::trace {
+namespace {
+
+using Fields = std::vector<std::string_view>;
+
+/// Where the arguments of a call stand; 0: it has none of the kind. Places count from 1, behind the start.
+struct Layout {
+    std::string_view name;
+    std::size_t count;
+    std::size_t type;
+    std::size_t counts;  // of a list, instead of count
+    std::size_t peer;    // or root
+    std::size_t tag;
+    std::size_t communicator;
+    std::size_t recv_count;
+    std::size_t recv_type;
+    std::size_t recv_counts;
+};
+constexpr Layout layouts[]{
+    {"MPI_Send", 2, 3, 0, 4, 5, 6, 0, 0, 0},
+    {"MPI_Ssend", 2, 3, 0, 4, 5, 6, 0, 0, 0},
+    {"MPI_Rsend", 2, 3, 0, 4, 5, 6, 0, 0, 0},
+    {"MPI_Bsend", 2, 3, 0, 4, 5, 6, 0, 0, 0},
+    {"MPI_Isend", 2, 3, 0, 4, 5, 6, 0, 0, 0},
+    {"MPI_Recv", 2, 3, 0, 4, 5, 6, 0, 0, 0},
+    {"MPI_Irecv", 2, 3, 0, 4, 5, 6, 0, 0, 0},
+    {"MPI_Allreduce", 3, 4, 0, 0, 0, 6, 0, 0, 0},
+    {"MPI_Iallreduce", 3, 4, 0, 0, 0, 6, 0, 0, 0},
+    {"MPI_Reduce", 3, 4, 0, 6, 0, 7, 0, 0, 0},
+    {"MPI_Bcast", 2, 3, 0, 4, 0, 5, 0, 0, 0},
+    {"MPI_Ibcast", 2, 3, 0, 4, 0, 5, 0, 0, 0},
+    {"MPI_Barrier", 0, 0, 0, 0, 0, 1, 0, 0, 0},
+    {"MPI_Allgather", 2, 3, 0, 0, 0, 7, 5, 6, 0},
+    {"MPI_Allgatherv", 2, 3, 0, 0, 0, 10, 0, 9, 6},
+    {"MPI_Gather", 2, 3, 0, 7, 0, 8, 5, 6, 0},
+    {"MPI_Gatherv", 2, 3, 0, 10, 0, 11, 0, 9, 6},
+    {"MPI_Scatter", 2, 3, 0, 7, 0, 8, 5, 6, 0},
+    {"MPI_Scatterv", 0, 6, 3, 10, 0, 11, 8, 9, 0},
+    {"MPI_Alltoall", 2, 3, 0, 0, 0, 7, 5, 6, 0},
+    {"MPI_Alltoallv", 0, 6, 3, 0, 0, 13, 0, 12, 9},
+    {"MPI_Reduce_scatter", 0, 5, 4, 0, 0, 7, 0, 0, 0},
+    {"MPI_Reduce_scatter_block", 3, 4, 0, 0, 0, 6, 0, 0, 0},
+};
+constexpr std::string_view sendrecv = "MPI_Sendrecv";
+
+class PmpiReader : public Reader {
+public:
+    explicit PmpiReader(Builder& builder) : builder_(builder) {}
+
+    void read(Input& input) override {
+        auto const rank = rank_of_name(input.name());
+        if (!rank) {
+            input.refuse("its name does not tell its rank, as pmpi-trace-rank-3.txt does");
+        }
+        RankProgram program{{*rank}, {}};
+        bool ended = false;
+        std::string_view line;
+        while (input.line(line)) {
+            if (line.empty() || line[0] == '#' || line.find_first_not_of(" \t") == std::string_view::npos) {
+                continue;
+            }
+            if (ended) {
+                builder_.leave_out("call after MPI_Finalize");
+                continue;
+            }
+            Fields fields = split(line, ":");
+            for (std::string_view& field : fields) {
+                field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
+                field = field.substr(0, field.find_last_not_of(' ') + 1);
+            }
+            if (!fields[0].starts_with("MPI_") || fields.size() < 3) {
+                input.refuse("a line must be MPI_NAME:START:ARGUMENTS:END");
+            }
+            ended = fields[0] == "MPI_Finalize";
+            add(input, *rank, fields, program);
+        }
+        if (!ended) {
+            builder_.incomplete(fmt::format("{}: it ends without MPI_Finalize", input.name()));
+        }
+        if (program.operations.empty()) {
+            builder_.leave_out("rank without communication");
+        }
+        builder_.add(input.name(), std::move(program));
+    }
+
+private:
+    static std::string_view field(Input const& input, Fields const& fields, std::size_t place) {
+        // The name, the start, the arguments, and the end.
+        if (place + 2 >= fields.size()) {
+            input.refuse(fmt::format("{} has too few arguments", fields[0]));
+        }
+        return fields[place + 1];
+    }
+    static Bytes number(Input const& input, Fields const& fields, std::size_t place) {
+        auto const value = parse_whole<Bytes>(field(input, fields, place));
+        if (!value || *value >> 63U != 0) {
+            input.refuse(fmt::format("{}: argument {} ('{}') must be a whole number from 0 to 2^63 - 1", fields[0],
+                                     place, field(input, fields, place)));
+        }
+        return *value;
+    }
+    /// One of the numbers of "11,8,8".
+    static Bytes part(Input const& input, Fields const& fields, std::size_t place, std::size_t which) {
+        auto const parts = split(field(input, fields, place), ",");
+        auto const value = which < parts.size() ? parse_whole<Bytes>(parts[which]) : std::nullopt;
+        if (!value || *value >> 31U != 0) {
+            input.refuse(fmt::format("{}: argument {} ('{}') must be three numbers with commas", fields[0], place,
+                                     field(input, fields, place)));
+        }
+        return *value;
+    }
+    static std::vector<Bytes> list(Input const& input, Fields const& fields, std::size_t place, Bytes size) {
+        std::vector<Bytes> counts;
+        for (std::string_view const text : split(field(input, fields, place), ",")) {
+            auto const value = parse_whole<Bytes>(text);
+            if (!value) {
+                input.refuse(fmt::format("{}: '{}' must be a count", fields[0], text));
+            }
+            counts.push_back(product(input, fields[0], *value, size));
+        }
+        return counts;
+    }
+    static Bytes total(Input const& input, Fields const& fields, std::vector<Bytes> const& parts) {
+        Bytes sum = 0;
+        for (Bytes const each : parts) {
+            sum += each;
+            if (sum >> 63U != 0) {
+                input.refuse(fmt::format("{}: more than 2^63 - 1 bytes", fields[0]));
+            }
+        }
+        return sum;
+    }
+
+    TraceGroupId group(Input const& input, Rank rank, Fields const& fields, std::size_t place, int& size,
+                       int& in_group) {
+        size = static_cast<int>(part(input, fields, place, 2));
+        in_group = static_cast<int>(part(input, fields, place, 1));
+        if (size < 1 || size > most_recorded_ranks || in_group >= size) {
+            input.refuse(fmt::format("{}: rank {} of {} in its communicator", fields[0], in_group, size));
+        }
+        builder_.world_of(std::max(size, rank + 1));
+        // A communicator in which the rank is another one is not that of all.
+        std::string_view const handle = split(field(input, fields, place), ",")[0];
+        return builder_.group({in_group == rank ? "" : std::string(handle), size, {}, 0});
+    }
+
+    static void times(Fields const& fields, TraceOperation& operation) {
+        auto const start = parse_whole<double>(fields[1]);
+        auto const end = parse_whole<double>(fields.back());
+        if (start && end && *end >= *start) {
+            operation.start_us = *start;
+            operation.duration_us = *end - *start;
+        }
+    }
+
+    void message(Input const& input, Rank rank, Fields const& fields, OperationKind kind, std::size_t count,
+                 std::size_t type, std::size_t peer, std::size_t tag, std::size_t communicator, RankProgram& program) {
+        TraceOperation operation;
+        operation.kind = kind;
+        int size = 0;
+        int in_group = 0;
+        operation.group = group(input, rank, fields, communicator, size, in_group);
+        Bytes const bytes = product(input, fields[0], number(input, fields, count), part(input, fields, type, 1));
+        auto const other = parse_whole<int>(field(input, fields, peer));
+        constexpr int any_source = -1;
+        if (!other || *other >= size) {
+            input.refuse(fmt::format("{}: '{}' is no rank of {}", fields[0], field(input, fields, peer), size));
+        }
+        if (*other < any_source) {
+            builder_.leave_out("message with MPI_PROC_NULL");
+            return;
+        }
+        if (kind == OperationKind::send && *other < 0) {
+            builder_.leave_out("message with MPI_PROC_NULL");
+            return;
+        }
+        (kind == OperationKind::send ? operation.sent : operation.received) = bytes;
+        if (*other >= 0 && in_group == rank) {
+            operation.peer = *other;
+        } else if (*other >= 0) {
+            builder_.incomplete(
+                "sends in a communicator that is not MPI_COMM_WORLD: liballprof does not record who is in it");
+        }
+        operation.tag = parse_whole<std::int64_t>(field(input, fields, tag)).value_or(0);
+        times(fields, operation);
+        program.operations.push_back(std::move(operation));
+    }
+
+    void add(Input const& input, Rank rank, Fields const& fields, RankProgram& program) {
+        if (fields[0] == sendrecv) {
+            message(input, rank, fields, OperationKind::send, 2, 3, 4, 5, 11, program);
+            message(input, rank, fields, OperationKind::recv, 7, 8, 9, 10, 11, program);
+            return;
+        }
+        auto const* const layout = std::find_if(std::begin(layouts), std::end(layouts),
+                                                [&](Layout const& each) { return each.name == fields[0]; });
+        if (layout == std::end(layouts)) {
+            bool const known = operation_named(fields[0]).has_value() || fields[0].starts_with("MPI_Sendrecv") ||
+                               fields[0].starts_with("MPI_Put") || fields[0].starts_with("MPI_Get") ||
+                               fields[0] == "MPI_Scan";
+            if (known && fields[0] != "MPI_Get_count" && !fields[0].starts_with("MPI_Get_")) {
+                builder_.incomplete(fmt::format("{} is not read", fields[0]));
+            }
+            builder_.leave_out(fields[0]);
+            return;
+        }
+        OperationKind const kind = *operation_named(fields[0]);
+        if (layout->tag != 0) {
+            message(input, rank, fields, kind, layout->count, layout->type, layout->peer, layout->tag,
+                    layout->communicator, program);
+            return;
+        }
+        TraceOperation operation;
+        operation.kind = kind;
+        int ranks = 0;
+        int in_group = 0;
+        operation.group = group(input, rank, fields, layout->communicator, ranks, in_group);
+        sizes(input, fields, *layout, ranks, in_group, operation);
+        if (layout->peer != 0) {
+            Bytes const root = number(input, fields, layout->peer);
+            if (root >= static_cast<Bytes>(ranks)) {
+                input.refuse(fmt::format("{}: root {} of {} ranks", fields[0], root, ranks));
+            }
+            operation.root = static_cast<int>(root);
+            bool const is_root = operation.root == in_group;
+            if (!is_root && (kind == OperationKind::scatter || kind == OperationKind::broadcast)) {
+                operation.sent = 0;  // what MPI does not look at here
+                operation.send_split = {};
+            }
+        }
+        times(fields, operation);
+        program.operations.push_back(std::move(operation));
+    }
+
+    void sizes(Input const& input, Fields const& fields, Layout const& layout, int ranks, int in_group,
+               TraceOperation& operation) {
+        auto const members = static_cast<Bytes>(ranks);
+        OperationKind const kind = operation.kind;
+        if (layout.counts != 0) {
+            operation.send_split.parts = list(input, fields, layout.counts, part(input, fields, layout.type, 1));
+            operation.sent = total(input, fields, operation.send_split.parts);
+        } else if (layout.count != 0) {
+            Bytes const bytes =
+                product(input, fields[0], number(input, fields, layout.count), part(input, fields, layout.type, 1));
+            bool const each = kind == OperationKind::exchange || kind == OperationKind::scatter ||
+                              kind == OperationKind::reduce_scatter;
+            operation.sent = product(input, fields[0], bytes, each ? members : 1);
+            if (kind == OperationKind::exchange) {
+                operation.send_split.each = bytes;
+            }
+        }
+        if (layout.recv_counts != 0) {
+            operation.recv_split.parts =
+                list(input, fields, layout.recv_counts, part(input, fields, layout.recv_type, 1));
+            operation.received = total(input, fields, operation.recv_split.parts);
+        } else if (layout.recv_count != 0) {
+            Bytes const bytes = product(input, fields[0], number(input, fields, layout.recv_count),
+                                        part(input, fields, layout.recv_type, 1));
+            operation.received = product(input, fields[0], bytes, kind == OperationKind::scatter ? 1 : members);
+            if (kind == OperationKind::exchange) {
+                operation.recv_split.each = bytes;
+            }
+        } else if (kind == OperationKind::reduce_scatter && layout.counts != 0) {
+            auto const& parts = operation.send_split.parts;
+            if (parts.size() != members) {
+                input.refuse(fmt::format("{}: {} counts for {} ranks", fields[0], parts.size(), ranks));
+            }
+            operation.received = parts[static_cast<std::size_t>(in_group)];
+        } else if (kind == OperationKind::reduce_scatter) {
+            operation.received = operation.sent / members;
+        } else {
+            operation.received = operation.sent;
+        }
+    }
+
+    Builder& builder_;
+};
+
+bool is_pmpi(std::string_view /*name*/, std::string_view head) {
+    std::size_t begin = 0;
+    while (begin < head.size() && (head[begin] == '#' || head[begin] == '\n')) {
+        begin = std::min(head.find('\n', begin), head.size() - 1) + 1;
+    }
+    std::string_view const line = head.substr(begin, head.substr(begin).find('\n'));
+    return line.starts_with("MPI_") && line.find(':') != std::string_view::npos;
+}
+
+}  // namespace
+
+Format pmpi_format() {
+    return {"pmpi", "traces of MPI calls by liballprof, one file per rank", is_pmpi,
+            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<PmpiReader>(builder); }};
+}
+
+}  // namespace dlmb::trace

@@ -1,0 +1,412 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/plan/plans.hpp"
+
+#include "common/base/error.hpp"
+#include "common/formats/plan/builder.hpp"
+#include "common/formats/plan_file/plan_file.hpp"
+#include "common/tools/plan/builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <tuple>
+
+namespace dlmb::trace {
+namespace {
+
+constexpr Bytes most_blocks = Bytes{1} << 24U;  // of the exchanges of one rank
+
+/// The phase that a name of the trace tells, and the layer: "forward.layer3". Names themselves stay out of plans.
+std::string phase_named(std::string_view label) {
+    std::string text(label);
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    struct Word {
+        std::string_view word;
+        std::string_view phase;
+    };
+    constexpr std::array words{Word{"forward", "forward"}, Word{"fwd", "forward"}, Word{"backward", "backward"},
+                               Word{"bwd", "backward"}, Word{"optimizer", "optimizer"}};
+    std::string_view phase;
+    std::size_t last = 0;
+    for (Word const& each : words) {
+        std::size_t const place = text.rfind(each.word);
+        if (place != std::string::npos && (phase.empty() || place > last)) {
+            phase = each.phase;
+            last = place;
+        }
+    }
+    if (phase.empty()) {
+        return "";
+    }
+    std::string result(phase);
+    constexpr std::string_view layer = "layer";
+    std::size_t digits = text.rfind(layer);
+    if (digits != std::string::npos) {
+        digits = text.find_first_not_of("s_.-[ ", digits + layer.size());
+        std::size_t const end = digits == std::string::npos ? digits : text.find_first_not_of("0123456789", digits);
+        std::string const number = digits == std::string::npos ? "" : text.substr(digits, end - digits);
+        constexpr std::size_t most_digits = 6;
+        result += number.empty() || number.size() > most_digits ? "" : ".layer" + number;
+    }
+    return result;
+}
+
+/// Of a collective, the same on all of its ranks.
+struct SharedDetails {
+    std::string phase;
+    std::vector<Bytes> parts;  // of a gather or scatter, by rank of the group; empty: not listed
+};
+
+/// The details of collectives that one rank tells and the others need: the phase is what the first of them says, parts
+/// are what the root says, for the others know their own alone.
+class Details {
+public:
+    /// How many collectives of each group a rank had so far.
+    using Counts = std::map<std::vector<Rank>, std::size_t>;
+
+    explicit Details(Trace const& trace) : trace_(trace) {
+        for (RankProgram const& program : trace.programs) {
+            Counts counts;
+            for (TraceOperation const& operation : program.operations) {
+                if (program.ranks.size() == 1 && !is_message(operation)) {
+                    add(operation, program.ranks.front(), counts);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] SharedDetails next(TraceOperation const& operation, Rank rank, RankProgram const& program,
+                                     Counts& counts) const {
+        if (is_message(operation) || program.ranks.size() > 1) {
+            return {phase_named(operation.label), {}};
+        }
+        if (details_.empty()) {
+            return {};
+        }
+        auto members = members_of(operation, rank);
+        std::size_t const number = counts[members]++;
+        auto const found = details_.find(std::pair(std::move(members), number));
+        return found == details_.end() ? SharedDetails{} : found->second;
+    }
+
+private:
+    void add(TraceOperation const& operation, Rank rank, Counts& counts) {
+        auto members = members_of(operation, rank);
+        std::size_t const number = counts[members]++;
+        std::string phase = phase_named(operation.label);
+        bool const is_root = operation.root && trace_.groups.at(operation.group).place_of(rank) == operation.root;
+        std::vector<Bytes> const none;
+        auto const& parts = is_root && operation.kind == OperationKind::gather    ? operation.recv_split.parts
+                            : is_root && operation.kind == OperationKind::scatter ? operation.send_split.parts
+                                                                                  : none;
+        if (phase.empty() && parts.empty()) {
+            return;
+        }
+        SharedDetails& details = details_[std::pair(std::move(members), number)];
+        if (details.phase.empty()) {
+            details.phase = std::move(phase);
+        }
+        if (!parts.empty()) {
+            details.parts = parts;
+        }
+    }
+    static bool is_message(TraceOperation const& operation) {
+        return operation.kind == OperationKind::send || operation.kind == OperationKind::recv;
+    }
+    [[nodiscard]] std::vector<Rank> members_of(TraceOperation const& operation, Rank rank) const {
+        return trace_.groups.at(operation.group).members_around(rank);
+    }
+
+    Trace const& trace_;
+    std::map<std::pair<std::vector<Rank>, std::size_t>, SharedDetails> details_;
+};
+
+/// For how long a rank does not communicate.
+class Pauses {
+public:
+    Pauses(RankProgram const& program, std::optional<int> iteration) : program_(program) {
+        if (iteration && static_cast<std::size_t>(*iteration) < program.iterations_us.size()) {
+            std::tie(busy_until_us_, end_us_) = program.iterations_us[static_cast<std::size_t>(*iteration)];
+            begin_us_ = busy_until_us_;
+        }
+    }
+
+    /// What the trace says of computations, or the time from the end of all that was before to the start.
+    [[nodiscard]] Nanoseconds before(TraceOperation const& operation) {
+        ++operations_;
+        if (program_.computed_after_us) {
+            return in_ns(operation.computed_us);
+        }
+        if (!operation.start_us || !operation.duration_us) {
+            return 0;
+        }
+        double const pause_us = busy_until_us_ ? *operation.start_us - *busy_until_us_ : 0;
+        begin_us_ = begin_us_.value_or(*operation.start_us);
+        busy_until_us_ = std::max(busy_until_us_.value_or(0), *operation.start_us + *operation.duration_us);
+        timed_ = true;
+        return in_ns(pause_us);
+    }
+    /// Of an operation, from the begin of the iteration or of the first operation.
+    [[nodiscard]] std::optional<std::pair<Nanoseconds, Nanoseconds>> recorded(TraceOperation const& operation) const {
+        bool const told = begin_us_ && operation.start_us && operation.duration_us && operation.repeat == 1 &&
+                          *operation.start_us >= *begin_us_;
+        return told ? std::optional(std::pair(in_ns(*operation.start_us - *begin_us_), in_ns(*operation.duration_us)))
+                    : std::nullopt;
+    }
+    [[nodiscard]] Nanoseconds behind_last() const {
+        if (program_.computed_after_us) {
+            return operations_ == program_.operations.size() ? in_ns(*program_.computed_after_us) : 0;
+        }
+        return timed_ && end_us_ ? in_ns(*end_us_ - *busy_until_us_) : 0;
+    }
+
+private:
+    /// Beyond an hour a time is no computation, but a fault of a clock.
+    static Nanoseconds in_ns(double us) {
+        constexpr double longest_us = 3.6e9;
+        return std::isfinite(us) && us > 0 && us < longest_us ? std::llround(us * nanoseconds_per_microsecond) : 0;
+    }
+
+    RankProgram const& program_;
+    std::optional<double> begin_us_;
+    std::optional<double> busy_until_us_;
+    std::optional<double> end_us_;
+    std::size_t operations_ = 0;
+    bool timed_ = false;
+};
+
+class PlanMaker {
+public:
+    PlanMaker(Trace const& trace, Details const& details, RankProgram const& program, Rank rank,
+              PlanRequest const& request)
+        : trace_(trace), all_details_(details), program_(program), rank_(rank), request_(request),
+          pauses_(program, request.iteration), plan_(rank) {}
+
+    Plan make() && {
+        // A trace of a model moves far more than fits in memory.
+        plan_.share_buffers(true);
+        for (TraceOperation const& operation : program_.operations) {
+            SharedDetails details = all_details_.next(operation, rank_, program_, counts_);
+            label_ = details.phase.empty() ? std::string(name_of(operation.kind))
+                                           : fmt::format("{}.{}", details.phase, name_of(operation.kind));
+            parts_ = std::move(details.parts);
+            if (request_.iteration && operation.iteration != request_.iteration) {
+                continue;
+            }
+            Nanoseconds const pause_ns = pauses_.before(operation);
+            auto const recorded = pauses_.recorded(operation);
+            compute(pause_ns, recorded ? std::optional(recorded->first - pause_ns) : std::nullopt);
+            if (operation.repeat > most_steps - steps_) {
+                throw UsageError(fmt::format("rank {} has more than {} calls", rank_, most_steps));
+            }
+            for (std::uint64_t call = 0; call < operation.repeat; ++call) {
+                ++steps_;
+                add(operation);
+                recorded_.push_back(recorded);
+            }
+        }
+        compute(pauses_.behind_last(), std::nullopt);
+        if (request_.recorded != nullptr) {
+            request_.recorded->at(static_cast<std::size_t>(rank_)) = std::move(recorded_);
+        }
+        return std::move(plan_).finish();
+    }
+
+private:
+    [[noreturn]] void refuse(TraceOperation const& operation, std::string_view why) const {
+        throw UsageError(fmt::format("rank {}: step {} ({}): {}", rank_, steps_ - 1, name_of(operation.kind), why));
+    }
+
+    void compute(Nanoseconds time_ns, std::optional<Nanoseconds> begin_ns) {
+        if (time_ns <= 0) {
+            return;
+        }
+        recorded_.push_back(begin_ns ? std::optional(std::pair(*begin_ns, time_ns)) : std::nullopt);
+        std::vector<StepId> after = last_;
+        if (request_.computes_behind_receives) {
+            after.insert(after.end(), received_.begin(), received_.end());
+            received_.clear();
+        }
+        last_ = {plan_.compute(time_ns, "compute", std::move(after))};
+    }
+
+    void add(TraceOperation const& operation) {
+        std::vector<Rank> members = trace_.groups.at(operation.group).members_around(rank_);
+        bool const message = operation.kind == OperationKind::send || operation.kind == OperationKind::recv;
+        if (message) {
+            add_message(operation);
+            return;
+        }
+        std::vector<StepId> after = std::exchange(in_flight_, {});
+        // Messages in flight waited for what was last, unless a computation came behind them.
+        for (StepId const before : last_) {
+            if (after.empty() || before > after.back()) {
+                after.push_back(before);
+            }
+        }
+        received_.clear();
+        Bytes const ranks = members.size();
+        GroupId const group = plan_.group({std::move(members)});
+        last_ = {add_collective(operation, group, ranks, label_, std::move(after))};
+    }
+
+    StepId add_collective(TraceOperation const& operation, GroupId group, Bytes ranks, std::string const& label,
+                          std::vector<StepId> after) {
+        switch (operation.kind) {
+        case OperationKind::exchange:
+            if ((blocks_ += 2 * ranks) > most_blocks) {
+                throw UsageError(fmt::format("the exchanges of rank {} have more than {} blocks", rank_, most_blocks));
+            }
+            if (!operation.send_split.is_known(ranks) || !operation.recv_split.is_known(ranks)) {
+                refuse(operation, "it does not say how much goes to which rank");
+            }
+            return plan_.exchange(group, operation.send_split.listed(ranks), operation.recv_split.listed(ranks), label,
+                                  std::move(after));
+        case OperationKind::all_reduce:
+            return plan_.all_reduce(group, operation.sent, element(operation, true), Reduction::sum, label,
+                                    std::move(after));
+        case OperationKind::reduce:
+            return plan_.reduce(group, root(operation), operation.sent, element(operation, true), Reduction::sum, label,
+                                std::move(after));
+        case OperationKind::reduce_scatter:
+            require_equal_parts(operation, operation.sent, operation.received, ranks);
+            return plan_.reduce_scatter(group, operation.sent, element(operation, true), Reduction::sum, label,
+                                        std::move(after));
+        case OperationKind::all_gather:
+            require_equal_parts(operation, operation.received, operation.sent, ranks);
+            return plan_.all_gather(group, operation.received, element(operation, false), label, std::move(after));
+        case OperationKind::gather:
+            return plan_.gather(group, root(operation), whole(operation, operation.sent, ranks),
+                                element(operation, false), label, std::move(after));
+        case OperationKind::scatter:
+            return plan_.scatter(group, root(operation), whole(operation, operation.received, ranks),
+                                 element(operation, false), label, std::move(after));
+        case OperationKind::broadcast:
+            return plan_.broadcast(group, root(operation), std::max(operation.sent, operation.received),
+                                   element(operation, false), label, std::move(after));
+        case OperationKind::barrier:
+            return plan_.barrier(group, label, std::move(after));
+        default:
+            refuse(operation, "a plan of a trace does not have it");
+        }
+    }
+
+    void add_message(TraceOperation const& operation) {
+        if (!operation.peer) {
+            refuse(operation, "it does not say which rank the peer is");
+        }
+        Rank const peer = operation.peer_is_offset ? rank_ + *operation.peer : *operation.peer;
+        GroupId const everybody = plan_.group(all());
+        // Messages of different tags may overtake each other, those of one may not.
+        bool const is_channel = operation.tag >= 0 && operation.tag <= std::numeric_limits<int>::max();
+        int const channel = is_channel ? static_cast<int>(operation.tag) : 0;
+        if (operation.kind == OperationKind::send) {
+            in_flight_.push_back(plan_.send(everybody, peer, operation.sent, channel, -1, label_, last_));
+        } else {
+            in_flight_.push_back(plan_.recv(everybody, peer, operation.received, channel, -1, label_, last_));
+            received_.push_back(in_flight_.back());
+        }
+    }
+
+    [[nodiscard]] Group all() const {
+        Group group;
+        for (Rank rank = 0; rank < trace_.ranks; ++rank) {
+            group.members.push_back(rank);
+        }
+        return group;
+    }
+
+    [[nodiscard]] Rank root(TraceOperation const& operation) const {
+        auto const root = operation.root ? operation.root : request_.assumptions.root;
+        if (!root) {
+            refuse(operation, "the trace does not say which rank is the root: give --assume root=N");
+        }
+        return *root;
+    }
+
+    /// A type that a plan does not have is moved as bytes, but cannot be reduced.
+    [[nodiscard]] Element element(TraceOperation const& operation, bool reduces) const {
+        auto const known = element_named(operation.dtype.name);
+        if (!known && reduces) {
+            refuse(operation, fmt::format("no backend reduces {}", operation.dtype.name));
+        }
+        return known.value_or(Element::byte);
+    }
+
+    /// What a gather or scatter moves in all: the parts that the root lists, or as many as this rank's for each.
+    [[nodiscard]] SharedBytes whole(TraceOperation const& operation, Bytes own, Bytes ranks) const {
+        if (parts_.size() == ranks) {
+            // The root's own part may stay where it is (MPI_IN_PLACE), with any size.
+            int const me = trace_.groups.at(operation.group).place_of(rank_).value();
+            Bytes const part = parts_[static_cast<std::size_t>(me)];
+            if (me != operation.root && part != own) {
+                refuse(operation, fmt::format("{} bytes, but the root has {} for it", own, part));
+            }
+            bool const equal = std::all_of(parts_.begin(), parts_.end(), [part](Bytes each) { return each == part; });
+            return equal ? SharedBytes(part * ranks) : SharedBytes(parts_);
+        }
+        auto const bytes = product(own, ranks);
+        if (!bytes) {
+            refuse(operation, fmt::format("{} bytes of each of {} ranks are more than 2^63 - 1", own, ranks));
+        }
+        return *bytes;
+    }
+
+    void require_equal_parts(TraceOperation const& operation, Bytes whole, Bytes part, Bytes ranks) const {
+        if (product(part, ranks) != whole) {
+            refuse(
+                operation,
+                fmt::format("{} bytes are not {} parts of {}: parts are not equal, and the trace has those of one rank",
+                            whole, ranks, part));
+        }
+    }
+
+    Trace const& trace_;
+    Details const& all_details_;
+    RankProgram const& program_;
+    Rank rank_;
+    PlanRequest const& request_;
+    Pauses pauses_;
+    Details::Counts counts_;
+    std::string label_;
+    std::vector<Bytes> parts_;  // of the gather or scatter, if its root lists them
+    PlanBuilder plan_;
+    RecordedTimes recorded_;  // by step
+    std::uint64_t steps_ = 0;
+    Bytes blocks_ = 0;
+    std::vector<StepId> last_;
+    std::vector<StepId> in_flight_;
+    std::vector<StepId> received_;  // of these, which no computation has waited for
+};
+
+}  // namespace
+
+PlanSource plans_of(Trace const& trace, PlanRequest const& request) {
+    if (!trace.requests.empty()) {
+        throw UsageError("the trace has requests and no communication; dlmb_trace summary shows them");
+    }
+    if (!trace.complete()) {
+        throw UsageError(fmt::format("the trace is not complete: {}", trace.why_not.front()));
+    }
+    std::map<Rank, RankProgram const*> programs;
+    for (RankProgram const& program : trace.programs) {
+        for (Rank const rank : program.ranks) {
+            programs.emplace(rank, &program);
+        }
+    }
+    auto details = std::make_shared<Details const>(trace);
+    return {static_cast<std::size_t>(trace.ranks),
+            [&trace, programs = std::move(programs), details, request](Rank rank) {
+                return PlanMaker(trace, *details, *programs.at(rank), rank, request).make();
+            }};
+}
+
+}  // namespace dlmb::trace

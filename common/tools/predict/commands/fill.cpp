@@ -1,0 +1,230 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_predict fill --ranks N --fill OPS: how much extra work fits into the bubbles of a pipeline schedule. The answers
+// are the statistics of dlmb_pipeline_p2p --bubble-fill, which runs the same plan.
+#include "common/base/command_line/exit_codes.hpp"
+#include "common/base/command_line/subcommands.hpp"
+#include "common/base/error.hpp"
+#include "common/base/units.hpp"
+#include "common/tools/predict/commands/price_options.hpp"
+#include "common/tools/predict/commands/run_predict.hpp"
+#include "patterns/pattern.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+
+namespace dlmb::predict::commands {
+namespace {
+
+constexpr int most_fill_copies = 4096;
+constexpr int most_pipeline_ranks = 65536;
+
+PatternType const& pipeline() {
+    return pattern_named("pipeline_p2p");
+}
+
+/// What the pattern says about so many copies of the work.
+struct FillAnswer {
+    int copies = 0;
+    double makespan_us = 0;
+    double bubble_us = 0;
+    double fill_us = 0;
+    double utilisation = 0;
+    double filled_us = 0;
+};
+
+class FillBubbles {
+public:
+    void add_options(CLI::App& parser) {
+        parser.add_option("--ranks", ranks_, "number of ranks")->required()->check(CLI::Range(1, most_pipeline_ranks));
+        parser.add_option("--preset", preset_, "preset of dlmb_pipeline_p2p");
+        parser
+            .add_option("--fill", fill_,
+                        "operations as --bubble-fill of dlmb_pipeline_p2p has them; those without a time, such as "
+                        "allreduce:4M, are priced")
+            ->required();
+        for (ParameterInfo const& info : pipeline().parameters) {
+            if (!std::set<std::string_view>{"compute", "bubble-fill"}.contains(info.name)) {
+                parser.add_option_function<std::string>(
+                    fmt::format("--{}", info.name),
+                    [this, name = std::string(info.name)](std::string const& value) { parameters_[name] = value; },
+                    std::string(info.help));
+            }
+        }
+        price_.add_to(parser);
+        parser.add_flag("--json", json_, "print one JSON object");
+    }
+
+    int run() {
+        return unless_refused([this] { return answered(); });
+    }
+
+private:
+    int answered() {
+        parameters_["compute"] = "busy";
+        FillAnswer const one = answer(1);
+        int const fits = largest_that_fits();
+        std::vector<FillAnswer> answers{one};
+        for (int const copies : {fits, fits + 1}) {
+            if (copies > 1 && copies <= most_fill_copies) {
+                answers.push_back(answer(copies));
+            }
+        }
+        if (json_) {
+            print_json(fits, answers);
+        } else {
+            print_text(fits, answers);
+        }
+        return exit_ok;
+    }
+
+    /// Each item as often, with its time.
+    std::string fill_of(int copies) {
+        std::string text = fill_;
+        std::string made;
+        while (!text.empty()) {
+            std::size_t const end = std::min(text.find_first_of("+/"), text.size());
+            std::string item = text.substr(0, end);
+            if (item.find('@') == std::string::npos) {
+                item += fmt::format("@{:.3f}", price_of(item));
+            }
+            made += fmt::format("{}x{}", item.substr(0, count_at(item)), std::int64_t{count_of(item)} * copies);
+            made += end < text.size() ? text.substr(end, 1) : "";
+            text.erase(0, std::min(end + 1, text.size()));
+        }
+        return made;
+    }
+
+    /// Where "x3" stands behind a time; npos: nowhere.
+    static std::size_t count_at(std::string_view item) { return item.find('x', std::min(item.find('@'), item.size())); }
+    static int count_of(std::string_view item) {
+        std::size_t const at = count_at(item);
+        auto const count = at == std::string_view::npos ? std::optional(1) : parse_whole<int>(item.substr(at + 1));
+        if (!count || *count < 1 || *count > most_fill_copies) {
+            throw UsageError(
+                fmt::format("--fill: '{}': expected a count from 1 to {} behind the x", item, most_fill_copies));
+        }
+        return *count;
+    }
+
+    double price_of(std::string const& item) {
+        auto const colon = item.find(':');
+        auto const dot = item.find('.');
+        auto const collective =
+            dlmb::predict::collective_of(item.substr(dot == std::string::npos ? 0 : dot + 1, colon - (dot + 1)));
+        if (colon == std::string::npos || !collective || !price_.given()) {
+            throw UsageError(fmt::format("--fill: '{}' has no time; add @MICROSECONDS, or --model or --bandwidth for a "
+                                         "collective with bytes",
+                                         item));
+        }
+        auto const all = resolve(pipeline(), preset_, parameters_);
+        (void)pipeline().make(all, {ranks_, ranks_});  // refuses sizes that do not divide the ranks
+        auto const number = [&](char const* name) { return parse_whole<int>(all.at(name)).value_or(1); };
+        int const inner = std::max(number("tp") * number("cp"), 1);
+        int const stages = number("pp") > 0 ? number("pp") : std::max(ranks_ / inner, 1);
+        int const copies = ranks_ / std::max(stages * number("tp"), 1);
+        if (copies < 2) {
+            throw UsageError(fmt::format("--fill: '{}': nothing is communicated where a stage has one copy; add "
+                                         "@MICROSECONDS, or give more --ranks or a smaller --pp",
+                                         item));
+        }
+        if (!known_price_) {
+            known_price_ = price_.price();
+        }
+        return known_price_(*collective, static_cast<double>(parse_bytes(item.substr(colon + 1), "--fill")), copies);
+    }
+
+    FillAnswer answer(int copies) {
+        dlmb::Parameters parameters = parameters_;
+        parameters["bubble-fill"] = fill_of(copies);
+        auto const pattern = pipeline().make(resolve(pipeline(), preset_, parameters), {ranks_, ranks_});
+        auto const statistics = pattern->statistics({});
+        auto const value = [&](std::string_view name) {
+            auto const found = std::find_if(statistics.begin(), statistics.end(),
+                                            [&](Statistic const& each) { return each.name == name; });
+            return found == statistics.end() ? 0 : found->value;
+        };
+        return {copies,           value("ideal_makespan_us"),  value("bubble_us"),
+                value("fill_us"), value("bubble_utilisation"), value("filled_makespan_us")};
+    }
+
+    /// 0: not even once. By doubling and halving: with more work no end is earlier.
+    int largest_that_fits() {
+        auto const fits = [&](int copies) {
+            FillAnswer const found = answer(copies);
+            return found.filled_us <= found.makespan_us;
+        };
+        int least = 0;
+        int most = 1;
+        while (most <= most_copies() && fits(most)) {
+            least = most;
+            most *= 2;
+        }
+        most = std::min(most, most_copies() + 1);
+        while (most - least > 1) {
+            int const middle = least + (most - least) / 2;
+            (fits(middle) ? least : most) = middle;
+        }
+        return least;
+    }
+
+    /// No item may have a larger count.
+    int most_copies() {
+        int largest = 1;
+        for (std::string_view const item : words(fill_, "+/")) {
+            largest = std::max(largest, count_of(item));
+        }
+        return most_fill_copies / largest;
+    }
+
+    static void print_text(int fits, std::vector<FillAnswer> const& answers) {
+        FillAnswer const& one = answers.front();
+        fmt::print("the schedule takes {:.3f} us, of which a rank idles {:.3f} us; this work fits {} times\n\n",
+                   one.makespan_us, one.bubble_us, fits);
+        fmt::print("{:>6}{:>14}{:>14}{:>16}{:>12}\n", "times", "fill us", "of bubble %", "makespan us", "later us");
+        for (FillAnswer const& each : answers) {
+            fmt::print("{:>6}{:>14.3f}{:>14.1f}{:>16.3f}{:>12.3f}\n", each.copies, each.fill_us, 100 * each.utilisation,
+                       each.filled_us, each.filled_us - each.makespan_us);
+        }
+    }
+
+    void print_json(int fits, std::vector<FillAnswer> const& answers) {
+        nlohmann::ordered_json json{{"schema", "dlmb.fill/1.0"},
+                                    {"ranks", ranks_},
+                                    {"makespan_us", answers.front().makespan_us},
+                                    {"bubble_us", answers.front().bubble_us},
+                                    {"fits", fits},
+                                    {"fills", nlohmann::ordered_json::array()}};
+        for (FillAnswer const& each : answers) {
+            json["fills"].push_back({{"times", each.copies},
+                                     {"bubble_fill", fill_of(each.copies)},
+                                     {"fill_us", each.fill_us},
+                                     {"bubble_utilisation", each.utilisation},
+                                     {"makespan_us", each.filled_us}});
+        }
+        fmt::print("{}\n", json.dump(2));
+    }
+
+    int ranks_ = 1;
+    std::string preset_;
+    std::string fill_;
+    dlmb::Parameters parameters_;
+    PriceOptions price_;
+    dlmb::predict::Price known_price_;
+    bool json_ = false;
+};
+
+}  // namespace
+
+void add_fill(CLI::App& program, int& exit_code) {
+    add_command<FillBubbles>(program, "fill", "How much extra work fits into the bubbles of a pipeline schedule",
+                             exit_code);
+}
+
+}  // namespace dlmb::predict::commands

@@ -1,0 +1,198 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_predict points --model MODEL POINTS -o PREDICTED: each line of a table with its predicted time.
+#include "common/base/command_line/exit_codes.hpp"
+#include "common/base/command_line/subcommands.hpp"
+#include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
+#include "common/base/output_file.hpp"
+#include "common/tools/predict/commands/run_predict.hpp"
+#include "common/tools/predict/machine_model.hpp"
+#include "common/tools/predict/measurements.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::predict::commands {
+namespace {
+
+using namespace dlmb::predict;
+
+/// What was answered, against what the model was fitted to.
+struct Asked {
+    int fewest_nodes = 0;  // 0: nothing was answered
+    int most_nodes = 0;
+    double fewest_bytes = 0;
+    double most_bytes = 0;
+    std::set<Collective> collectives;
+
+    void add(Measurement const& question) {
+        int const nodes = question.topology.nodes();
+        bool const first = fewest_nodes == 0;
+        fewest_nodes = first ? nodes : std::min(fewest_nodes, nodes);
+        most_nodes = std::max(most_nodes, nodes);
+        fewest_bytes = first ? question.bytes : std::min(fewest_bytes, question.bytes);
+        most_bytes = std::max(most_bytes, question.bytes);
+        collectives.insert(question.collective);
+    }
+
+    void print(MachineModel const& model) const {
+        if (fewest_nodes == 0) {
+            return;
+        }
+        bool const more = most_nodes > model.most_nodes;
+        if (more) {
+            fmt::print("Extrapolated from {} to {} nodes, x{:.3g}{}\n", model.most_nodes, most_nodes,
+                       static_cast<double>(most_nodes) / model.most_nodes,
+                       model.held_out_above > 0 ? "; intervals have grown with it" : "");
+        }
+        if (fewest_nodes < model.fewest_nodes) {
+            fmt::print("Extrapolated from {} down to {} nodes\n", model.fewest_nodes, fewest_nodes);
+        }
+        if (most_bytes > model.most_bytes || fewest_bytes < model.fewest_bytes) {
+            fmt::print("Sizes of {:.0f} to {:.0f} bytes were asked for, and {:.0f} to {:.0f} were fitted; intervals do "
+                       "not grow with that\n",
+                       fewest_bytes, most_bytes, model.fewest_bytes, model.most_bytes);
+        }
+        for (Collective const collective : collectives) {
+            auto const error = model.held_out.find(collective);
+            if (error != model.held_out.end()) {
+                fmt::print("{}: {} measurements on more than {} nodes were predicted from fewer with a median error of "
+                           "{:.0f} %, 90 % below {:.0f} %\n",
+                           name_of(collective), error->second.points, model.held_out_above, 100 * error->second.median,
+                           100 * error->second.p90);
+            } else if (more) {
+                fmt::print("{}: the error on more nodes is not known, because no node count could be left out\n",
+                           name_of(collective));
+            }
+        }
+    }
+};
+
+/// Which of the algorithms that were asked for in the same case is the fastest for certain.
+class Choices {
+public:
+    void add(Measurement const& question, Prediction const& prediction, std::size_t line) {
+        cases_[fmt::format("{} {} {} {} {} {}", question.system, question.topology.text(),
+                           question.topology.ranks_per_node, question.job, name_of(question.collective),
+                           question.bytes)]
+            .push_back({prediction, line});
+    }
+
+    /// By line: "yes": the interval is below those of all others; "no": it is above that of such a one; "undecided":
+    /// there is none. Empty where nothing was to choose.
+    [[nodiscard]] std::vector<std::string_view> words(std::size_t lines) const {
+        std::vector<std::string_view> words(lines, "");
+        for (auto const& [name, answers] : cases_) {
+            auto const best = std::min_element(answers.begin(), answers.end(), [](auto const& left, auto const& right) {
+                return left.prediction.time_us < right.prediction.time_us;
+            });
+            bool const apart = std::all_of(answers.begin(), answers.end(), [&](Answer const& each) {
+                return each.line == best->line || each.prediction.low_us > best->prediction.high_us;
+            });
+            for (Answer const& each : answers) {
+                words[each.line] = answers.size() < 2        ? ""
+                                   : !apart                  ? "undecided"
+                                   : each.line == best->line ? "yes"
+                                                             : "no";
+            }
+        }
+        return words;
+    }
+
+private:
+    struct Answer {
+        Prediction prediction;
+        std::size_t line;
+    };
+    std::map<std::string, std::vector<Answer>> cases_;
+};
+
+class Points {
+public:
+    void add_options(CLI::App& parser) {
+        parser.add_option("POINTS", path_, "table with the columns system, nodes, collective, algorithm, bytes")
+            ->required();
+        parser.add_option("--model", model_path_, "machine model of dlmb_predict fit")->required();
+        parser
+            .add_option("-o,--output", output_,
+                        "the same table with predicted_us,low_us,high_us,status,chosen; - prints it")
+            ->required();
+        parser.add_flag("--force", force_,
+                        "answer also where the model's held-out error is above 40 %; the status says so");
+    }
+
+    int run() {
+        MachineModel model = read_model(read_document(model_path_), model_path_);
+        model.forced = model.forced || force_;
+        MeasurementTable const table = read_measurements(read_document(path_), path_, false);
+        std::vector<std::string> texts;
+        Choices choices;
+        LoadCache cache;
+        int answered = 0;
+        int refused = 0;
+        Asked asked;
+        for (TableLine const& line : table.lines) {
+            std::string& text = texts.emplace_back(line.text);
+            std::string const reason = line.unusable.empty() ? refusal_of(model, line.measurement) : std::string();
+            bool const forced = model.forced && error_is_too_large(model, line.measurement.collective);
+            std::string const why_not = reason.empty() ? line.unusable : "refused: " + reason;
+            if (!why_not.empty()) {
+                text += fmt::format(",,,,{}", cell(why_not));
+                refused += why_not.starts_with("refused") ? 1 : 0;
+                continue;
+            }
+            try {
+                auto const algorithm = algorithm_of(line.measurement.collective, line.measurement.algorithm);
+                Prediction const prediction = predict::predict(model, line.measurement, *algorithm, cache);
+                text += fmt::format(",{:.6g},{:.6g},{:.6g},{}", prediction.time_us, prediction.low_us,
+                                    prediction.high_us, forced ? "ok (forced)" : "ok");
+                asked.add(line.measurement);
+                choices.add(line.measurement, prediction, texts.size() - 1);
+                ++answered;
+            } catch (UsageError const& error) {  // the schedule does not exist for so many ranks
+                text += fmt::format(",,,,refused: {}", cell(error.what()));
+                ++refused;
+            }
+        }
+        std::vector<std::string_view> const chosen = choices.words(texts.size());
+        std::string text = fmt::format("{},predicted_us,low_us,high_us,status,chosen\n", table.header);
+        for (std::size_t line = 0; line < texts.size(); ++line) {
+            text += fmt::format("{},{}\n", texts[line], chosen[line]);
+        }
+        write_output(output_, text);
+        if (!is_standard_output(output_)) {
+            fmt::print("{} of {} lines predicted, {} refused, {} of unknown algorithms\n", answered, table.lines.size(),
+                       refused, static_cast<int>(table.lines.size()) - answered - refused);
+            asked.print(model);
+        }
+        return answered == 0 && refused > 0 ? exit_unavailable : exit_ok;
+    }
+
+private:
+    /// A text that stays one cell of one line, whatever names stand in it.
+    static std::string cell(std::string_view text) {
+        std::string line = one_line(text);
+        std::replace(line.begin(), line.end(), ',', ';');
+        return line;
+    }
+
+    std::string path_;
+    std::string model_path_;
+    std::string output_;
+    bool force_ = false;
+};
+
+}  // namespace
+
+void add_points(CLI::App& program, int& exit_code) {
+    add_command<Points>(program, "points", "Predict the time of each line of a table", exit_code);
+}
+
+}  // namespace dlmb::predict::commands

@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The options by which a subcommand is told what collectives cost: --model, or --alpha-us and --bandwidth.
+#pragma once
+
+#include "common/tools/predict/pricing.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+
+namespace dlmb::predict::commands {
+
+/// What `answer` returns, or 69 where the model refuses a price, which is then said.
+[[nodiscard]] int unless_refused(std::function<int()> const& answer);
+
+class PriceOptions {
+public:
+    void add_to(CLI::App& parser);
+    [[nodiscard]] bool given() const { return !model_path_.empty() || bandwidth_ > 0; }
+    /// Must stay while the price is used. Throws UsageError where not exactly one of both ways is given.
+    [[nodiscard]] dlmb::predict::Price price();
+    /// "model.json of fugaku, 8 to 64 nodes", "2 us and 25 GB/s".
+    [[nodiscard]] std::string text() const;
+
+private:
+    std::string model_path_;
+    double alpha_us_ = 0;
+    double bandwidth_ = 0;  // GB/s
+    bool force_ = false;
+    dlmb::predict::MachineModel model_;
+};
+
+}  // namespace dlmb::predict::commands

@@ -1,0 +1,344 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/predict/machine_model.hpp"
+
+#include "common/tools/predict/network/torus.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace dlmb::predict {
+namespace {
+
+constexpr double z_of_90_percent = 1.645;  // normal distribution, two sides
+constexpr double largest_answered_error = 0.4;
+constexpr int most_recorded_ranks = 1 << 17;
+// An error is known for the octaves of nodes that were left out; a model answers two more, and three where it has none.
+constexpr double octaves_answered_beyond_tested = 2;
+constexpr double fewest_octaves_answered = 3;
+constexpr double near_octaves_of_bytes = 3;
+
+// The correction: how far residuals at other sizes and node counts matter, and how much of one is chance.
+constexpr double octaves_of_bytes = 4;
+constexpr double octaves_of_nodes = 8;
+constexpr double chance = 0.25;
+constexpr double largest_correction = 1;
+constexpr std::size_t most_neighbors = 256;
+
+constexpr std::size_t at(Parameter parameter) {
+    return static_cast<std::size_t>(parameter);
+}
+
+/// Links that leave a node of a torus; two nodes of a ring of two share one link.
+int links_of(Topology const& topology) {
+    if (topology.kind != TopologyKind::torus) {
+        return 0;
+    }
+    int links = 0;
+    for (int const extent : fold_of(topology).shape) {
+        links += std::min(extent - 1, 2);
+    }
+    return topology.machine_dimensions > 0 ? std::min(links, 2 * topology.machine_dimensions) : links;
+}
+
+double nearness(int nodes, Residual const& other) {
+    return std::exp(-std::abs(std::log2(static_cast<double>(nodes) / other.nodes)) / octaves_of_nodes);
+}
+
+double nearness(double bytes, int nodes, Residual const& other) {
+    return nearness(nodes, other) *
+           std::exp(-std::abs(std::log2(std::max(bytes, 1.0) / std::max(other.bytes, 1.0))) / octaves_of_bytes);
+}
+
+ImplementationFactors factors_of(Coefficients const& coefficients, Measurement const& question) {
+    auto const found = coefficients.factors.find({question.collective, question.algorithm});
+    return found == coefficients.factors.end() ? ImplementationFactors{} : found->second;
+}
+
+/// Of the logarithm of a time, because of factors that are not known. Each counts by its part of the time.
+/// The widths by held-out errors have in them how far fitted factors change with the nodes. Without such errors,
+/// factors are known on the nodes of the fit; with the distance they go back to what is known of any implementation, as
+/// residuals do (a stationary Gaussian process in the logarithm of the nodes). Only the set-up of a fitted algorithm,
+/// which is work of its processor, stays known.
+double variance_of_factors(MachineModel const& model, std::vector<Residual> const& fitted, Cost const& cost,
+                           int nodes) {
+    double known = 0;
+    for (Residual const& residual : fitted) {
+        known = model.held_out_above > 0 ? 1 : std::max(known, nearness(nodes, residual));
+    }
+    double const by_nodes = factor_deviation * std::hypot(cost.latency, cost.bandwidth) / cost.total();
+    double const set_up = fitted.empty() ? set_up_deviation * cost.fixed / cost.total() : 0;
+    return std::pow(by_nodes, 2) * (1 - known * known) + std::pow(set_up, 2);
+}
+
+}  // namespace
+
+Loads const& LoadCache::of(Topology const& topology, Collective collective, Algorithm algorithm) {
+    auto const key = fmt::format("{} {} {} {} {}", topology.text(), topology.machine_dimensions,
+                                 topology.ranks_per_node, name_of(collective), name_of(algorithm));
+    auto found = loads_.find(key);
+    if (found == loads_.end()) {
+        found = loads_.emplace(key, loads_of(schedule_of(collective, algorithm, topology.ranks()), topology)).first;
+    }
+    return found->second;
+}
+
+Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limits, LoadCache& cache) {
+    Topology const& topology = measurement.topology;
+    Algorithm const algorithm = algorithm_that_runs(measurement.collective, named, measurement.bytes, topology.ranks());
+    Terms terms;
+    double const part = measurement.bytes / named.ports;
+    auto amount = [&terms](Parameter parameter) -> double& { return terms.amounts[at(parameter)]; };
+    amount(Parameter::call) = 1;
+    int const links = links_of(topology);
+    double const processors = measurement.processors > 0 ? measurement.processors : topology.ranks_per_node;
+    double const waiting = std::max(0.0, topology.ranks_per_node / processors - 1);  // ranks of a processor but one
+    amount(Parameter::turn) = waiting;
+    double inside = 0;  // share that a rank receives inside its node
+    for (RoundLoad const& load : cache.of(topology, measurement.collective, algorithm)) {
+        inside += load.times * load.inside;
+        double const largest = load.largest * part;
+        bool const eager = largest <= limits.eager_bytes;
+        double const work =
+            load.times * std::max(1.0, load.busy / processors);  // what ranks of one processor do adds up
+        amount(Parameter::latency) += load.times;
+        amount(Parameter::rendezvous) += eager ? 0 : load.times;
+        amount(Parameter::fetch) += load.hops > 0 && largest > limits.inject_bytes ? load.times : 0;
+        amount(Parameter::hop) += load.times * load.hops;
+        amount(Parameter::message) += work * std::max(load.messages - 1, 0.0);
+        amount(Parameter::eager) += eager ? work * load.messages * named.ports * largest : 0;
+        amount(Parameter::far) += load.times * load.far * part;
+        amount(Parameter::inside) += load.times * std::max(load.inside, load.inside_node / processors) * part;
+        amount(Parameter::reduce) += work * load.reduced * part;
+        amount(Parameter::copy) += work * load.copied * part;
+        // Beyond the eager limit the sender waits for its turn once more, for the receiver's answer.
+        amount(Parameter::handover) += load.times * waiting * (eager ? 1 : 2);
+        if (topology.kind == TopologyKind::torus) {
+            // A process receives by one port, or by as many as it names. Rings over several ports share no link.
+            double const node = std::max(load.node * measurement.bytes / std::max(links, 1),
+                                         load.in * measurement.bytes / std::min(named.ports, std::max(links, 1)));
+            bool const disjoint = named.ports > 1 && algorithm == Algorithm::ring;
+            terms.contended.push_back({load.times, std::max(largest, node), disjoint ? largest : load.link * part});
+        } else {
+            terms.contended.push_back({load.times, load.node * part, 0});
+        }
+    }
+    double const temporary = temporary_share(measurement.collective, algorithm);
+    bool const pair = temporary > 1 && measurement.bytes >= limits.fresh_pair_bytes;
+    if (pair || std::min(temporary, 1.0) * measurement.bytes >= limits.fresh_bytes) {
+        amount(Parameter::fresh) = temporary * measurement.bytes;
+    }
+    // Of what a call reads and writes, messages over a network leave the processors nothing to fetch.
+    double const touched = std::min(touched_share(measurement.collective, topology.ranks()), 2 * inside);
+    if (buffer_share(measurement.collective, topology.ranks()) * measurement.bytes >= limits.cached_bytes) {
+        amount(Parameter::memory) = touched * std::max(1.0, topology.ranks_per_node / processors) * measurement.bytes;
+    }
+    if (named.set_up != SetUp::none) {
+        double const partners = named.set_up == SetUp::port ? 1
+                                : algorithm == Algorithm::ring
+                                    ? 2
+                                    : std::log2(std::bit_ceil(static_cast<unsigned>(topology.ranks())));
+        terms.set_ups = partners * named.ports;
+    }
+    return terms;
+}
+
+double contended_of(Terms const& terms, Parameters const& parameters) {
+    double const kappa = std::exp(parameters[at(Parameter::link)]);
+    double contended = 0;
+    for (Terms::Contended const& round : terms.contended) {
+        contended += round.times * std::max(round.node, kappa * round.link);
+    }
+    return contended * std::exp(parameters[at(Parameter::byte)]);
+}
+
+Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFactors const& factors) {
+    auto const part = [&](Parameter parameter) {
+        return terms.amounts[at(parameter)] * std::exp(parameters[at(parameter)]);
+    };
+    Cost cost;
+    cost.call = part(Parameter::call) + part(Parameter::turn);
+    cost.fixed = terms.set_ups * fixed_us * std::exp(factors.fixed);
+    cost.latency =
+        std::exp(factors.latency) *
+        (part(Parameter::latency) + part(Parameter::rendezvous) + part(Parameter::fetch) + part(Parameter::hop) +
+         part(Parameter::message) + part(Parameter::eager) + part(Parameter::handover));
+    cost.bandwidth =
+        std::exp(factors.bandwidth) *
+        (contended_of(terms, parameters) + part(Parameter::far) + part(Parameter::inside) + part(Parameter::reduce) +
+         part(Parameter::copy) + part(Parameter::fresh) + part(Parameter::memory));
+    return cost;
+}
+
+double correction_of(std::vector<Residual> const& all, double bytes, int nodes) {
+    if (all.empty()) {
+        return 0;
+    }
+    std::vector<Residual> residuals = all;
+    if (residuals.size() > most_neighbors) {
+        std::stable_sort(residuals.begin(), residuals.end(), [&](Residual const& left, Residual const& right) {
+            return nearness(bytes, nodes, left) > nearness(bytes, nodes, right);
+        });
+        residuals.resize(most_neighbors);
+    }
+    auto const size = static_cast<Eigen::Index>(residuals.size());
+    Eigen::MatrixXd covariance(size, size);
+    Eigen::VectorXd near(size);
+    Eigen::VectorXd values(size);
+    for (Eigen::Index row = 0; row < size; ++row) {
+        Residual const& residual = residuals[static_cast<std::size_t>(row)];
+        for (Eigen::Index column = 0; column < size; ++column) {
+            covariance(row, column) =
+                nearness(residual.bytes, residual.nodes, residuals[static_cast<std::size_t>(column)]);
+        }
+        covariance(row, row) += chance;
+        near(row) = nearness(bytes, nodes, residual);
+        values(row) = residual.log_ratio;
+    }
+    double const correction = near.dot(covariance.llt().solve(values));
+    return std::clamp(correction, -largest_correction, largest_correction);
+}
+
+double width_where_fitted(MachineModel const& model) {
+    constexpr double z = z_of_90_percent;
+    if (model.jobs == 0) {  // the first guess is taken for known
+        return std::hypot(model.width_inside, z * std::sqrt(2) * model.job_spread);
+    }
+    // Student's t for as many jobs and the first guess, which counts as one (Abramowitz and Stegun 26.7.5).
+    double const jobs = model.jobs;
+    double const t =
+        z + (std::pow(z, 3) + z) / (4 * jobs) + (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * jobs * jobs);
+    return std::hypot(model.width_inside, t * std::sqrt(1 + 1 / jobs) * model.job_spread);
+}
+
+double octaves_beyond(MachineModel const& model, Measurement const& question) {
+    double const nodes = question.topology.nodes();
+    auto const found = model.residuals.find({question.collective, question.algorithm});
+    if (found == model.residuals.end()) {
+        return std::max({0.0, std::log2(nodes / model.most_nodes), std::log2(model.fewest_nodes / nodes)});
+    }
+    double farther_down = std::numeric_limits<double>::infinity();  // the question has more nodes than those fitted
+    double farther_up = std::numeric_limits<double>::infinity();
+    double any = std::numeric_limits<double>::infinity();
+    for (Residual const& residual : found->second) {
+        double const octaves = std::log2(nodes / residual.nodes);
+        any = std::min(any, std::abs(octaves));
+        bool const near =
+            std::abs(std::log2(std::max(question.bytes, 1.0) / std::max(residual.bytes, 1.0))) <= near_octaves_of_bytes;
+        if (near && octaves >= 0) {
+            farther_down = std::min(farther_down, octaves);
+        }
+        if (near && octaves <= 0) {
+            farther_up = std::min(farther_up, -octaves);
+        }
+    }
+    // Between nodes that were fitted nothing is beyond.
+    if (std::isfinite(farther_down) && std::isfinite(farther_up)) {
+        return 0;
+    }
+    double const nearest = std::min(farther_down, farther_up);
+    return std::isfinite(nearest) ? nearest : any;
+}
+
+double width_at(std::vector<WidthBeyond> const& widths, double octaves) {
+    if (octaves <= 0 || widths.empty()) {
+        return 0;
+    }
+    WidthBeyond const& first = widths.front();
+    if (octaves <= first.octaves) {
+        return first.width * std::sqrt((1 + octaves / first.octaves) / 2);
+    }
+    for (std::size_t at = 1; at < widths.size(); ++at) {
+        if (octaves <= widths[at].octaves) {
+            double const share = (octaves - widths[at - 1].octaves) / (widths[at].octaves - widths[at - 1].octaves);
+            return widths[at - 1].width + share * (widths[at].width - widths[at - 1].width);
+        }
+    }
+    return widths.back().width * octaves / widths.back().octaves;
+}
+
+Prediction with_interval(MachineModel const& model, double time_us, std::vector<double> const& replicates_us,
+                         double octaves, double more_variance) {
+    double variance = more_variance;  // of the logarithm
+    for (double const other : replicates_us) {
+        variance += std::pow(std::log(other / time_us), 2) / static_cast<double>(replicates_us.size());
+    }
+    double const width =
+        std::sqrt(std::pow(width_where_fitted(model), 2) + std::pow(width_at(model.width_beyond, octaves), 2) +
+                  std::pow(z_of_90_percent, 2) * variance);
+    return {time_us, time_us * std::exp(-width), time_us * std::exp(width)};
+}
+
+Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm, LoadCache& cache) {
+    Measurement question = asked;
+    question.processors = asked.processors > 0 ? asked.processors : model.processors;
+    question.topology.machine_dimensions = model.dimensions;
+    Terms const terms = terms_of(question, algorithm, model.limits, cache);
+    int const nodes = question.topology.nodes();
+    Cost const modelled = cost_of(terms, model.best.parameters, factors_of(model.best, question));
+    auto const found = model.residuals.find({question.collective, question.algorithm});
+    std::vector<Residual> const residuals = found == model.residuals.end() ? std::vector<Residual>{} : found->second;
+    double const correction = model.corrected ? correction_of(residuals, question.bytes, nodes) : 0;
+    std::vector<double> replicates;
+    for (Coefficients const& replicate : model.replicates) {
+        replicates.push_back(cost_of(terms, replicate.parameters, factors_of(replicate, question)).total());
+    }
+    double variance = variance_of_factors(model, residuals, modelled, nodes);
+    if (is_folded(question.topology)) {
+        // Where a job of fewer dimensions lies is not known: from the fold to its own shape all may be.
+        Measurement unfolded = question;
+        unfolded.topology.machine_dimensions = 0;
+        Cost const most = cost_of(terms_of(unfolded, algorithm, model.limits, cache), model.best.parameters,
+                                  factors_of(model.best, question));
+        variance += std::pow(std::log(most.total() / modelled.total()) / 2, 2);
+    }
+    Prediction prediction =
+        with_interval(model, modelled.total(), replicates, octaves_beyond(model, question), variance);
+    for (double* const time : {&prediction.time_us, &prediction.low_us, &prediction.high_us}) {
+        *time *= std::exp(correction);
+    }
+    return prediction;
+}
+
+bool error_is_too_large(MachineModel const& model, Collective collective) {
+    auto const error = model.held_out.find(collective);
+    return error != model.held_out.end() && error->second.median > largest_answered_error;
+}
+
+std::string refusal_of(MachineModel const& model, Measurement const& question) {
+    if (question.system != model.system) {
+        return fmt::format("the model is of {}", model.system);
+    }
+    if (question.topology.kind != model.kind) {
+        return model.kind == TopologyKind::torus ? "the model needs the shape of the torus such as 8x8x8"
+                                                 : "the model is of a network without a shape";
+    }
+    if (question.topology.ranks() > most_recorded_ranks) {
+        return fmt::format("more than {} ranks", most_recorded_ranks);
+    }
+    auto const contradicted = model.contradicted.find({question.collective, question.algorithm});
+    if (contradicted != model.contradicted.end() && question.topology.nodes() >= contradicted->second) {
+        return fmt::format("its times on {} nodes are below what the messages of {} take: something else runs",
+                           contradicted->second, question.algorithm);
+    }
+    double const tested = std::log2(static_cast<double>(model.most_nodes) / model.fewest_nodes);
+    double const farthest =
+        std::max(fewest_octaves_answered, model.width_beyond.empty() ? 0 : tested + octaves_answered_beyond_tested);
+    double const octaves = std::log2(static_cast<double>(question.topology.nodes()) / model.most_nodes);
+    if (!model.forced && octaves > farthest) {
+        return fmt::format("{} nodes are x{:.3g} those of the fit, and no error is known beyond x{:.3g}",
+                           question.topology.nodes(), std::exp2(octaves), std::exp2(farthest));
+    }
+    if (!model.forced && error_is_too_large(model, question.collective)) {
+        return fmt::format("the held-out error of {} is {:.0f} %", name_of(question.collective),
+                           100 * model.held_out.at(question.collective).median);
+    }
+    return {};
+}
+
+}  // namespace dlmb::predict

@@ -1,0 +1,239 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a machine costs, and the time of a collective that follows from it. Rounds follow each other:
+//
+//     T = fixed + a * sum over rounds of (L + R [message > eager] + f [message to another node > inject] + h * hops
+//                                         + o * (messages - 1))
+//               + b * sum over rounds of (G * contended bytes + F * far bytes + N * bytes inside the node
+//                                         + gamma * bytes reduced + c * bytes copied)
+//               + b * (fresh bytes + bytes of buffers that are in no cache)
+//
+// the terms of LogGP (Alexandrov et al. 1995) with two factors of the implementation: a, b are 1 for an algorithm that
+// was not measured. Contended bytes of a torus: max(largest message, busiest node / ports, kappa * busiest link).
+#pragma once
+
+#include "common/tools/predict/round_loads.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::predict {
+
+/// A line of a table of collective times.
+struct Measurement {
+    std::string system;
+    Topology topology;
+    Collective collective = Collective::allreduce;
+    std::string algorithm;
+    double bytes = 0;    // of the full vector
+    double time_us = 0;  // 0: not measured
+    std::string job{};   // measurements of one job share what else ran on the machine and where its nodes were
+    int processors = 0;  // of a node; more ranks than these take turns. 0: not known, one for each rank
+};
+
+/// Parameters are kept as natural logarithms, so that none can be negative.
+enum class Parameter : std::uint8_t {
+    call,        // us per collective
+    latency,     // us per round
+    rendezvous,  // us per round with a message beyond the eager limit
+    fetch,       // us per round with a message to another node beyond the inject limit
+    hop,         // us per link
+    message,     // us per further message of a rank in a round
+    byte,        // us per byte of a node
+    link,        // kappa, without unit
+    far,         // us per byte and log2 of the distance
+    inside,      // us per byte between ranks of one node
+    reduce,      // us per byte
+    copy,        // us per byte
+    eager,       // us per byte of messages up to the eager limit, which are copied out of and into other buffers
+    fresh,       // us per byte of temporary memory that the system has to map anew for each call
+    turn,        // us per call for each further rank of a processor
+    handover,    // us per round for each further rank of a processor, twice beyond the eager limit
+    memory,      // us per byte that a call reads or writes in buffers that do not stay in a cache
+};
+inline constexpr std::size_t parameter_count = 17;
+inline constexpr std::array<std::string_view, parameter_count> parameter_names{
+    "call_us",       "latency_us",    "rendezvous_us", "fetch_us",       "hop_us",         "message_us",
+    "byte_us",       "link_ratio",    "far_byte_us",   "inside_byte_us", "reduce_byte_us", "copy_byte_us",
+    "eager_byte_us", "fresh_byte_us", "turn_us",       "handover_us",    "memory_byte_us"};
+using Parameters = std::array<double, parameter_count>;
+
+/// What one implementation of an algorithm has of its own.
+struct ImplementationFactors {
+    double latency = 0;    // logarithm of a
+    double bandwidth = 0;  // logarithm of b
+    double fixed = 0;      // logarithm of us per set-up over `fixed_us`; only of algorithms that set up remote access
+};
+inline constexpr double fixed_us = 8;
+
+/// (collective, name of the algorithm in the data set).
+using ImplementationKey = std::pair<Collective, std::string>;
+
+/// How many lines, by implementation.
+using LineCounts = std::map<ImplementationKey, int>;
+
+struct Coefficients {
+    Parameters parameters{};
+    std::map<ImplementationKey, ImplementationFactors> factors;
+};
+
+/// Where a measurement lies from the model: what a prediction nearby is corrected by.
+struct Residual {
+    double bytes = 0;
+    int nodes = 1;
+    double log_ratio = 0;  // of measured over modelled time
+};
+
+/// No buffers are so large.
+inline constexpr double no_limit = 1e18;
+
+/// Where costs change by steps.
+struct Limits {
+    double eager_bytes = 8192;            // longer messages wait for their receiver
+    double fresh_bytes = 32 << 20;        // larger temporary memory is mapped anew for each call
+    double fresh_pair_bytes = 128 << 10;  // so is a pair of such temporary buffers
+    double cached_bytes = no_limit;       // buffers of a rank of this size and more do not stay in a cache
+    double inject_bytes = no_limit;       // longer messages to other nodes wait for the NIC to fetch them from memory
+};
+
+struct HeldOutError {
+    int points = 0;
+    double median = 0;  // |predicted / measured - 1|
+    double p90 = 0;
+};
+
+/// How wide intervals have to be so many octaves of nodes beyond those measured: what 90 % of the measurements needed
+/// that were left out there, beyond the width where the model was fitted.
+struct WidthBeyond {
+    double octaves = 1;
+    double width = 0;  // of |log measured / predicted|
+};
+
+struct MachineModel {
+    std::string system;
+    TopologyKind kind = TopologyKind::tree;
+    int dimensions = 0;  // of a torus, by the jobs that were measured
+    Limits limits;
+    Coefficients best;
+    std::vector<Coefficients> replicates;  // of the bootstrap
+    int jobs = 0;                          // that were told from each other
+    double job_spread = 0;                 // deviation of the logarithm of the times of one job from those of another
+    bool corrected = false;                // predictions follow the residuals of near measurements
+    std::map<ImplementationKey, std::vector<Residual>> residuals;
+
+    // Where the model holds.
+    int processors = 0;  // of a node; 0: not known
+    int points = 0;
+    int fewest_nodes = 1;
+    int most_nodes = 1;
+    double fewest_bytes = 0;
+    double most_bytes = 0;
+    std::map<Collective, HeldOutError> held_out;
+    int held_out_above = 0;   // the errors are of measurements on more nodes than this, fitted on the others; 0: none
+    double width_inside = 0;  // 90 % of |log measured / predicted| where the model was fitted
+    std::vector<WidthBeyond> width_beyond;  // by ascending octaves, never less wide; none: no nodes were left out
+    std::map<ImplementationKey, int> contradicted;  // from so many nodes on its times are below what its name can take
+    bool forced = false;                            // by --force
+
+    // Where it comes from.
+    std::string input_name;
+    std::string input_sha256;
+    int max_nodes = 0;    // as asked for; 0: all
+    LineCounts left_out;  // that are too fast for their names; not in the file
+};
+
+/// The rounds of a collective on given nodes, in the terms that a model prices; for all sizes.
+using Loads = std::vector<RoundLoad>;
+
+/// Remembers the loads of what was asked before. Throws UsageError where the schedule cannot be made.
+class LoadCache {
+public:
+    Loads const& of(Topology const& topology, Collective collective, Algorithm algorithm);
+
+private:
+    std::map<std::string, Loads> loads_;
+};
+
+/// What stands in front of each parameter in the time of one measurement.
+struct Terms {
+    std::array<double, parameter_count> amounts{};  // those of `byte` and `link` are left out
+    struct Contended {
+        double times = 0;
+        double node = 0;  // bytes
+        double link = 0;  // bytes
+    };
+    std::vector<Contended> contended;  // rounds
+    double set_ups = 0;                // ports, or ports times partners
+};
+
+/// Throws UsageError where the schedule cannot be made.
+[[nodiscard]] Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limits, LoadCache& cache);
+
+/// Parts of a time, us.
+struct Cost {
+    double call = 0;
+    double fixed = 0;
+    double latency = 0;
+    double bandwidth = 0;
+    [[nodiscard]] double total() const { return call + fixed + latency + bandwidth; }
+};
+[[nodiscard]] Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFactors const& factors);
+
+/// The part of a time that the busiest ports and links need, us.
+[[nodiscard]] double contended_of(Terms const& terms, Parameters const& parameters);
+
+/// Deviation of the logarithm of the factors a and b of an implementation, before they are measured. Where each
+/// implementation is left out in turn of PICO's measurements on few nodes, the 90 % quantile of the errors is that of a
+/// normal distribution with a deviation of 0.2 to 0.6, by system.
+inline constexpr double factor_deviation = 0.4;
+/// The same of its set-up, which differs more: 8 us by the prior, from 2 to 40.
+inline constexpr double set_up_deviation = 1.5;
+
+/// 90 % of |log measured / predicted| for another job on nodes that were fitted.
+[[nodiscard]] double width_where_fitted(MachineModel const& model);
+
+/// Octaves of nodes from the question to the nearest nodes on which its algorithm was fitted at a near size (a factor
+/// of 8); of an algorithm that was not fitted, to any nodes that were.
+[[nodiscard]] double octaves_beyond(MachineModel const& model, Measurement const& question);
+
+/// What so many octaves add to the width. Nearer than what was left out half of the variance is that of any other
+/// nodes; farther than that the width grows with the octaves.
+[[nodiscard]] double width_at(std::vector<WidthBeyond> const& widths, double octaves);
+
+struct Prediction {
+    double time_us = 0;
+    double low_us = 0;  // 90 % interval
+    double high_us = 0;
+};
+
+/// The interval of a time that replicates of the bootstrap put at `replicates_us`, so many octaves from what was
+/// fitted. `more_variance`: that of the logarithm of the time because of what is not known of algorithm and network.
+[[nodiscard]] Prediction with_interval(MachineModel const& model, double time_us,
+                                       std::vector<double> const& replicates_us, double octaves, double more_variance);
+
+/// The correction of log time that the residuals of the same algorithm at near sizes ask for (Gaussian process over the
+/// nearest 256).
+[[nodiscard]] double correction_of(std::vector<Residual> const& all, double bytes, int nodes);
+
+/// Throws UsageError where the schedule cannot be made.
+[[nodiscard]] Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm,
+                                 LoadCache& cache);
+
+/// The held-out error of the collective is above 40 %.
+[[nodiscard]] bool error_is_too_large(MachineModel const& model, Collective collective);
+
+/// Why this model does not answer; empty: it does. An error that is not known is not held against it.
+[[nodiscard]] std::string refusal_of(MachineModel const& model, Measurement const& question);
+
+/// As JSON: results-schema/machine-model.schema.json (model_file.cpp).
+[[nodiscard]] std::string to_text(MachineModel const& model);
+
+/// Throws UsageError "NAME: what is wrong".
+[[nodiscard]] MachineModel read_model(std::string_view text, std::string_view name);
+
+}  // namespace dlmb::predict

@@ -1,0 +1,88 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The links of a topology, and the route of a message over them. Bandwidths are relative: 1 is what a node can inject,
+// and what all of its ports carry together, so that topologies compare at equal injection bandwidth.
+#pragma once
+
+#include "common/tools/predict/network/topology.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::predict {
+
+/// Directed. The first 2 N of N nodes are those from a node into the network (its number) and out of it (N + number).
+using LinkId = std::uint32_t;
+
+/// A link of a route, and the share of the message that goes over it: 1, but where routing is adaptive.
+struct RouteLink {
+    LinkId link = 0;
+    double share = 1;
+    bool operator==(RouteLink const&) const = default;
+};
+
+/// In which order ranks take the nodes.
+enum class Placement : std::uint8_t { row_major, blocked, random };
+
+class Interconnect {
+public:
+    Interconnect(Interconnect const&) = delete;
+    Interconnect& operator=(Interconnect const&) = delete;
+    virtual ~Interconnect() = default;
+
+    [[nodiscard]] int nodes() const { return nodes_; }
+    [[nodiscard]] LinkId links() const { return 2 * static_cast<LinkId>(nodes_) + inner_links_; }
+    /// 0: there is no such link (the numbers have gaps, such as the outer ports of a board without neighbour).
+    [[nodiscard]] double capacity(LinkId link) const;
+    /// "out of node 3", "node 3 up in dimension 0".
+    [[nodiscard]] std::string name(LinkId link) const;
+
+    /// Fills in the route between two nodes that differ: into the network, links, out of it. A link is in it once.
+    void route(int from, int to, std::vector<RouteLink>& route) const;
+    /// Links between the two, without those into the network and out of it; a mean where routing is adaptive.
+    [[nodiscard]] double hops(int from, int to) const;
+
+    /// Symmetry: a group of permutations of the nodes that carries routes into routes. Every node is the image of
+    /// exactly one of these, of each equally often. All nodes: no symmetry is known.
+    [[nodiscard]] std::vector<int> representatives() const;
+    /// Links of one class are images of each other.
+    [[nodiscard]] LinkId class_of(LinkId link) const;
+
+    /// Nodes in the order of row_major: by coordinates in the machine, or blocked: near ones together (boards, blocks
+    /// of 2 x 2 of a torus, switches).
+    [[nodiscard]] virtual std::vector<int> order(Placement placement) const;
+
+protected:
+    /// Throws UsageError for more than 2^24 inner links: whoever asks for loads or rates keeps a state of each link.
+    Interconnect(Topology const& topology, std::int64_t inner_links);
+    // Of links behind the first 2 N, counted from 0.
+    [[nodiscard]] virtual double inner_capacity(LinkId link) const = 0;
+    [[nodiscard]] virtual std::string inner_name(LinkId link) const = 0;
+    /// Adds the route between the two with the numbers of those links; may name a link twice.
+    virtual void add_inner(int from, int to, std::vector<RouteLink>& route) const = 0;
+    // Symmetry. The representative that a node is an image of, which is its own.
+    [[nodiscard]] virtual int representative_of(int node) const { return node; }
+    [[nodiscard]] virtual LinkId inner_class(LinkId link) const { return link; }
+
+private:
+    int nodes_;
+    LinkId inner_links_;
+};
+
+/// Throws UsageError: a tree has no links; a HammingMesh without so many boards that two others have no route; a
+/// dragonfly of more groups than its global links reach; more than 2^24 links between nodes.
+[[nodiscard]] std::unique_ptr<Interconnect> interconnect_of(Topology const& topology);
+
+/// Which node each rank is on: ranks / ranks_per_node nodes in the order of the placement; random: by the seed.
+/// Throws UsageError where there are more ranks than places.
+[[nodiscard]] std::vector<int> nodes_of_ranks(Interconnect const& interconnect, Placement placement, int ranks,
+                                              int ranks_per_node, std::uint64_t seed);
+
+/// "row-major", "blocked", "random". Throws UsageError.
+[[nodiscard]] Placement parse_placement(std::string_view text);
+
+}  // namespace dlmb::predict

@@ -1,0 +1,184 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/predict/network/torus.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace dlmb::predict {
+
+TorusSteps::TorusSteps(std::vector<int> shape) : shape_(std::move(shape)), strides_(shape_.size()) {
+    int stride = 1;
+    for (std::size_t at = shape_.size(); at-- > 0;) {
+        strides_[at] = stride;
+        stride *= shape_[at];
+    }
+    links_ = static_cast<LinkId>(2 * shape_.size() * static_cast<std::size_t>(stride));
+}
+
+namespace {
+
+/// The lengths into which an extent is cut, the slowest first.
+std::vector<int> lengths_of(int extent, double ring) {
+    std::vector<int> lengths;
+    auto const distance = [ring](int length) { return std::abs(std::log(length / ring)); };
+    while (extent > std::sqrt(2) * ring) {
+        int nearest = extent;
+        for (int length = 2; 2 * length <= extent; ++length) {
+            nearest = extent % length == 0 && distance(length) < distance(nearest) ? length : nearest;
+        }
+        if (nearest == extent) {
+            break;
+        }
+        lengths.push_back(nearest);
+        extent /= nearest;
+    }
+    lengths.push_back(extent);
+    return lengths;
+}
+
+/// Back and forth: every second row is gone backwards.
+int laid(int at, std::vector<int> const& lengths) {
+    int rest = std::accumulate(lengths.begin(), lengths.end(), 1, std::multiplies<>());
+    int place = 0;
+    for (int const length : lengths) {
+        rest /= length;
+        int const row = at / rest;
+        place = place * length + row;
+        at = row % 2 == 0 ? at % rest : rest - 1 - at % rest;
+    }
+    return place;
+}
+
+int wide_dimensions_of(std::vector<int> const& shape) {
+    return static_cast<int>(std::count_if(shape.begin(), shape.end(), [](int extent) { return extent > 1; }));
+}
+
+}  // namespace
+
+bool is_folded(Topology const& topology) {
+    return topology.kind == TopologyKind::torus && fold_of(topology).shape != topology.shape;
+}
+
+TorusFold fold_of(Topology const& topology) {
+    int const nodes = topology.nodes();
+    TorusFold fold{topology.shape, std::vector<int>(static_cast<std::size_t>(nodes))};
+    std::iota(fold.place.begin(), fold.place.end(), 0);
+    if (wide_dimensions_of(topology.shape) >= topology.machine_dimensions) {
+        return fold;
+    }
+    double const ring = std::pow(nodes, 1.0 / topology.machine_dimensions);
+    std::vector<std::vector<int>> lengths;
+    fold.shape.clear();
+    for (int const extent : topology.shape) {
+        lengths.push_back(lengths_of(extent, ring));
+        fold.shape.insert(fold.shape.end(), lengths.back().begin(), lengths.back().end());
+    }
+    TorusSteps const job(topology.shape);
+    for (int node = 0; node < nodes; ++node) {
+        int place = 0;
+        for (std::size_t dimension = 0; dimension < topology.shape.size(); ++dimension) {
+            place = place * topology.shape[dimension] + laid(job.coordinate(node, dimension), lengths[dimension]);
+        }
+        fold.place[static_cast<std::size_t>(node)] = place;
+    }
+    return fold;
+}
+
+Torus::Torus(Topology const& topology)
+    : Interconnect(topology, TorusSteps(topology.shape).links()), steps_(topology.shape),
+      adaptive_(topology.routing == Routing::adaptive),
+      wide_dimensions_(static_cast<int>(
+          std::count_if(topology.shape.begin(), topology.shape.end(), [](int extent) { return extent > 1; }))) {}
+
+std::vector<int> Torus::order(Placement placement) const {
+    std::vector<int> nodes = Interconnect::order(placement);
+    if (placement == Placement::blocked) {  // blocks of 2 x 2 (x 2 ...), in row-major order, and so inside of them
+        auto const key = [&](int node) {
+            std::vector<int> where;
+            for (int const inside : {0, 1}) {
+                for (std::size_t dimension = 0; dimension < steps_.shape().size(); ++dimension) {
+                    int const at = steps_.coordinate(node, dimension);
+                    where.push_back(inside == 0 ? at / 2 : at % 2);
+                }
+            }
+            return where;
+        };
+        std::sort(nodes.begin(), nodes.end(), [&](int a, int b) { return key(a) < key(b); });
+    }
+    return nodes;
+}
+
+double Torus::inner_capacity(LinkId link) const {
+    std::size_t const dimension = link / 2 % steps_.shape().size();
+    return steps_.shape()[dimension] > 1 ? 1.0 / (2 * wide_dimensions_) : 0;
+}
+
+std::string Torus::inner_name(LinkId link) const {
+    auto const dimensions = static_cast<LinkId>(steps_.shape().size());
+    int const node = static_cast<int>(link / 2 / dimensions);
+    std::vector<int> at;
+    for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
+        at.push_back(steps_.coordinate(node, dimension));
+    }
+    return fmt::format("node {} ({}) {} in dimension {}", node, fmt::join(at, ","), link % 2 == 1 ? "up" : "down",
+                       link / 2 % dimensions);
+}
+
+void Torus::add_inner(int from, int to, std::vector<RouteLink>& route) const {
+    std::size_t const dimensions = steps_.shape().size();
+    if (!adaptive_) {
+        steps_.each(from, to, dimensions - 1, HalfRing::alternate, [&](LinkId link) { route.push_back({link, 1}); });
+        return;
+    }
+    // Of what goes half a ring, half goes up and half goes down.
+    double const share = 1.0 / static_cast<double>(dimensions);
+    for (std::size_t first = 0; first < dimensions; ++first) {
+        int node = from;
+        for (std::size_t turn = 0; turn < dimensions; ++turn) {
+            std::size_t const dimension = (first + dimensions - turn) % dimensions;
+            int const extent = steps_.shape()[dimension];
+            int const ahead = steps_.coordinate(to, dimension) - steps_.coordinate(node, dimension);
+            int stride = 1;
+            for (std::size_t at = dimension + 1; at < dimensions; ++at) {
+                stride *= steps_.shape()[at];
+            }
+            int const next = node + ahead * stride;
+            bool const both = 2 * std::abs(ahead) == extent;
+            steps_.each(node, next, dimension, HalfRing::upwards, [&](LinkId link) {
+                route.push_back({link, both ? share / 2 : share});
+            });
+            if (both) {  // the same links in the other direction, and the other half of the ring
+                for (int at = node, left = extent / 2; left > 0; --left) {
+                    route.push_back(
+                        {static_cast<LinkId>(2 * (static_cast<std::size_t>(at) * dimensions + dimension)), share / 2});
+                    at += steps_.coordinate(at, dimension) == 0 ? (extent - 1) * stride : -stride;
+                }
+            }
+            node = next;
+        }
+    }
+}
+
+int Torus::representative_of(int node) const {
+    // Translations carry routes into routes; where half a ring alternates, only those by an even distance.
+    int found = 0;
+    for (std::size_t dimension = 0; dimension < steps_.shape().size(); ++dimension) {
+        int const extent = steps_.shape()[dimension];
+        bool const alternates = !adaptive_ && extent % 2 == 0;
+        found = found * extent + (alternates ? steps_.coordinate(node, dimension) % 2 : 0);
+    }
+    return found;
+}
+
+LinkId Torus::inner_class(LinkId link) const {
+    auto const per_node = static_cast<LinkId>(2 * steps_.shape().size());
+    return static_cast<LinkId>(representative_of(static_cast<int>(link / per_node))) * per_node + link % per_node;
+}
+
+}  // namespace dlmb::predict

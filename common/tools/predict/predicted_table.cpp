@@ -1,0 +1,246 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/predict/predicted_table.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace dlmb::predict {
+namespace {
+
+using tuning::Evidence;
+using tuning::TunedOperation;
+
+struct TableCollective {
+    Collective collective;
+    TunedOperation operation;
+    std::string_view call;  // as libraries name it
+};
+constexpr std::array table_collectives{
+    TableCollective{Collective::allreduce, TunedOperation::allreduce, "allreduce"},
+    TableCollective{Collective::allgather, TunedOperation::allgather, "allgather"},
+    TableCollective{Collective::alltoall, TunedOperation::exchange, "alltoall"},
+    TableCollective{Collective::bcast, TunedOperation::broadcast, "bcast"},
+};
+
+// Where the library has another name for it than the table of PICO; dlmb_convert has the same list.
+struct OtherName {
+    std::string_view family;
+    Collective collective;
+    std::string_view name;
+    std::string_view library;
+};
+constexpr std::array other_library_names{
+    OtherName{"open_mpi.tuned", Collective::allreduce, "ring_segmented", "segmented_ring"},
+    OtherName{"open_mpi.tuned", Collective::bcast, "binary", "binary_tree"},
+    OtherName{"open_mpi.tuned", Collective::bcast, "split_binary", "split_binary_tree"},
+    OtherName{"mpich", Collective::allreduce, "non_blocking", "nb"},
+    OtherName{"mpich", Collective::allreduce, "rabenseifner", "reduce_scatter_allgather"},
+    OtherName{"mpich", Collective::allgather, "non_blocking", "nb"},
+};
+
+struct Candidate {
+    std::string name;  // as the model has it
+    tuning::Algorithm algorithm;
+};
+
+/// The rules of one collective on one job.
+class RuleMaker {
+public:
+    RuleMaker(MachineModel const& model, TableCollective const& of, std::vector<Candidate> const& candidates,
+              LoadCache& cache)
+        : model_(model), of_(of), candidates_(candidates), cache_(cache) {}
+
+    /// Returns at how many sizes nothing is chosen.
+    std::size_t add(Topology const& job, std::vector<Bytes> const& sizes, std::vector<tuning::Rule>& rules) {
+        std::size_t undecided = 0;
+        Topology fitted = job;
+        fitted.shape = {model_.most_nodes};
+        tuning::Rule* open = nullptr;  // the rule of the size before
+        for (Bytes const bytes : sizes) {
+            if (open != nullptr) {
+                open->when.bytes->max = bytes - 1;
+            }
+            auto const best = fastest(job, bytes);
+            auto const before = fastest(fitted, bytes);
+            bool const same = best && before && before->choice == best->choice;
+            auto const usual = !before ? std::nullopt
+                               : same  ? std::optional(best->us)
+                                       : time(job, bytes, *before->choice);
+            if (!best || !best->apart || !usual) {
+                if (open != nullptr) {
+                    open->when.bytes->max = open->evidence->sizes.back();
+                    open = nullptr;
+                }
+                ++undecided;
+                continue;
+            }
+            if (open != nullptr && open->choose.algorithm == best->choice->algorithm) {
+                open->evidence->sizes.push_back(bytes);  // the times stay those of the smallest size
+                continue;
+            }
+            append(job, bytes, *best->choice, best->us, *usual, rules);
+            open = &rules.back();
+            if (same) {
+                open->evidence->gain_low = open->evidence->gain_high = 0;  // whatever the time is
+            }
+        }
+        if (open != nullptr) {
+            open->when.bytes->max = open->evidence->sizes.back();
+        }
+        return undecided;
+    }
+
+private:
+    [[nodiscard]] Measurement question_of(Topology const& job, Bytes bytes, std::string const& name) const {
+        return {model_.system, job, of_.collective, name, static_cast<double>(bytes), 0};
+    }
+
+    std::optional<Prediction> time(Topology const& job, Bytes bytes, Candidate const& candidate) {
+        Measurement const question = question_of(job, bytes, candidate.name);
+        if (!refusal_of(model_, question).empty()) {
+            return std::nullopt;
+        }
+        try {
+            return predict(model_, question, *algorithm_of(of_.collective, candidate.name), cache_);
+        } catch (UsageError const&) {
+            return std::nullopt;  // not for so many ranks
+        }
+    }
+
+    struct Fastest {
+        Candidate const* choice;
+        Prediction us;
+        bool apart;  // its interval is below those of all others
+    };
+
+    /// Nothing where none can be run. One alone is not apart: nothing tells that it is faster than what the library
+    /// has.
+    std::optional<Fastest> fastest(Topology const& job, Bytes bytes) {
+        std::optional<Fastest> best;
+        double next_low_us = 0;
+        for (Candidate const& candidate : candidates_) {
+            auto const us = time(job, bytes, candidate);
+            if (!us) {
+                continue;
+            }
+            if (!best) {
+                best = Fastest{&candidate, *us, false};
+                next_low_us = std::numeric_limits<double>::infinity();
+            } else if (us->time_us < best->us.time_us) {
+                next_low_us = std::min(next_low_us, best->us.low_us);
+                best = Fastest{&candidate, *us, false};
+            } else {
+                next_low_us = std::min(next_low_us, us->low_us);
+            }
+        }
+        if (best) {
+            best->apart = std::isfinite(next_low_us) && best->us.high_us < next_low_us;
+        }
+        return best;
+    }
+
+    void append(Topology const& job, Bytes bytes, Candidate const& choice, Prediction const& us,
+                Prediction const& usual_us, std::vector<tuning::Rule>& rules) const {
+        constexpr double ns = nanoseconds_per_microsecond;
+        tuning::Rule rule;
+        rule.id = fmt::format("p{:04}", rules.size() + 1);
+        rule.scope = "mpi";
+        rule.when.operation = of_.operation;
+        rule.when.bytes = tuning::ByteInterval{bytes, bytes};
+        auto const ranks = static_cast<std::uint64_t>(job.ranks());
+        auto const nodes = static_cast<std::uint64_t>(job.nodes());
+        rule.when.ranks = tuning::CountInterval{ranks, ranks};
+        rule.when.nodes = tuning::CountInterval{nodes, nodes};
+        rule.when.memory = "host";
+        if (of_.operation == TunedOperation::exchange) {
+            rule.when.uniform = true;
+        }
+        rule.choose = {"mpi", fmt::format("algorithm:{}={}", of_.call, choice.algorithm.name), choice.algorithm, {}};
+        Evidence evidence;
+        evidence.sizes = {bytes};
+        evidence.choice_ns = us.time_us * ns;
+        evidence.default_ns = usual_us.time_us * ns;
+        evidence.gain = 1 - us.time_us / usual_us.time_us;
+        evidence.gain_low = 1 - us.high_us / usual_us.low_us;
+        evidence.gain_high = 1 - us.low_us / usual_us.high_us;
+        auto const error = model_.held_out.find(of_.collective);
+        evidence.predicted = tuning::Predicted{static_cast<std::uint64_t>(model_.most_nodes), {}};
+        if (error != model_.held_out.end()) {
+            evidence.predicted->held_out_error = error->second.median;
+        }
+        rule.evidence = std::move(evidence);
+        rules.push_back(std::move(rule));
+    }
+
+    MachineModel const& model_;
+    TableCollective const& of_;
+    std::vector<Candidate> const& candidates_;
+    LoadCache& cache_;
+};
+
+std::vector<Candidate> candidates_of(MachineModel const& model, Collective collective, std::string const& family) {
+    std::vector<Candidate> candidates;
+    for (auto const& [key, factors] : model.best.factors) {
+        auto algorithm = library_algorithm(key.first, key.second);
+        if (key.first == collective && algorithm && algorithm->family == family) {
+            candidates.push_back({key.second, *std::move(algorithm)});
+        }
+    }
+    return candidates;
+}
+
+}  // namespace
+
+std::optional<tuning::Algorithm> library_algorithm(Collective collective, std::string_view name) {
+    for (auto const& [ending, family] :
+         {std::pair{std::string_view("_ompi"), "open_mpi.tuned"}, {std::string_view("_mpich"), "mpich"}}) {
+        if (!name.ends_with(ending) || name.starts_with("default")) {
+            continue;
+        }
+        std::string_view bare = name.substr(0, name.size() - ending.size());
+        for (OtherName const& other : other_library_names) {
+            bare =
+                other.family == family && other.collective == collective && other.name == bare ? other.library : bare;
+        }
+        return tuning::Algorithm{family, std::string{bare}, std::nullopt};
+    }
+    return std::nullopt;
+}
+
+PredictedTable predicted_table(MachineModel const& model, TableQuestion const& question) {
+    if (question.jobs.empty() || question.sizes.empty()) {
+        throw UsageError("a table needs at least one number of nodes and one size");
+    }
+    PredictedTable table;
+    LoadCache cache;
+    for (TableCollective const& of : table_collectives) {
+        auto const candidates = candidates_of(model, of.collective, question.family);
+        if (candidates.empty()) {
+            table.left_out.push_back(
+                fmt::format("{}: the model has no algorithm of {}", name_of(of.collective), question.family));
+            continue;
+        }
+        for (Topology const& job : question.jobs) {
+            Measurement const asked{model.system, job, of.collective, "", 0, 0};
+            if (std::string const why = refusal_of(model, asked); !why.empty()) {
+                table.left_out.push_back(fmt::format("{} on {} nodes: {}", name_of(of.collective), job.text(), why));
+                continue;
+            }
+            std::size_t const undecided = RuleMaker(model, of, candidates, cache).add(job, question.sizes, table.rules);
+            if (undecided > 0) {
+                table.left_out.push_back(fmt::format("{} on {} nodes: undecided at {} of {} sizes, the library decides",
+                                                     name_of(of.collective), job.text(), undecided,
+                                                     question.sizes.size()));
+            }
+        }
+    }
+    return table;
+}
+
+}  // namespace dlmb::predict

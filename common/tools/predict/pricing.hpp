@@ -1,0 +1,45 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What one collective costs, for questions that compare many of them: by a latency and a bandwidth, or by a machine
+// model and the fastest of the algorithms that it was fitted to.
+#pragma once
+
+#include "common/tools/predict/machine_model.hpp"
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace dlmb::predict {
+
+/// Microseconds of a collective of `bytes` (of the full vector; alltoall: what one rank sends) over `ranks`. None for
+/// one rank: 0. Throws UsageError where it has no price.
+using Price = std::function<double(Collective collective, double bytes, int ranks)>;
+
+/// Ring algorithms, p ranks, S bytes: allgather, reduce_scatter (p-1) alpha + (p-1)/p S beta; allreduce twice of it;
+/// alltoall (p-1) alpha + (p-1)/p S beta. Others have no price.
+[[nodiscard]] Price alpha_beta_price(double alpha_us, double gigabytes_per_s);
+
+struct BestAlgorithm {
+    std::string algorithm;  // as the model names it
+    Prediction us;
+};
+
+/// The fastest of the model's algorithms for a question whose algorithm is ignored; nothing: the model has none that
+/// can be run so.
+[[nodiscard]] std::optional<BestAlgorithm> best_algorithm(MachineModel const& model, Measurement question,
+                                                          LoadCache& cache);
+
+/// The model knows that it is too far off to answer.
+class ModelRefusal : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A group of `ranks` is taken to be on as many nodes; of a torus: on a ring. Remembers what it was asked. The price
+/// throws ModelRefusal, and UsageError where the model has no algorithm; `model` must outlive it.
+[[nodiscard]] Price model_price(MachineModel const& model);
+
+}  // namespace dlmb::predict

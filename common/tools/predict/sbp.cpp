@@ -1,0 +1,251 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/predict/sbp.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace dlmb::predict {
+namespace {
+
+constexpr double most_layouts = 4096;
+
+struct Span {
+    double begin = 0;
+    double length = 1;
+};
+
+/// What the rank at `place` holds of a dimension, which the axes that split it cut one inside the other.
+Span span_of(Layout const& layout, int dimension, Mesh const& mesh, std::vector<int> const& place) {
+    Span span;
+    for (std::size_t axis = 0; axis < mesh.size(); ++axis) {
+        if (layout[axis] == split_along(dimension)) {
+            span.length /= mesh[axis];
+            span.begin += span.length * place[axis];
+        }
+    }
+    return span;
+}
+
+double overlap(Span const& one, Span const& other) {
+    return std::max(0.0,
+                    std::min(one.begin + one.length, other.begin + other.length) - std::max(one.begin, other.begin));
+}
+
+bool advance(std::vector<int>& place, Mesh const& mesh) {
+    for (std::size_t axis = mesh.size(); axis-- > 0;) {
+        if (++place[axis] < mesh[axis]) {
+            return true;
+        }
+        place[axis] = 0;
+    }
+    return false;
+}
+
+double ranks_of(Mesh const& mesh) {
+    double ranks = 1;
+    for (int const extent : mesh) {
+        ranks *= extent;
+    }
+    return ranks;
+}
+
+}  // namespace
+
+std::string text_of(Sbp sbp) {
+    return sbp == Sbp::broadcast ? "B" : sbp == Sbp::partial ? "P" : fmt::format("S{}", static_cast<int>(sbp));
+}
+
+std::string text_of(Layout const& layout) {
+    if (layout.size() == 1) {
+        return text_of(layout.front());
+    }
+    std::string text;
+    for (Sbp const sbp : layout) {
+        text += fmt::format("{}{}", text.empty() ? "" : ",", text_of(sbp));
+    }
+    return fmt::format("({})", text);
+}
+
+bool is_cheaper(double us, std::size_t moves, double than_us, std::size_t than_moves) {
+    constexpr double rounding = 1e-9;
+    bool const equal = std::abs(us - than_us) <= rounding * std::max(us, than_us);
+    return equal ? moves < than_moves : us < than_us;
+}
+
+double us_of(std::vector<Move> const& moves) {
+    double us = 0;
+    for (Move const& move : moves) {
+        us += move.us;
+    }
+    return us;
+}
+
+Transitions::Transitions(Mesh mesh, Price price, int dimensions) : mesh_(std::move(mesh)), price_(std::move(price)) {
+    choices_ = {Sbp::partial, Sbp::broadcast};
+    for (int dimension = 0; dimension < dimensions; ++dimension) {
+        choices_.push_back(split_along(dimension));
+    }
+    double const layouts = std::pow(static_cast<double>(choices_.size()), static_cast<double>(mesh_.size()));
+    if (layouts > most_layouts) {
+        throw UsageError(fmt::format("a mesh of {} axes has too many layouts; use at most 6 axes", mesh_.size()));
+    }
+    for (std::size_t number = 0; number < static_cast<std::size_t>(layouts); ++number) {
+        Layout from;
+        for (std::size_t rest = number; from.size() < mesh_.size(); rest /= choices_.size()) {
+            from.push_back(choices_[rest % choices_.size()]);
+        }
+        auto& steps = steps_.emplace_back();
+        for (std::size_t axis = 0; axis < mesh_.size(); ++axis) {
+            for (Sbp const choice : choices_) {
+                if (choice != from[axis] && choice != Sbp::partial) {
+                    if (auto made = step(from, axis, choice)) {
+                        steps.push_back(*std::move(made));
+                    }
+                }
+            }
+        }
+    }
+}
+
+std::size_t Transitions::number_of(Layout const& layout) const {
+    std::size_t number = 0;
+    for (std::size_t axis = mesh_.size(); axis-- > 0;) {
+        auto const choice = std::find(choices_.begin(), choices_.end(), layout.at(axis));
+        if (choice == choices_.end()) {
+            throw UsageError(
+                fmt::format("layout {} splits a dimension that the tensor does not have", text_of(layout)));
+        }
+        number = number * choices_.size() + static_cast<std::size_t>(choice - choices_.begin());
+    }
+    return number;
+}
+
+Move Transitions::reordering(Layout const& from, Layout const& to, int dimension) const {
+    Move move;
+    move.operation = Collective::alltoall;
+    double whole = 1;  // of what the other dimensions leave of the tensor
+    for (std::size_t axis = 0; axis < mesh_.size(); ++axis) {
+        bool const takes_part = from[axis] == split_along(dimension) || to[axis] == split_along(dimension);
+        if (takes_part) {
+            move.axes.push_back(static_cast<int>(axis));
+            move.ranks *= mesh_[axis];
+        } else if (is_split(from[axis])) {
+            whole /= mesh_[axis];
+        }
+    }
+    double busiest = 0;
+    std::vector<int> place(mesh_.size(), 0);
+    do {
+        Span const needed = span_of(to, dimension, mesh_, place);
+        double const missing =
+            whole * std::max(0.0, needed.length - overlap(needed, span_of(from, dimension, mesh_, place)));
+        move.volume += missing;
+        busiest = std::max(busiest, missing);
+    } while (advance(place, mesh_));
+    move.bytes = busiest * move.ranks / std::max(move.ranks - 1, 1);  // a full exchange in which a rank gets as much
+    return move;
+}
+
+std::optional<Transitions::Step> Transitions::step(Layout const& from, std::size_t axis, Sbp to) const {
+    Sbp const was = from[axis];
+    bool reorders = false;
+    double whole = 1;  // of a group
+    for (std::size_t other = 0; other < mesh_.size(); ++other) {
+        if (other != axis && is_split(from[other])) {
+            whole /= mesh_[other];
+            reorders = reorders || (other > axis && (from[other] == was || from[other] == to) && mesh_[other] > 1);
+        }
+    }
+    Layout after = from;
+    after[axis] = to;
+    Step made{number_of(after), false, {}};
+    Move& move = made.move;
+    if (reorders) {
+        bool const one_dimension = (was == Sbp::broadcast) != (to == Sbp::broadcast) && was != Sbp::partial;
+        if (!one_dimension) {
+            return std::nullopt;
+        }
+        move = reordering(from, after, static_cast<int>(is_split(was) ? was : to));
+        made.is_free = move.volume <= 0;
+    } else {
+        int const ranks = mesh_[axis];
+        double const groups = ranks_of(mesh_) / ranks;
+        move = {Collective::allreduce, {static_cast<int>(axis)}, ranks, whole, groups * whole * (ranks - 1), 0, {}, {}};
+        made.is_free = was == Sbp::broadcast || ranks == 1;  // the part is there
+        if (was == Sbp::partial) {
+            move.operation = is_split(to) ? Collective::reduce_scatter : Collective::allreduce;
+            move.volume *= is_split(to) ? 1 : 2;
+        } else if (to == Sbp::broadcast) {
+            move.operation = Collective::allgather;
+        } else {
+            move.operation = Collective::alltoall;
+            move.bytes /= ranks;
+            move.volume /= ranks;
+        }
+    }
+    move.from = from;
+    move.to = std::move(after);
+    return made;
+}
+
+std::vector<Move> Transitions::between(Layout const& from, Layout const& to, double tensor_bytes) const {
+    // Dijkstra over layouts. Of paths that cost the same, the one with the fewest collectives.
+    struct Path {
+        double us = 0;
+        std::size_t moves = 0;
+        std::size_t before = 0;      // number of the layout
+        Step const* step = nullptr;  // that led here
+        bool seen = false;
+        bool done = false;
+    };
+    std::vector<Path> paths(steps_.size());
+    std::size_t const start = number_of(from);
+    std::size_t const goal = number_of(to);
+    paths[start].seen = true;
+    while (!paths[goal].done) {
+        std::size_t nearest = paths.size();
+        for (std::size_t number = 0; number < paths.size(); ++number) {
+            if (paths[number].seen && !paths[number].done &&
+                (nearest == paths.size() || std::tuple(paths[number].us, paths[number].moves) <
+                                                std::tuple(paths[nearest].us, paths[nearest].moves))) {
+                nearest = number;
+            }
+        }
+        if (nearest == paths.size()) {
+            throw UsageError(fmt::format("no path from layout {} to {}", text_of(from), text_of(to)));
+        }
+        paths[nearest].done = true;
+        for (Step const& step : steps_[nearest]) {
+            Path& next = paths[step.to];
+            if (next.done) {
+                continue;
+            }
+            double const price =
+                step.is_free ? 0 : price_(step.move.operation, step.move.bytes * tensor_bytes, step.move.ranks);
+            double const us = paths[nearest].us + price;
+            std::size_t const moves = paths[nearest].moves + (step.is_free ? 0 : 1);
+            if (!next.seen || is_cheaper(us, moves, next.us, next.moves)) {
+                next = {us, moves, nearest, &step, true, false};
+            }
+        }
+    }
+    std::vector<Move> moves;
+    for (std::size_t here = goal; paths[here].step != nullptr; here = paths[here].before) {
+        if (!paths[here].step->is_free) {
+            Move& move = moves.emplace_back(paths[here].step->move);
+            move.bytes *= tensor_bytes;
+            move.volume *= tensor_bytes;
+            move.us = price_(move.operation, move.bytes, move.ranks);
+        }
+    }
+    std::reverse(moves.begin(), moves.end());
+    return moves;
+}
+
+}  // namespace dlmb::predict

@@ -1,0 +1,122 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which messages an algorithm of a collective sends, for all ranks at once. The sizes are shares of the full vector, so
+// that one schedule serves every size. What runs here is not the algorithm, but its shape: the backends' own algorithms
+// (common/formats/plan/algorithms) are plans of one rank with addresses, too large to make for 8,192 ranks.
+//
+// S: bytes of the full vector, P: ranks, q: the largest power of two that is not above P.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::predict {
+
+enum class Collective : std::uint8_t {
+    allreduce,
+    allgather,
+    reduce_scatter,
+    alltoall,
+    bcast,
+    reduce,
+    gather,
+    scatter,
+    sendrecv
+};
+
+enum class Algorithm : std::uint8_t {
+    recursive_doubling,      // allreduce: log2 q rounds of S; allgather: S/P, 2 S/P, ...
+    recursive_halving,       // reduce_scatter: S/2 to the farthest first
+    distance_doubling,       // reduce_scatter: S/2 to the nearest first
+    ring,                    // P - 1 rounds of S/P to the right neighbour, twice for an allreduce; sendrecv: one of S
+    rabenseifner,            // allreduce, reduce: halve the vector, double the distance; then gather
+    neighbor_exchange,       // allgather: P/2 rounds between neighbours, 2 S/P but in the first
+    bruck,                   // allgather: ceil(log2 P) rounds, 2^k blocks; alltoall: the blocks whose number has bit k
+    pairwise,                // alltoall, reduce_scatter: P - 1 rounds, each with the partner at distance k
+    linear,                  // all messages at once
+    linear_sync,             // gather: one rank after another is asked
+    binomial,                // trees
+    binary,                  //
+    binomial_pipelined,      // reduce: in segments that follow each other
+    binary_pipelined,        // the same
+    knomial,                 // of radix 4
+    split_binary,            // halves of the vector down the two halves of a binary tree, then exchanged
+    chain,                   // four chains
+    three_chains,            //
+    pipeline,                // one chain
+    scatter_allgather,       // bcast: binomial scatter, recursive doubling
+    scatter_allgather_ring,  // bcast: binomial scatter, ring
+    gather_bcast,            // allgather: all to rank 0, and a broadcast in segments
+};
+
+/// What one rank sends another in a round.
+struct Message {
+    int from = 0;
+    int to = 0;
+    double share = 0;  // of the full vector
+    double count = 1;  // equal messages that this one stands for
+};
+
+/// Messages that are under way together; the round ends with the last of them.
+struct Round {
+    std::vector<Message> messages;
+    double times = 1;        // so many such rounds follow each other
+    double reduced = 0;      // share of the vector that the busiest rank reduces in one such round
+    double copied = 0;       // the same for copies between buffers of one rank
+    bool both_ways = false;  // pairs exchange: what goes from a to b has a counterpart from b to a
+    double queued = 0;       // messages of one rank on the longest way, this one included; 0: those of the busiest rank
+};
+
+/// Throws UsageError where the collective has no such algorithm, or not for so many ranks. Flat exchanges of more than
+/// 64 distances (pairwise, linear alltoall) are made from 64 that are spread evenly and count for all. Root: rank 0.
+/// In a broadcast a rank sends to all its children at once; in a reduction it takes one vector after another.
+[[nodiscard]] std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks);
+
+/// Bytes of temporary memory over those of the vector, at the rank that needs the most (Open MPI 4.1, MPICH 4).
+[[nodiscard]] double temporary_share(Collective collective, Algorithm algorithm);
+
+/// Bytes that a call reads as input and writes as output on a rank, over those of the vector, at the rank that has the
+/// most. Of a broadcast the input is another rank's.
+[[nodiscard]] double touched_share(Collective collective, int ranks);
+
+/// Bytes of the buffers that a rank gives to a call, over those of the vector.
+[[nodiscard]] double buffer_share(Collective collective, int ranks);
+
+/// What an implementation over remote memory does in each call before it sends.
+enum class SetUp : std::uint8_t {
+    none,
+    port,     // opens its ports
+    partner,  // learns the temporary memory of each partner on each port
+};
+
+/// An algorithm as data sets name it.
+struct NamedAlgorithm {
+    Algorithm algorithm = Algorithm::ring;
+    int ports = 1;  // equal parts of the vector that are worked on side by side
+    SetUp set_up = SetUp::none;
+    double one_segment_bytes = 0;  // of a vector up to this size a pipelined reduction makes one segment
+};
+
+/// Open MPI 4.1 runs the ring of an allreduce as recursive doubling where a rank has less than one element (4 bytes) of
+/// its own, and, as Fujitsu MPI, a broadcast of one element by a split tree as a chain. A single segment is not
+/// pipelined.
+[[nodiscard]] Algorithm algorithm_that_runs(Collective collective, NamedAlgorithm named, double bytes, int ranks);
+
+/// "default-X", "X_ompi", "X_mpich", "X_over", "RING-VARIANT-UTOFU-SEGMENT-PORTS", or X itself. Nothing: the name does
+/// not tell the messages, such as a library's own decision (default_ompi).
+[[nodiscard]] std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_view name);
+
+/// The name under which a model knows an algorithm on a torus of this shape, with one rank per node: that of one which
+/// sends the same messages. A dimension of two nodes leaves a Bine tree (De Sensi et al. 2025) no other partners than
+/// recursive doubling, and over Fugaku's remote memory both are the same code (HLC-Lab/bine_trees_fugaku).
+[[nodiscard]] std::string name_by_messages(Collective collective, std::string_view name, std::vector<int> const& torus);
+
+[[nodiscard]] std::optional<Collective> collective_of(std::string_view name);
+[[nodiscard]] std::string_view name_of(Collective collective);
+[[nodiscard]] std::string_view name_of(Algorithm algorithm);
+
+}  // namespace dlmb::predict

@@ -1,0 +1,415 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/predict/simulator/lower.hpp"
+
+#include "common/base/error.hpp"
+#include "common/formats/plan/group_index.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace dlmb::predict {
+namespace {
+
+constexpr std::uint8_t message_cpu = 0;
+constexpr std::uint8_t compute_cpu = 1;
+constexpr std::uint64_t picoseconds_per_nanosecond = 1000;
+constexpr std::size_t most_kept_micro_steps = 1 << 20;  // of some 100 bytes
+
+/// Numbers by which the two ends of a message find each other: the k-th collective of a group has one on all members,
+/// and so has each channel of Sends.
+class Tags {
+public:
+    /// By the group's members, what its collectives have in their order.
+    std::vector<std::uint32_t>& of_group(Group const& group) { return groups_[group.members]; }
+    std::uint32_t of_collective(std::vector<std::uint32_t>& group, std::size_t number) {
+        while (group.size() <= number) {
+            group.push_back(next_++);
+        }
+        return group[number];
+    }
+    std::uint32_t of_channel(int channel) {
+        auto const [place, added] = channels_.try_emplace(channel, next_);
+        next_ += added ? 1 : 0;
+        return place->second;
+    }
+
+private:
+    std::map<std::vector<Rank>, std::vector<std::uint32_t>> groups_;
+    std::map<int, std::uint32_t> channels_;
+    std::uint32_t next_ = 0;
+};
+
+class Lowering {
+    using ShapeKey = std::tuple<OperationKind, int, int, Bytes, Element, int, bool, std::vector<Bytes>>;
+
+public:
+    Lowering(LoweringChoice const& choice, int ranks, int written)
+        : choice_(choice), builder_(ProgramBuilder::Matching::in_order, ranks, written) {
+        for (auto const& [kind, name] : choice.algorithms) {
+            std::vector<std::string> known = algorithms::names_for(kind);
+            if (kind == OperationKind::exchange) {
+                known.insert(known.begin(), {"linear", "pairwise"});
+            }
+            if (std::find(known.begin(), known.end(), name) == known.end()) {
+                throw UsageError(fmt::format("{}: {}", name_of(kind), unknown_name("algorithm", name, known)));
+            }
+        }
+    }
+
+    void add(Plan const& plan) {
+        plan_ = &plan;
+        builder_.begin_rank();
+        builder_.set_buffers(std::accumulate(plan.buffers.begin(), plan.buffers.end(), Bytes{0},
+                                             [](Bytes sum, Buffer const& buffer) { return sum + buffer.bytes; }));
+        step_end_.clear();
+        groups_.clear();
+        for (Group const& group : plan.groups) {
+            groups_.push_back({&tags_.of_group(group), 0});
+        }
+        for (Step const& step : plan.steps) {
+            builder_.begin_step(step.label);
+            step_ = &step;
+            if (auto const group = collective_group(step.operation)) {
+                GroupState& state = groups_[*group];
+                tag_ = tags_.of_collective(*state.tags, state.collectives++);
+                add_together(step.operation);
+            } else {
+                std::visit([this](auto const& operation) { add_alone(operation); }, step.operation);
+            }
+        }
+    }
+
+    [[nodiscard]] std::span<Task const> tasks() const { return builder_.tasks(); }
+    [[nodiscard]] Program finish() && { return std::move(builder_).finish(); }
+
+private:
+    /// A step of all ranks of a group begins with a call and ends in a join.
+    void add_together(Operation const& operation) {
+        begin_ = builder_.add({.kind = TaskKind::call});
+        wait_for_earlier_steps(begin_);
+        OperationKind const kind = kind_of(operation);
+        std::string const& name = algorithm_of(choice_, kind);
+        last_.clear();
+        auto const* exchange = std::get_if<Exchange>(&operation);
+        if (exchange != nullptr && (name == "linear" || name == "pairwise")) {
+            add_exchange(*exchange, name == "pairwise" ? static_cast<std::size_t>(choice_.outstanding) : 0);
+        } else {
+            auto const collective = algorithms::collective_of(*plan_, operation);
+            if (!collective) {
+                throw UsageError(fmt::format("step \"{}\": algorithm {} takes exchanges of equal, packed blocks only",
+                                             step_->label, name));
+            }
+            add_micro(*collective, micro_plan_of(collective->shape, algorithms::find(name, kind)));
+        }
+        TaskId const end = builder_.add({.kind = TaskKind::join});
+        builder_.require(end, begin_);
+        for (TaskId const task : last_) {
+            builder_.require(end, task);
+        }
+        step_end_.push_back(end);
+    }
+
+    /// Layers repeat their collectives, and groups of one size have the same places.
+    algorithms::MicroPlan const& micro_plan_of(algorithms::Shape const& shape, algorithms::Algorithm algorithm) {
+        ShapeKey const key{shape.kind,    shape.place, shape.places,   shape.bytes,
+                           shape.element, shape.root,  shape.in_place, shape.shares};
+        auto const known = micro_plans_.find(key);
+        if (known != micro_plans_.end()) {
+            return known->second;
+        }
+        if (micro_steps_ > most_kept_micro_steps) {
+            micro_plans_.clear();
+            micro_steps_ = 0;
+        }
+        algorithms::MicroPlan const& made = micro_plans_.emplace(key, algorithm(shape, choice_.knobs)).first->second;
+        micro_steps_ += made.steps.size();
+        return made;
+    }
+
+    void add_micro(algorithms::Collective const& collective, algorithms::MicroPlan const& micro) {
+        std::vector<Rank> const& members = plan_->groups[collective.group].members;
+        TaskId const first = builder_.next();
+        std::vector<bool> waited_for(micro.steps.size(), false);
+        for (algorithms::MicroStep const& step : micro.steps) {
+            Task task{.amount = step.bytes, .cpu = message_cpu};
+            switch (step.action) {
+            case algorithms::Action::send:
+                task.kind = TaskKind::send;
+                break;
+            case algorithms::Action::receive:
+                task.kind = TaskKind::recv;
+                break;
+            case algorithms::Action::copy:
+                task.kind = TaskKind::copy;
+                break;
+            case algorithms::Action::reduce:
+                task.kind = TaskKind::reduce;
+                break;
+            }
+            if (step.peer >= 0) {
+                task.peer = members[static_cast<std::size_t>(step.peer)];
+            }
+            TaskId const id = builder_.add(task, tag_);
+            for (std::uint32_t const earlier : step.after) {
+                builder_.require(id, first + earlier);
+                waited_for[earlier] = true;
+            }
+            if (step.after.empty()) {
+                builder_.require(id, begin_);
+            }
+        }
+        for (std::size_t step = 0; step < waited_for.size(); ++step) {
+            if (!waited_for[step]) {
+                last_.push_back(first + static_cast<TaskId>(step));
+            }
+        }
+    }
+
+    /// The nearest peer ahead first, as backend ucx posts: sends, then receives, then the copy. `window`: so many of
+    /// each at once; 0: all.
+    void add_exchange(Exchange const& step, std::size_t window) {
+        std::vector<Rank> const& members = plan_->groups[step.group].members;
+        auto const places = static_cast<Rank>(members.size());
+        Rank const me = rank_in(plan_->groups[step.group], plan_->me).value();
+        auto const add_blocks = [&](std::vector<Block> const& blocks, TaskKind kind) {
+            in_order_.clear();
+            for (Block const& block : blocks) {
+                if (block.peer != me && block.bytes > 0) {
+                    Rank const ahead = kind == TaskKind::send ? block.peer - me : me - block.peer;
+                    in_order_.push_back({(ahead + places) % places, &block});
+                }
+            }
+            std::sort(in_order_.begin(), in_order_.end(),
+                      [](auto const& left, auto const& right) { return left.distance < right.distance; });
+            TaskId const first = builder_.next();
+            for (std::size_t number = 0; number < in_order_.size(); ++number) {
+                Block const& block = *in_order_[number].block;
+                TaskId const task = builder_.add({.amount = block.bytes,
+                                                  .peer = members[static_cast<std::size_t>(block.peer)],
+                                                  .kind = kind,
+                                                  .cpu = message_cpu},
+                                                 tag_);
+                bool const waits = window > 0 && number >= window;
+                builder_.require(task, waits ? first + static_cast<TaskId>(number - window) : begin_);
+                last_.push_back(task);
+            }
+        };
+        add_blocks(step.send, TaskKind::send);
+        add_blocks(step.recv, TaskKind::recv);
+        for (Block const& block : step.send) {
+            if (block.peer == me && block.bytes > 0) {
+                last_.push_back(builder_.add({.amount = block.bytes, .kind = TaskKind::copy, .cpu = message_cpu}));
+                builder_.require(last_.back(), begin_);
+            }
+        }
+    }
+
+    void add_alone(Send const& step) {
+        add_window(TaskKind::send, step.to, step.window.messages, step.group, step.channel);
+    }
+    void add_alone(Recv const& step) {
+        add_window(TaskKind::recv, step.from, step.window.messages, step.group, step.channel);
+    }
+    void add_alone(Compute const& step) {
+        if (Bytes const copied = copied_bytes(step); copied > 0) {
+            step_end_.push_back(builder_.add({.amount = copied, .kind = TaskKind::copy, .cpu = message_cpu}));
+            wait_for_earlier_steps(step_end_.back());
+            return;
+        }
+        step_end_.push_back(
+            builder_.add({.amount = static_cast<std::uint64_t>(step.busy_ns) * picoseconds_per_nanosecond,
+                          .kind = TaskKind::calc,
+                          .cpu = step.uninterrupted ? message_cpu : compute_cpu}));
+        wait_for_earlier_steps(step_end_.back());
+    }
+    template <class Together>
+    void add_alone(Together const& /*step*/) {}
+
+    void add_window(TaskKind kind, Block const& block, Bytes messages, GroupId group, int channel) {
+        Task const message{.amount = block.bytes, .peer = world_rank(*plan_, group, block.peer), .kind = kind};
+        std::uint32_t const tag = tags_.of_channel(channel);
+        if (messages == 1) {
+            TaskId const only = builder_.add(message, tag);
+            wait_for_earlier_steps(only);
+            step_end_.push_back(kind == TaskKind::recv ? called_after(only) : only);
+            return;
+        }
+        TaskId const begin = builder_.add({.kind = TaskKind::join});
+        wait_for_earlier_steps(begin);
+        TaskId const first = builder_.next();
+        for (Bytes number = 0; number < messages; ++number) {
+            builder_.require(builder_.add(message, tag), begin);
+        }
+        TaskId const end = builder_.add({.kind = TaskKind::join});
+        for (TaskId task = first; task < end; ++task) {
+            builder_.require(end, task);
+        }
+        step_end_.push_back(kind == TaskKind::recv ? called_after(end) : end);
+    }
+
+    /// The rank that waited for a message goes on: with more ranks than processors, when its turn has come.
+    TaskId called_after(TaskId task) {
+        TaskId const call = builder_.add({.kind = TaskKind::call});
+        builder_.require(call, task);
+        return call;
+    }
+
+    void wait_for_earlier_steps(TaskId task) {
+        for (StepId const earlier : step_->after) {
+            builder_.require(task, step_end_[earlier]);
+        }
+    }
+
+    struct GroupState {
+        std::vector<std::uint32_t>* tags;
+        std::size_t collectives;
+    };
+    struct InOrder {
+        Rank distance;
+        Block const* block;
+    };
+
+    LoweringChoice const& choice_;
+    ProgramBuilder builder_;
+    Tags tags_;
+    Plan const* plan_ = nullptr;
+    Step const* step_ = nullptr;
+    std::uint32_t tag_ = 0;
+    TaskId begin_ = 0;
+    std::vector<TaskId> last_;        // what the end of the present step waits for
+    std::vector<TaskId> step_end_;    // by StepId
+    std::vector<GroupState> groups_;  // by GroupId
+    std::map<ShapeKey, algorithms::MicroPlan> micro_plans_;
+    std::size_t micro_steps_ = 0;  // of these
+    std::vector<InOrder> in_order_;
+};
+
+/// What a step is, whatever the rank; nothing where it depends on the rank.
+class RankFree {
+public:
+    RankFree(Plan const& plan, LoweringChoice const& choice, int ranks) : plan_(plan), choice_(choice), ranks_(ranks) {}
+
+    /// How far apart ranks are that do the step alike; 0: it depends on the rank.
+    [[nodiscard]] int stride_of(Operation const& operation) const {
+        if (std::holds_alternative<Compute>(operation)) {
+            return 1;
+        }
+        std::optional<algorithms::Collective> const collective = algorithms::collective_of(plan_, operation);
+        if (!collective || collective->shape.places != ranks_ || collective->shape.place != plan_.me) {
+            return 0;
+        }
+        algorithms::Shape const& shape = collective->shape;
+        std::string const& name = algorithm_of(choice_, shape.kind);
+        if (shape.kind == OperationKind::exchange && (name == "linear" || name == "pairwise")) {
+            return 1;
+        }
+        algorithms::Algorithm algorithm = algorithms::find(name, shape.kind);
+        algorithm = algorithm == algorithms::automatic ? algorithms::choose(shape) : algorithm;
+        bool const equal_parts =
+            shape.shares.empty() && shape.bytes % (size_of(shape.element) * static_cast<Bytes>(ranks_)) == 0;
+        if (algorithm == algorithms::dissemination || algorithm == algorithms::bruck_exchange) {
+            return 1;
+        }
+        if (algorithm == algorithms::neighbor && ranks_ % 2 == 0) {
+            return equal_parts ? 2 : 0;
+        }
+        return (algorithm == algorithms::ring || algorithm == algorithms::neighbor) && equal_parts ? 1 : 0;
+    }
+
+private:
+    Plan const& plan_;
+    LoweringChoice const& choice_;
+    int ranks_;
+};
+
+bool is_world(Group const& group, int ranks) {
+    if (group.members.size() != static_cast<std::size_t>(ranks)) {
+        return false;
+    }
+    for (int rank = 0; rank < ranks; ++rank) {
+        if (group.members[static_cast<std::size_t>(rank)] != rank) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// The same operation of two ranks, but for their own numbers and places in buffers.
+bool alike(Plan const& left_plan, Step const& left, Plan const& right_plan, Step const& right) {
+    if (left.label != right.label || left.after != right.after || left.operation.index() != right.operation.index()) {
+        return false;
+    }
+    if (auto const* compute = std::get_if<Compute>(&left.operation)) {
+        return *compute == std::get<Compute>(right.operation);
+    }
+    auto const one = algorithms::collective_of(left_plan, left.operation);
+    auto const other = algorithms::collective_of(right_plan, right.operation);
+    return one && other && one->shape.bytes == other->shape.bytes && one->shape.element == other->shape.element &&
+           one->shape.in_place == other->shape.in_place && one->shape.shares == other->shape.shares;
+}
+
+}  // namespace
+
+std::string const& algorithm_of(LoweringChoice const& choice, OperationKind kind) {
+    static std::string const automatic = "auto";
+    static std::string const linear = "linear";
+    auto const chosen = choice.algorithms.find(kind);
+    return chosen != choice.algorithms.end() ? chosen->second : kind == OperationKind::exchange ? linear : automatic;
+}
+
+Program lower(PlanSource const& plans, LoweringChoice const& choice, int period) {
+    auto const ranks = static_cast<int>(plans.ranks());
+    int const written = period == 0 ? ranks : period;
+    Lowering lowering(choice, ranks, written);
+    for (Rank rank = 0; rank < written; ++rank) {
+        lowering.add(plans.of(rank));
+    }
+    return std::move(lowering).finish();
+}
+
+void each_send(Plan const& plan, LoweringChoice const& choice, int ranks,
+               std::function<void(Rank, Bytes)> const& visit) {
+    Lowering lowering(choice, ranks, ranks);
+    lowering.add(plan);
+    for (Task const& task : lowering.tasks()) {
+        if (task.kind == TaskKind::send) {
+            visit(task.peer, task.amount);
+        }
+    }
+}
+
+int period_of(PlanSource const& plans, LoweringChoice const& choice, int domain) {
+    auto const ranks = static_cast<int>(plans.ranks());
+    Plan const first = plans.of(0);
+    int period = std::max(1, domain);
+    for (Step const& step : first.steps) {
+        int const stride = RankFree(first, choice, ranks).stride_of(step.operation);
+        if (stride == 0) {
+            return ranks;
+        }
+        period = std::lcm(period, stride);
+    }
+    if (period >= ranks || ranks % period != 0) {
+        return ranks;
+    }
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        Plan const plan = plans.of(rank);
+        bool same = plan.steps.size() == first.steps.size() && plan.groups.size() == first.groups.size() &&
+                    std::all_of(plan.groups.begin(), plan.groups.end(),
+                                [ranks](Group const& group) { return is_world(group, ranks); });
+        for (std::size_t step = 0; same && step < plan.steps.size(); ++step) {
+            same = alike(first, first.steps[step], plan, plan.steps[step]);
+        }
+        if (!same) {
+            return ranks;
+        }
+    }
+    return period;
+}
+
+}  // namespace dlmb::predict

@@ -1,0 +1,77 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A machine as LogGOPS sees it (Alexandrov et al. 1995; Ino et al. 2001; Hoefler et al. 2010), with parameters of its
+// own for each level of distance between two ranks and each range of sizes.
+//
+// All times are whole picoseconds. Times per byte are whole femtoseconds: a byte of a fast link takes less than 2 ps.
+#pragma once
+
+#include "common/base/units.hpp"
+#include "common/tools/predict/simulator/network.hpp"
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::predict {
+
+using FemtosecondsPerByte = std::int64_t;
+
+/// Bytes beyond the first take `each` fs per byte, rounded to the nearest ps.
+[[nodiscard]] constexpr Picoseconds time_of_further_bytes(Bytes bytes, FemtosecondsPerByte each) {
+    constexpr std::int64_t femtoseconds = 1000;
+    return bytes <= 1 ? 0 : (static_cast<std::int64_t>(bytes - 1) * each + femtoseconds / 2) / femtoseconds;
+}
+
+/// From nearest to farthest. Ranks are placed in blocks.
+enum class Level : std::uint8_t { self, numa, socket, node, group, system };
+inline constexpr std::array<std::string_view, 6> level_names{"self", "numa", "socket", "node", "group", "system"};
+
+struct LogGopsParameters {
+    Picoseconds latency = 0;                    // L
+    Picoseconds overhead = 0;                   // o: of the processor, for each end of a message
+    Picoseconds gap = 0;                        // g: of the NIC, between two messages
+    FemtosecondsPerByte gap_per_byte = 0;       // G
+    FemtosecondsPerByte overhead_per_byte = 0;  // O
+    bool operator==(LogGopsParameters const&) const = default;
+};
+
+/// Parameters of messages of up to so many bytes.
+struct SizeSegment {
+    Bytes up_to = std::numeric_limits<Bytes>::max();
+    LogGopsParameters parameters;
+    bool operator==(SizeSegment const&) const = default;
+};
+
+struct Machine {
+    /// By Level; segments by size, the last one for all that is larger.
+    std::array<std::vector<SizeSegment>, level_names.size()> levels;
+    /// Ranks of a domain of a level; 0: the machine has no such domains. Each is a multiple of the one before.
+    int ranks_per_numa = 0;
+    int ranks_per_socket = 0;
+    int ranks_per_node = 0;
+    int ranks_per_group = 0;
+    int processors_per_node = 0;  // that its ranks take in turns, where they are more; 0: each has its own
+    Bytes eager_limit = std::numeric_limits<Bytes>::max();  // S: a larger send ends when its receive does
+    FemtosecondsPerByte reduce_per_byte = 0;                // gamma, per byte of the result
+    FemtosecondsPerByte copy_per_byte = 0;
+    Bytes cached_bytes = std::numeric_limits<Bytes>::max();  // buffers of a rank of this size are in no cache
+    FemtosecondsPerByte memory_per_byte = 0;                 // more for each byte read or written in such buffers
+    Picoseconds call = 0;  // of the processor, when a collective or an exchange begins and when a Recv has its message
+
+    [[nodiscard]] Level level_of(Rank from, Rank to) const;
+    [[nodiscard]] LogGopsParameters const& parameters(Rank from, Rank to, Bytes bytes) const;
+};
+
+/// The same parameters for all distances and sizes.
+[[nodiscard]] Machine uniform_machine(LogGopsParameters const& parameters);
+
+/// What the machine is to ranks with so many bytes of buffers: without a cache, copies and messages inside a node read
+/// each byte from memory and write it there. What ranks of another node get is the NIC's work.
+[[nodiscard]] Machine with_buffers(Machine machine, Bytes buffer_bytes);
+
+/// Throws UsageError where a parameter is negative, a level has no segment or domains do not nest.
+void check(Machine const& machine);
+
+}  // namespace dlmb::predict

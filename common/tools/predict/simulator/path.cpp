@@ -1,0 +1,205 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/predict/simulator/path.hpp"
+
+#include <algorithm>
+
+namespace dlmb::predict {
+namespace {
+
+class Analysis {
+public:
+    Analysis(Simulation& simulation, Machine const& machine)
+        : simulation_(simulation), program_(simulation.program), tasks_(simulation.program.tasks), machine_(machine) {}
+
+    void run() {
+        std::vector<PhaseTime> phases(program_.labels.size());
+        std::vector<bool> seen(program_.labels.size(), false);
+        TaskId last = no_task;
+        for (Rank rank = 0; rank < program_.ranks(); ++rank) {
+            auto const at = static_cast<std::size_t>(rank);
+            Picoseconds& rank_end = simulation_.ends.emplace_back(0);
+            std::uint32_t step = program_.first_step[at];
+            for (TaskId task = program_.first_task[at]; task < program_.first_task[at + 1]; ++task) {
+                while (step + 1 < program_.first_step[at + 1] && program_.steps[step + 1].first <= task) {
+                    ++step;
+                }
+                Picoseconds const end = end_of(task, rank);
+                rank_end = std::max(rank_end, end);
+                if (end > simulation_.time || last == no_task) {
+                    simulation_.time = end;
+                    last = task;
+                }
+                std::uint32_t const label = program_.steps[step].label;
+                PhaseTime& phase = phases[label];
+                phase.begin = seen[label] ? std::min(phase.begin, tasks_[task].time) : tasks_[task].time;
+                phase.end = std::max(phase.end, end);
+                seen[label] = true;
+            }
+        }
+        for (Rank rank = program_.ranks(); rank < program_.world; ++rank) {
+            simulation_.ends.push_back(simulation_.ends[static_cast<std::size_t>(program_.representative_of(rank))]);
+        }
+        join_phases(phases, seen);
+        if (last != no_task) {
+            follow(last);
+        }
+        std::reverse(simulation_.path.begin(), simulation_.path.end());
+    }
+
+private:
+    [[nodiscard]] LogGopsParameters const& parameters(Task const& task, Rank rank) const {
+        return machine_.parameters(rank, task.peer, task.amount);
+    }
+    /// When the processor is done with it.
+    [[nodiscard]] Picoseconds cpu_end(TaskId task, Rank rank) const {
+        Task const& is = tasks_[task];
+        if (is.kind == TaskKind::send) {
+            LogGopsParameters const& costs = parameters(is, rank);
+            return is.time + costs.overhead + time_of_further_bytes(is.amount, costs.overhead_per_byte);
+        }
+        return is.time + (is.kind == TaskKind::recv ? parameters(is, rank).overhead : duration(is, machine_));
+    }
+    [[nodiscard]] bool waits_for_receive(Task const& task) const {
+        return task.kind == TaskKind::send && task.amount > machine_.eager_limit;
+    }
+    [[nodiscard]] Picoseconds end_of(TaskId task, Rank rank) const {
+        Task const& is = tasks_[task];
+        return waits_for_receive(is) ? cpu_end(is.match, program_.representative_of(is.peer)) : cpu_end(task, rank);
+    }
+
+    /// Labels "phase.a" and "phase.b" are one phase.
+    void join_phases(std::vector<PhaseTime> const& labels, std::vector<bool> const& seen) {
+        for (std::size_t label = 0; label < labels.size(); ++label) {
+            std::string_view const name = phase_of(program_.labels[label]);
+            auto const same = [name](PhaseTime const& phase) { return phase.name == name; };
+            auto const known = std::find_if(simulation_.phases.begin(), simulation_.phases.end(), same);
+            if (!seen[label]) {
+                continue;
+            }
+            if (known == simulation_.phases.end()) {
+                simulation_.phases.push_back({std::string(name), labels[label].begin, labels[label].end});
+            } else {
+                known->begin = std::min(known->begin, labels[label].begin);
+                known->end = std::max(known->end, labels[label].end);
+            }
+        }
+    }
+
+    void add(PathPiece::Kind kind, Rank rank, TaskId task, Picoseconds begin, Picoseconds end) {
+        if (end > begin) {
+            simulation_.path.push_back({kind, rank, task, begin, end});
+        }
+    }
+
+    /// Backwards from the end of `task`.
+    void follow(TaskId task) {
+        Rank rank = program_.rank_of(task);
+        bool whole = true;  // not only its start is on the path
+        while (true) {
+            if (whole && waits_for_receive(tasks_[task])) {
+                rank = program_.representative_of(tasks_[task].peer);
+                task = tasks_[task].match;
+            }
+            Task const& is = tasks_[task];
+            if (whole) {
+                add_work(task, rank);
+            }
+            if (is.cause == ~0U) {
+                return;
+            }
+            TaskId const before = task_of(is.cause);
+            switch (cause_of(is.cause)) {
+            case Cause::dependency:
+                // A start that was waited for is on the path, the work behind it is not.
+                whole = end_of(before, rank) <= is.time;
+                break;
+            case Cause::cpu:
+                rank = program_.rank_of(before);  // another one where processors are shared
+                if (waits_for_receive(tasks_[before])) {
+                    add_work(before, rank);
+                    whole = false;
+                } else {
+                    whole = true;
+                }
+                break;
+            case Cause::nic:
+                add_nic(before, rank, is.time);
+                whole = false;
+                break;
+            case Cause::message:
+                rank = program_.representative_of(is.peer);
+                add_time_in_flight(before, rank, is.time);
+                add_work(before, rank);
+                whole = false;
+                break;
+            }
+            task = before;
+        }
+    }
+
+    void add_work(TaskId task, Rank rank) {
+        Task const& is = tasks_[task];
+        Picoseconds const end = cpu_end(task, rank);
+        bool const sends = is.kind == TaskKind::send;
+        bool const receives = is.kind == TaskKind::recv;
+        (sends || receives ? simulation_.split.overhead : simulation_.split.compute) += end - is.time;
+        add(sends      ? PathPiece::Kind::sending
+            : receives ? PathPiece::Kind::receiving
+                       : PathPiece::Kind::work,
+            rank, task, is.time, end);
+    }
+    void add_nic(TaskId task, Rank rank, Picoseconds until) {
+        Task const& is = tasks_[task];
+        Picoseconds const bytes =
+            std::min(until - is.time, time_of_further_bytes(is.amount, parameters(is, rank).gap_per_byte));
+        simulation_.split.bandwidth += bytes;
+        simulation_.split.overhead += until - is.time - bytes;
+        add(PathPiece::Kind::waiting_for_nic, rank, task, is.time, until);
+    }
+    /// `rank` sent it; its last byte arrived at `until`.
+    void add_time_in_flight(TaskId task, Rank rank, Picoseconds until) {
+        Task const& is = tasks_[task];
+        LogGopsParameters const& costs = parameters(is, rank);
+        Picoseconds const begin = cpu_end(task, rank);
+        Picoseconds const latency = std::min(until - begin, costs.latency);
+        Picoseconds const bytes =
+            std::min(until - begin - latency, time_of_further_bytes(is.amount, costs.gap_per_byte));
+        simulation_.split.latency += latency;
+        simulation_.split.bandwidth += bytes;
+        simulation_.split.contention += until - begin - latency - bytes;
+        add(PathPiece::Kind::in_flight, program_.representative_of(is.peer), task, begin, until);
+    }
+
+    Simulation& simulation_;
+    Program const& program_;
+    std::vector<Task> const& tasks_;
+    Machine const& machine_;
+};
+
+}  // namespace
+
+std::string_view name_of(PathPiece::Kind kind) {
+    switch (kind) {
+    case PathPiece::Kind::work:
+        return "work";
+    case PathPiece::Kind::sending:
+        return "send";
+    case PathPiece::Kind::in_flight:
+        return "way";
+    case PathPiece::Kind::receiving:
+        return "receive";
+    case PathPiece::Kind::waiting_for_nic:
+        break;
+    }
+    return "nic";
+}
+
+void analyse(Simulation& simulation, Machine const& machine) {
+    Program const& program = simulation.program;
+    simulation.messages =
+        program.messages * static_cast<std::uint64_t>(program.world) / static_cast<std::uint64_t>(program.ranks());
+    Analysis(simulation, machine).run();
+}
+
+}  // namespace dlmb::predict

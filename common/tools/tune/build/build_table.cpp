@@ -1,0 +1,271 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/tune/build/build_table.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace dlmb::tuning {
+namespace {
+
+using Choices = std::vector<std::optional<Choice>>;
+
+bool counts(Decision const& decision, bool accept_unconfirmed) {
+    return decision.outcome == Outcome::chosen || decision.outcome == Outcome::foreign ||
+           (accept_unconfirmed && decision.outcome == Outcome::unconfirmed &&
+            (!decision.evidence || bears_out(*decision.evidence)));
+}
+
+bool far_apart(Point const& left, Point const& right) {
+    return (right.bytes - 1) / widest_gap >= std::max<Bytes>(left.bytes, 1);
+}
+
+/// What holds at each point; runs of unconfirmed choices that are too short fall back to the default.
+Choices choices_at(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
+    Choices choices;
+    for (Point const& point : points) {
+        choices.push_back(counts(point.decision, accept_unconfirmed) ? point.decision.winner : std::nullopt);
+    }
+    for (std::size_t first = 0; first < choices.size();) {
+        std::size_t end = first + 1;
+        bool confirmed = points[first].decision.outcome == Outcome::chosen;
+        bool const foreign = points[first].decision.outcome == Outcome::foreign;
+        while (end < choices.size() && choices[end] == choices[first] &&
+               (foreign || !far_apart(points[end - 1], points[end]))) {
+            confirmed = confirmed || points[end].decision.outcome == Outcome::chosen;
+            ++end;
+        }
+        if (!confirmed && end - first < policy.hysteresis) {
+            std::fill(choices.begin() + static_cast<std::ptrdiff_t>(first),
+                      choices.begin() + static_cast<std::ptrdiff_t>(end), std::nullopt);
+        }
+        first = end;
+    }
+    return choices;
+}
+
+/// Undecided, or unconfirmed and not counted: the default stays because nobody knows better yet.
+bool stays_open(Point const& point, std::optional<Choice> const& choice) {
+    Outcome const outcome = point.decision.outcome;
+    return !choice && (outcome == Outcome::undecided || outcome == Outcome::unconfirmed);
+}
+
+bool equal_neighbours(std::span<Point const> points, Choices const& choices, std::size_t i) {
+    bool const left = stays_open(points[i - 1], choices[i - 1]);
+    bool const right = stays_open(points[i], choices[i]);
+    bool const one_candidate = points[i - 1].decision.outcome == points[i].decision.outcome &&
+                               points[i - 1].decision.winner == points[i].decision.winner;
+    return choices[i] == choices[i - 1] && left == right && (!left || one_candidate);
+}
+
+/// The last size of the gap between two neighbours that goes to the left one.
+Bytes last_of_left(Point const& left, Point const& right, std::optional<Choice> const& a,
+                   std::optional<Choice> const& b) {
+    if (!a) {
+        return right.bytes - 1;
+    }
+    return b ? geometric_middle(left.bytes, right.bytes) : left.bytes;
+}
+
+/// Whether no rule holds between the points i - 1 and i.
+bool gap_before(std::size_t i, std::span<Point const> points, Choices const& choices) {
+    return choices[i - 1] && choices[i] && far_apart(points[i - 1], points[i]);
+}
+
+/// Rules know the imbalance and not what made it. Places that differ in that alone follow each other.
+void require_one_skew(std::vector<Series> const& all, std::string const& scope, Conditions conditions) {
+    std::string const skew = std::exchange(conditions.skew, all.empty() ? "" : all.back().conditions.skew);
+    if (!all.empty() && all.back().scope == scope && all.back().conditions == conditions && conditions.skew != skew) {
+        throw UsageError(fmt::format("exchanges of --skew {} and --skew {} are about as uneven as each other ({:.2f}), "
+                                     "so that one rule would be for both; build from one of them",
+                                     conditions.skew, skew, conditions.imbalance->min));
+    }
+}
+
+std::vector<Series> series_of(std::vector<Comparison> const& comparisons, std::vector<Decision> const& decisions) {
+    std::map<std::pair<std::string, Conditions>, std::vector<Point>> points;
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+        points[{comparisons[i].scope, comparisons[i].conditions}].push_back({comparisons[i].bytes, decisions[i]});
+    }
+    std::vector<Series> all;
+    for (auto& [key, of_key] : points) {
+        require_one_skew(all, key.first, key.second);
+        std::sort(of_key.begin(), of_key.end(), [](Point const& a, Point const& b) { return a.bytes < b.bytes; });
+        all.push_back({key.first, key.second, std::move(of_key)});
+    }
+    return all;
+}
+
+When when_of(Conditions const& conditions, ByteInterval bytes) {
+    When when;
+    when.operation = conditions.operation;
+    when.bytes = bytes;
+    when.ranks = CountInterval{conditions.ranks, conditions.ranks};
+    when.nodes = CountInterval{conditions.nodes, conditions.nodes};
+    when.memory = conditions.memory;
+    when.dtype = conditions.dtype;
+    when.reduction = conditions.reduction;
+    when.in_place = conditions.in_place ? std::optional(true) : std::nullopt;
+    when.uniform = conditions.uniform;
+    when.imbalance = conditions.imbalance;
+    return when;
+}
+
+/// Times and gain are geometric means over the sizes; the interval is the weakest of any size. The gain is of ratios in
+/// the same launch, and is not that of the times, which differ from launch to launch.
+Evidence joined(std::vector<Point> const& points) {
+    Evidence all = *points.front().decision.evidence;
+    all.sizes.clear();
+    all.samples = 0;
+    double choice = 0;
+    double standard = 0;
+    double runner_up = 0;
+    double ratio = 0;
+    bool all_have_runner_up = true;
+    for (Point const& point : points) {
+        Evidence const& one = *point.decision.evidence;
+        all.sizes.push_back(point.bytes);
+        all.samples += one.samples;
+        all.launches = std::min(all.launches, one.launches);
+        all.confirmed = std::min(all.confirmed, one.confirmed);
+        choice += std::log(one.choice_ns);
+        standard += std::log(one.default_ns);
+        all_have_runner_up = all_have_runner_up && one.runner_up_ns.has_value();
+        runner_up += std::log(one.runner_up_ns.value_or(1));
+        ratio += std::log1p(-one.gain);
+        all.gain_low = std::min(all.gain_low, one.gain_low);
+        all.gain_high = std::max(all.gain_high, one.gain_high);
+    }
+    auto const count = static_cast<double>(points.size());
+    all.choice_ns = std::exp(choice / count);
+    all.default_ns = std::exp(standard / count);
+    all.runner_up_ns = all_have_runner_up ? std::optional(std::exp(runner_up / count)) : std::nullopt;
+    all.gain = -std::expm1(ratio / count);
+    return all;
+}
+
+/// Of a rule that leaves the default: what came closest is the runner-up.
+void keep_default(Evidence& evidence) {
+    if (evidence.choice_ns < evidence.default_ns) {
+        evidence.runner_up_ns = evidence.choice_ns;
+    }
+    evidence.choice_ns = evidence.default_ns;
+    evidence.gain = 0;
+    evidence.gain_low = 0;
+    evidence.gain_high = 0;
+}
+
+RuleStatus status_of(Region const& region) {
+    if (region.choice) {
+        return RuleStatus::chosen;
+    }
+    if (region.candidate) {
+        bool const counted = region.points.front().decision.outcome == Outcome::unconfirmed;
+        return counted ? RuleStatus::unconfirmed : RuleStatus::undecided;
+    }
+    bool const somebody_was_faster = std::any_of(region.points.begin(), region.points.end(), [](Point const& point) {
+        return point.decision.outcome != Outcome::no_gain;
+    });
+    return somebody_was_faster ? RuleStatus::tie : RuleStatus::no_gain;
+}
+
+Choice default_choice(Series const& series, Policy const& policy) {
+    if (series.scope != select_scope) {
+        return {series.scope, default_method, std::nullopt, {}};
+    }
+    auto const baseline = policy.baseline.find(series.conditions.memory);
+    return {baseline->second, default_method, std::nullopt, {}};
+}
+
+void append_rules(std::vector<Rule>& rules, Series const& series, Policy const& policy, bool accept_unconfirmed) {
+    for (Region const& region : regions_of(series.points, policy, accept_unconfirmed)) {
+        Rule rule;
+        rule.scope = series.scope;
+        rule.pattern = "collective";
+        rule.when = when_of(series.conditions, region.bytes);
+        rule.choose = region.choice.value_or(default_choice(series, policy));
+        rule.status = status_of(region);
+        rule.evidence = joined(region.points);
+        if (region.candidate) {
+            Evidence const& seen = *rule.evidence;
+            rule.candidate = Candidate{*region.candidate, seen.gain, seen.gain_low, seen.gain_high};
+        }
+        if (!region.choice) {
+            keep_default(*rule.evidence);
+        }
+        rules.push_back(std::move(rule));
+    }
+}
+
+}  // namespace
+
+Bytes geometric_middle(Bytes a, Bytes b) {
+    Bytes low = a;
+    Bytes high = b;
+    while (low < high) {
+        Bytes const middle = low + (high - low + 1) / 2;
+        bool const fits = static_cast<__uint128_t>(middle) * middle <= static_cast<__uint128_t>(a) * b;
+        (fits ? low : high) = fits ? middle : middle - 1;
+    }
+    return low;
+}
+
+std::vector<Region> regions_of(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
+    Choices const choices = choices_at(points, policy, accept_unconfirmed);
+    std::vector<Region> regions;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        bool const joins = i > 0 && !gap_before(i, points, choices);
+        if (joins && equal_neighbours(points, choices, i)) {
+            regions.back().bytes.max = points[i].bytes;
+            regions.back().points.push_back(points[i]);
+            continue;
+        }
+        Bytes begin = points[i].bytes;
+        if (joins) {
+            regions.back().bytes.max = last_of_left(points[i - 1], points[i], choices[i - 1], choices[i]);
+            begin = regions.back().bytes.max + 1;
+        }
+        auto const candidate = stays_open(points[i], choices[i]) ? points[i].decision.winner : std::nullopt;
+        regions.push_back({{begin, points[i].bytes}, choices[i], candidate, {points[i]}});
+    }
+    return regions;
+}
+
+std::vector<Bytes> sizes_between(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
+    Choices const choices = choices_at(points, policy, accept_unconfirmed);
+    std::vector<Bytes> sizes;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        auto const ratio =
+            static_cast<double>(points[i].bytes) / static_cast<double>(std::max<Bytes>(points[i - 1].bytes, 1));
+        bool const differ = choices[i] != choices[i - 1] && ratio > policy.cut;
+        if (differ || gap_before(i, points, choices)) {
+            sizes.push_back(geometric_middle(points[i - 1].bytes, points[i].bytes));
+        }
+    }
+    return sizes;
+}
+
+Built build_rules(std::vector<Observation> const& search, std::vector<Observation> const& confirm, Policy const& policy,
+                  bool accept_unconfirmed) {
+    std::vector<Comparison> comparisons = method_comparisons(search, confirm);
+    std::vector<Comparison> const between = backend_comparisons(search, confirm, policy);
+    comparisons.insert(comparisons.end(), between.begin(), between.end());
+    Built built;
+    built.series = series_of(comparisons, decide(comparisons, policy));
+    for (Series const& series : built.series) {
+        append_rules(built.rules, series, policy, accept_unconfirmed);
+    }
+    sort_rules(built.rules);
+    for (std::size_t i = 0; i < built.rules.size(); ++i) {
+        built.rules[i].id = fmt::format("r{:04}", i + 1);
+    }
+    return built;
+}
+
+}  // namespace dlmb::tuning

@@ -1,0 +1,218 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_tune lookup TABLE --operation OPERATION ...: what a reader would be told.
+#include "common/base/command_line/exit_codes.hpp"
+#include "common/base/command_line/number_checks.hpp"
+#include "common/base/command_line/subcommands.hpp"
+#include "common/base/error.hpp"
+#include "common/formats/plan/plan.hpp"
+#include "common/formats/table/query.hpp"
+#include "common/formats/table/table_file.hpp"
+#include "common/tools/tune/commands/run_tune.hpp"
+#include "common/tools/tune/commands/table_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace dlmb::tuning::commands {
+namespace {
+
+std::vector<std::string> operation_names() {
+    std::vector<std::string> names;
+    for (tuning::TunedOperation const operation : tuning::every_tuned_operation) {
+        names.emplace_back(name_of(operation));
+    }
+    return names;
+}
+
+/// Refuses a word that no table can hold: it would silently match nothing.
+template <class Words>
+void require_word(std::string const& word, std::string_view option, Words const& words) {
+    if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) {
+        std::vector<std::string> const known(words.begin(), words.end());
+        throw UsageError(fmt::format("--{}: {}", option, unknown_name(option, word, known)));
+    }
+}
+
+/// Conditions of a rule that a question does not fulfil, as texts: "ranks 4 to 8, not 2".
+class Unmet {
+public:
+    Unmet(tuning::When const& when, tuning::Query const& query) {
+        interval("bytes", when.bytes, query.bytes);
+        interval("ranks", when.ranks, query.ranks);
+        interval("nodes", when.nodes, query.nodes);
+        word("memory", when.memory, query.memory);
+        word("element", when.dtype, query.dtype);
+        word("reduction", when.reduction, query.reduction);
+        flag("in-place", when.in_place, query.in_place);
+        flag("uniform", when.uniform, query.uniform);
+        interval("imbalance", when.imbalance, query.imbalance);
+    }
+    std::vector<std::string> texts;
+    double far = 0;  // of the first interval that is missed, how many times too large or small
+
+private:
+    void add(std::string const& wants, std::string const& given) {
+        texts.push_back(wants + (given.empty() ? ", which is not given" : ", not " + given));
+    }
+    template <class Number>
+    void interval(char const* name, std::optional<tuning::Interval<Number>> const& wanted,
+                  std::optional<Number> const& given) {
+        if (!wanted || (given && wanted->contains(*given))) {
+            return;
+        }
+        std::string const range = wanted->min == wanted->max ? fmt::format("{}", wanted->min)
+                                  : wanted->max == std::numeric_limits<Number>::max()
+                                      ? fmt::format("from {}", wanted->min)
+                                      : fmt::format("{} to {}", wanted->min, wanted->max);
+        add(fmt::format("{} {}", name, range), given ? fmt::format("{}", *given) : "");
+        auto const ratio = [](auto large, auto small) {
+            return (static_cast<double>(large) + 1) / (static_cast<double>(small) + 1);
+        };
+        if (given && far == 0) {
+            far = *given < wanted->min ? ratio(wanted->min, *given) : ratio(*given, wanted->max);
+        }
+    }
+    void word(char const* name, std::string const& wanted, std::string_view given) {
+        if (!wanted.empty() && wanted != given) {
+            add(fmt::format("{} {}", name, wanted), std::string(given));
+        }
+    }
+    void flag(char const* name, std::optional<bool> const& wanted, std::optional<bool> const& given) {
+        if (wanted && wanted != given) {
+            add(fmt::format("{} {}", name, *wanted), given ? fmt::format("{}", *given) : "");
+        }
+    }
+};
+
+/// The rule for this operation, in the scope that was asked, that misses the fewest conditions; empty: there is none.
+std::string nearest_rule(tuning::TuningTable const& table, tuning::Query const& query) {
+    tuning::Rule const* nearest = nullptr;
+    std::optional<Unmet> least;
+    for (tuning::Rule const& rule : table.rules) {
+        std::string_view const scope = query.backend.empty() ? tuning::select_scope : query.backend;
+        if (rule.when.operation != query.operation || rule.scope != scope) {
+            continue;
+        }
+        Unmet unmet(rule.when, query);
+        if (!least || std::pair(unmet.texts.size(), unmet.far) < std::pair(least->texts.size(), least->far)) {
+            nearest = &rule;
+            least = std::move(unmet);
+        }
+    }
+    return nearest == nullptr ? "" : fmt::format("{} asks for {}", nearest->id, fmt::join(least->texts, "; "));
+}
+
+constexpr double most_imbalance = 1e9;
+
+class Lookup {
+public:
+    void add_options(CLI::App& parser) {
+        parser.add_option("TABLE", path_, "tuning table (JSON)")->required();
+        parser
+            .add_option("--operation", operation_,
+                        "allreduce, reduce_scatter, allgather, broadcast, exchange, sendrecv")
+            ->required();
+        parser
+            .add_option("--bytes", bytes_,
+                        "size: allreduce, broadcast: vector on one rank; allgather: result; "
+                        "reduce_scatter: input; exchange: sent by one rank; sendrecv: message")
+            ->required();
+        parser.add_option("--backend", backend_, "choose a method of this backend [the table selects one]");
+        parser.add_option("--ranks", query_.ranks, "ranks of the communicator")->check(whole_number_check);
+        parser.add_option("--nodes", query_.nodes, "nodes of the communicator")->check(whole_number_check);
+        parser.add_option("--memory", memory_, "host, pinned, cuda, managed, nccl, rocm");
+        parser.add_option("--element", element_, "element type: " + std::string{element_names});
+        parser.add_option("--reduction", reduction_, "sum, prod, min, max, user");
+        parser
+            .add_option("--imbalance", query_.imbalance,
+                        "exchange: largest total that a rank sends or receives / mean over ranks")
+            ->check(number_check(0, most_imbalance));
+        parser.add_option("--uniform", query_.uniform, "exchange, all blocks are equal: true, false");
+        parser.add_option("--in-place", query_.in_place, "true, false");
+        parser.footer("What is not given is unknown, and matches only rules that do not ask for it.");
+    }
+
+    [[nodiscard]] int run() {
+        read_words();
+        tuning::TuningTable const table = tuning::read_table(path_);
+        require_backend(table);
+        tuning::Match const match = lookup(table, query_);
+        if (match) {
+            print(match);
+        } else {
+            print_default(table);
+        }
+        return exit_ok;
+    }
+
+private:
+    void read_words() {
+        std::vector<std::string> const operations = operation_names();
+        require_word(operation_, "operation", operations);
+        require_word(memory_, "memory", tuning::memory_words);
+        require_word(reduction_, "reduction", tuning::reduction_words);
+        auto const element = element_named(element_);
+        if (!element && !element_.empty()) {
+            throw UsageError(fmt::format("--element: '{}' is none of {}", element_, element_names));
+        }
+        query_.operation = *tuning::operation_named(operation_);
+        query_.bytes = parse_bytes(bytes_, "--bytes");
+        query_.backend = backend_;
+        query_.memory = memory_;
+        query_.reduction = reduction_;
+        query_.dtype = element ? name_of(*element) : std::string_view{};
+    }
+
+    void require_backend(tuning::TuningTable const& table) const {
+        std::vector<std::string> known(tuning::backend_words.begin(), tuning::backend_words.end());
+        for (tuning::Rule const& rule : table.rules) {
+            known.push_back(rule.scope);
+        }
+        std::sort(known.begin(), known.end());
+        known.erase(std::unique(known.begin(), known.end()), known.end());
+        require_word(backend_, "backend", known);
+    }
+
+    static void print(tuning::Match const& match) {
+        tuning::Rule const& rule = *match.deciding();
+        fmt::print("backend  {}\n", rule.choose.backend);
+        fmt::print("method   {}\n", method_text(rule.choose));
+        fmt::print("status   {}\n", name_of(rule.status));
+        fmt::print("rule     {}{}\n", rule.id,
+                   match.select != nullptr ? fmt::format(" (backend selected by {})", match.select->id) : "");
+        fmt::print("gain     {}\n", gain_text(rule));
+        fmt::print("evidence {}\n", evidence_text(rule));
+    }
+
+    void print_default(tuning::TuningTable const& table) const {
+        auto const baseline = table.policy.baseline.find(memory_);
+        if (!backend_.empty()) {
+            fmt::print("backend  {}\n", backend_);
+        } else if (baseline != table.policy.baseline.end()) {
+            fmt::print("backend  {}\n", baseline->second);
+        }
+        fmt::print("method   default\nrule     none matches\n");
+        std::string const nearest = nearest_rule(table, query_);
+        fmt::print("nearest  {}\n", nearest.empty() ? fmt::format("no rule here is of {} in scope {}", operation_,
+                                                                  backend_.empty() ? tuning::select_scope : backend_)
+                                                    : nearest);
+    }
+
+    std::string path_, operation_, bytes_, backend_, memory_, element_, reduction_;
+    tuning::Query query_;  // its texts are those above
+};
+
+}  // namespace
+
+void add_lookup(CLI::App& tune, int& exit_code) {
+    add_command<Lookup>(tune, "lookup", "what the table says about one operation", exit_code);
+}
+
+}  // namespace dlmb::tuning::commands

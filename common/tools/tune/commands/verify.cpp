@@ -1,0 +1,98 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_tune verify: runs the other program with an export, and says whether what the table chose is what runs.
+#include "common/base/command_line/exit_codes.hpp"
+#include "common/base/command_line/number_checks.hpp"
+#include "common/base/command_line/subcommands.hpp"
+#include "common/formats/table/table_file.hpp"
+#include "common/tools/tune/commands/run_tune.hpp"
+#include "common/tools/tune/verify/consumers.hpp"
+#include "common/tools/tune/verify/run_program.hpp"
+#include "common/tools/tune/verify/siblings.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+
+namespace dlmb::tuning::commands {
+namespace {
+
+Verification verify(VerifyRequest const& request) {
+    std::string const& consumer = request.request.consumer;
+    if (consumer == "openmpi" || consumer == "mpich") {
+        return verify_mpi(request);
+    }
+    if (consumer == "ucx") {
+        return verify_ucx(request);
+    }
+    return consumer == "ucc" ? verify_ucc(request) : verify_nccl(request);
+}
+
+int report(Verification const& result) {
+    if (!result.skipped.empty()) {
+        fmt::print("skipped: {}\n", result.skipped);
+        return exit_nothing_ran;
+    }
+    constexpr std::array words{"ok    ", "WRONG ", "unseen"};
+    std::array<std::size_t, words.size()> counts{};
+    for (Check const& check : result.checks) {
+        auto const verdict = static_cast<std::size_t>(check.verdict);
+        ++counts.at(verdict);
+        fmt::print("{} {}\n", words.at(verdict), check.what);
+    }
+    for (std::string const& timing : result.timings) {
+        fmt::print("time  {}\n", timing);
+    }
+    auto const [held, wrong, unseen] = counts;
+    if (wrong + unseen > 0) {
+        for (std::string const& note : result.notes) {
+            fmt::print("note  {}\n", note);
+        }
+    }
+    fmt::print("{} checks, {} wrong{}\n", result.checks.size(), wrong,
+               unseen == 0 ? "" : fmt::format(", {} unseen: whether the export acts there is not known", unseen));
+    return wrong != 0 ? exit_cell_failed : unseen != 0 || held == 0 ? exit_nothing_ran : exit_ok;
+}
+
+class Verify {
+public:
+    void add_options(CLI::App& parser) {
+        request_.add_to(parser);
+        parser.add_option("--files", files_, "folder of an export to verify; default: a fresh one");
+        parser.add_option("--ranks", ranks_, "only rules for this number of ranks")->check(whole_number_check);
+        parser.add_option("--mpiexec", mpiexec_,
+                          "default: the launcher of the MPI library that programs of this build run with");
+        parser.add_option("--rounds", rounds_, "runs that are timed, with and without in turns; 0: none")
+            ->check(whole_number_check)
+            ->capture_default_str();
+    }
+
+    [[nodiscard]] int run() {
+        tuning::TuningTable const table = tuning::read_table(request_.table);
+        tuning::Export const made = export_table(table, request_);
+        TemporaryFolder const fresh;
+        if (files_.empty()) {
+            files_ = fresh.path().string();
+            write_export(files_, request_, table, made);
+        }
+        return report(
+            verify({request_, table, made, read_environment(files_), ranks_ == 0 ? std::nullopt : std::optional{ranks_},
+                    mpiexec_.empty() ? launcher_of(find_mpi_library().path) : mpiexec_, rounds_}));
+    }
+
+private:
+    ExportRequest request_;
+    std::string files_;
+    std::uint64_t ranks_ = 0;
+    std::string mpiexec_;
+    std::size_t rounds_ = 3;
+};
+
+}  // namespace
+
+void add_verify(CLI::App& tune, int& exit_code) {
+    add_command<Verify>(tune, "verify", "run another program with an export and see whether it obeys", exit_code);
+}
+
+}  // namespace dlmb::tuning::commands

@@ -1,0 +1,167 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/tools/tune/exporters/select_rules.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace dlmb::tuning {
+namespace {
+
+/// A rule that says how messages of its sizes travel: eagerly below `threshold`, by rendezvous from it on.
+struct ThresholdRule {
+    ExportedRule one;
+    Bytes threshold = 0;  // no_limit: never by rendezvous
+
+    [[nodiscard]] std::optional<ByteInterval> eager() const {
+        if (one.bytes.min >= threshold) {
+            return std::nullopt;
+        }
+        return ByteInterval{one.bytes.min, std::min(one.bytes.max, threshold - 1)};
+    }
+    [[nodiscard]] std::optional<ByteInterval> rendezvous() const {
+        if (one.bytes.max < threshold) {
+            return std::nullopt;
+        }
+        return ByteInterval{std::max(one.bytes.min, threshold), one.bytes.max};
+    }
+};
+
+/// Sizes between the ranges of rules, or beyond them, that the threshold changes as well.
+void note_reach(std::vector<ThresholdRule> const& rules, Bytes threshold, std::vector<Lost>& lost) {
+    Bytes next_eager = 0;  // all sizes below are covered
+    Bytes next = threshold;
+    ThresholdRule const* last = nullptr;
+    bool endless = false;
+    for (ThresholdRule const& rule : rules) {
+        if (auto const eager = rule.eager()) {
+            if (eager->min > next_eager) {
+                lose(lost, rule.one, LostReason::size_ignored,
+                     fmt::format("messages of {} to {} bytes go eagerly, too", next_eager, eager->min - 1));
+            }
+            next_eager = eager->max + 1;
+        }
+        if (auto const rendezvous = rule.rendezvous(); rendezvous && !endless) {
+            if (rendezvous->min > next) {
+                lose(lost, rule.one, LostReason::size_ignored,
+                     fmt::format("messages of {} to {} bytes go by rendezvous, too", next, rendezvous->min - 1));
+            }
+            last = &rule;
+            endless = rendezvous->max == no_limit;
+            next = rendezvous->max + 1;
+        }
+    }
+    if (last != nullptr && !endless) {
+        lose(lost, last->one, LostReason::size_ignored,
+             fmt::format("messages from {} bytes on go by rendezvous, too", next));
+    }
+}
+
+/// The threshold that does what all rules say, or nothing where there is none; then all are lost. A threshold has no
+/// ends: sizes below eager ones go eagerly, sizes above others by rendezvous. Where no rule says so this is noted.
+std::optional<Bytes> common_threshold(std::vector<ThresholdRule> const& rules, std::vector<Lost>& lost) {
+    std::optional<Bytes> from_eager;
+    std::optional<Bytes> from_rendezvous;
+    for (ThresholdRule const& rule : rules) {
+        if (auto const eager = rule.eager()) {
+            from_eager = std::max(from_eager.value_or(0), eager->max + 1);  // max is below a threshold, so this fits
+        }
+        if (auto const rendezvous = rule.rendezvous()) {
+            from_rendezvous = std::min(from_rendezvous.value_or(no_limit), rendezvous->min);
+        }
+    }
+    if (from_eager && from_rendezvous && *from_eager > *from_rendezvous) {
+        for (ThresholdRule const& rule : rules) {
+            lose(lost, rule.one, LostReason::size_ignored,
+                 "one threshold cannot send larger messages eagerly and smaller ones by rendezvous");
+        }
+        return std::nullopt;
+    }
+    auto const threshold = from_eager ? from_eager : from_rendezvous;
+    if (threshold) {
+        note_reach(rules, *threshold, lost);
+    }
+    return threshold;
+}
+
+constexpr LibraryVersion thresholds_by_link{1, 17, 0};  // github.com/openucx/ucx, pull request 9507; NEWS of 1.17
+
+std::optional<std::string> threshold_text(ChoiceParams params) {
+    for (char const* knob : {"UCX_RNDV_THRESH", "RNDV_THRESH"}) {
+        if (auto found = params.knobs.extract(knob)) {
+            return params == ChoiceParams{} ? std::optional{found.mapped()} : std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
+/// By bytes. UCX sees messages between two ranks, whatever their number is: the rules of one number are exported.
+std::vector<ThresholdRule> threshold_rules(Selection& selection) {
+    std::vector<ThresholdRule> rules;
+    for (ExportedRule const& one : selection.rules) {
+        if (one.keeps_default()) {
+            continue;
+        }
+        auto const text = threshold_text(one.rule->choose.params);
+        auto const threshold = text ? read_threshold(*text) : std::nullopt;
+        if (one.rule->when.operation != TunedOperation::sendrecv) {
+            lose(selection.lost, one, LostReason::operation_not_tunable, "UCX chooses for messages only");
+        } else if (!threshold) {
+            lose(selection.lost, one, LostReason::key_not_expressible,
+                 "only UCX_RNDV_THRESH, in bytes or inf, is a choice by size");
+        } else if (!rules.empty() && one.rule->when.ranks != rules.front().one.rule->when.ranks) {
+            lose(selection.lost, one, LostReason::other_slice, "was measured with another number of ranks");
+        } else {
+            rules.push_back({one, *threshold});
+        }
+    }
+    std::sort(rules.begin(), rules.end(),
+              [](ThresholdRule const& one, ThresholdRule const& other) { return one.one.bytes < other.one.bytes; });
+    return rules;
+}
+
+std::optional<std::string> threshold_value(std::vector<ThresholdRule> const& rules, std::vector<Lost>& lost) {
+    auto const threshold = common_threshold(rules, lost);
+    if (!threshold) {
+        return std::nullopt;
+    }
+    return *threshold == no_limit ? "inf" : fmt::format("{}", *threshold);
+}
+
+}  // namespace
+
+std::optional<Bytes> read_threshold(std::string const& text) {
+    try {
+        return text == "inf" ? no_limit : parse_bytes(text, "UCX_RNDV_THRESH");
+    } catch (UsageError const&) {
+        return std::nullopt;
+    }
+}
+
+Export to_ucx(TuningTable const& table, Slice const& slice, std::string const& version) {
+    Selection selection = select_rules(table, "ucx", slice, {});
+    std::vector<ThresholdRule> rules = threshold_rules(selection);
+    std::optional<std::string> value = threshold_value(rules, selection.lost);
+    if (parse_version(version) >= thresholds_by_link) {
+        std::erase_if(rules, [](ThresholdRule const& rule) {
+            return rule.one.rule->when.nodes == CountInterval{1, 1};  // says nothing of messages between nodes
+        });
+        auto const between_nodes = threshold_value(rules, selection.lost);
+        if (value || between_nodes) {
+            value = fmt::format("intra:{},inter:{}", value.value_or("auto"), between_nodes.value_or("auto"));
+        }
+    }
+    std::string text = "# Made by dlmb_tune export. A variable of the same name in the environment beats this file.\n";
+    if (value) {
+        text += fmt::format("UCX_RNDV_THRESH={}\n", *value);
+    }
+    return {{{"ucx.conf", std::move(text)}},
+            {{"UCX_CONFIG_DIR", std::string(folder_mark)}},
+            in_order(std::move(selection.lost), table),
+            {"a ucx.conf in the working folder beats this one; unset UCX_RNDV_THRESH"},
+            value.has_value()};
+}
+
+}  // namespace dlmb::tuning

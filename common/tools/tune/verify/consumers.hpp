@@ -1,0 +1,92 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The programs that tables are exported to, by the names that --to takes: what an export needs to know of them, and the
+// folder that it becomes.
+#pragma once
+
+#include "common/tools/tune/exporters/export.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlmb::tuning::commands {
+
+/// What is exported to whom, and the options by which export and verify are told so.
+struct ExportRequest {
+    std::string table;
+    std::string consumer;  // "openmpi" and so on
+    tuning::Slice slice;
+    std::string library_version;  // empty: from the table, else from the library beside this program
+    std::string library;          // libmpich.so; empty: the one that dlmb_plain_mpi runs with
+    std::string accept;           // "foreign": a table of foreign evidence as well
+
+    void add_to(CLI::App& parser);
+};
+
+/// The scope of the table's rules that a consumer is given: "mpi", "ucx", "ucc" or "nccl".
+[[nodiscard]] std::string scope_of(std::string const& consumer);
+
+/// Completes the slice. Files of foreign evidence say that in a comment, where their format has any. Throws UsageError
+/// where the request must say more.
+[[nodiscard]] tuning::Export export_table(tuning::TuningTable const& table, ExportRequest request);
+
+/// The MPI library that dlmb_plain_mpi, and with it every program of this build, runs with.
+struct MpiLibraryFound : tuning::MpiLibrary {
+    std::string path;
+};
+/// Throws UsageError when this build has none.
+[[nodiscard]] MpiLibraryFound find_mpi_library();
+
+/// What `folder`/env.sh exports: what a user who sources it gets. Throws UsageError where the shell cannot read it.
+[[nodiscard]] std::map<std::string, std::string> read_environment(std::filesystem::path const& folder);
+
+/// The folder: its files, env.sh to source, lost.json, the table itself and verify.sh. Makes it where it is missing.
+/// Throws OutputError with path and reason.
+void write_export(std::filesystem::path const& folder, ExportRequest const& request, tuning::TuningTable const& table,
+                  tuning::Export const& made);
+
+// What dlmb_tune verify finds out: whether an export acts in its consumer where the table says so, and only there.
+
+/// unseen: the runs do not show whether the export acts. They failed without it, or the library's own choice looks like
+/// the table's.
+enum class Verdict : std::uint8_t { held, wrong, unseen };
+
+struct Check {
+    Verdict verdict = Verdict::unseen;
+    std::string what;  // one line: what was tried, what was expected, what was seen
+};
+
+struct Verification {
+    std::vector<Check> checks;
+    std::vector<std::string> timings;     // with and without the export, one line each
+    std::string skipped;                  // why nothing could be tried; empty: it was
+    std::vector<std::string> notes = {};  // settings of the user that the library obeys before the files
+};
+
+struct VerifyRequest {
+    ExportRequest const& request;
+    tuning::TuningTable const& table;
+    tuning::Export const& made;                      // what the files should be
+    std::map<std::string, std::string> environment;  // what makes the consumer read the files
+    std::optional<std::uint64_t> ranks;              // only these; absent: what the rules name
+    std::string mpiexec;
+    std::size_t rounds = 0;  // of timing
+};
+
+/// Open MPI and MPICH: what an export does against what the forced algorithm, or no export, does.
+[[nodiscard]] Verification verify_mpi(VerifyRequest const& request);
+/// UCC: the ranges and algorithms of the score map that it logs for a team.
+[[nodiscard]] Verification verify_ucc(VerifyRequest const& request);
+/// UCX: from which size on its protocol table shows rendezvous.
+[[nodiscard]] Verification verify_ucx(VerifyRequest const& request);
+/// NCCL: that it loads the plugin, and what its log says it chose. Skipped without a GPU.
+[[nodiscard]] Verification verify_nccl(VerifyRequest const& request);
+
+}  // namespace dlmb::tuning::commands

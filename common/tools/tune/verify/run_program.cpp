@@ -1,0 +1,141 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/tune/verify/run_program.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace dlmb::tuning::commands {
+namespace {
+
+constexpr int exit_timeout = 124;
+
+void check(int error, char const* call) {
+    if (error != 0) {
+        throw Error(fmt::format("{}: {}", call, std::strerror(error)));
+    }
+}
+
+/// A process group of its own, so that the ranks under a launcher end with it.
+pid_t start(std::vector<std::string> const& arguments, int output) {
+    std::vector<char*> pointers;
+    for (std::string const& argument : arguments) {
+        pointers.push_back(const_cast<char*>(argument.c_str()));
+    }
+    pointers.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    check(posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init");
+    check(posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0),
+          "posix_spawn_file_actions_addopen");
+    check(posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO), "posix_spawn_file_actions_adddup2");
+    check(posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO), "posix_spawn_file_actions_adddup2");
+    posix_spawnattr_t attributes;
+    check(posix_spawnattr_init(&attributes), "posix_spawnattr_init");
+    check(posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP), "posix_spawnattr_setflags");
+    pid_t pid = 0;
+    int const error = posix_spawnp(&pid, pointers.front(), &actions, &attributes, pointers.data(), environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        throw Error(fmt::format("{} cannot be started: {}", arguments.front(), std::strerror(error)));
+    }
+    return pid;
+}
+
+/// What comes after these is lost.
+constexpr std::size_t most_output_bytes = std::size_t{64} << 20;
+
+/// Whether the other end was closed in time.
+bool read_all(int pipe, std::chrono::steady_clock::time_point deadline, std::string& text) {
+    std::array<char, 65536> buffer{};
+    while (true) {
+        auto const left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        pollfd one{pipe, POLLIN, 0};
+        if (left.count() <= 0 || poll(&one, 1, static_cast<int>(left.count())) == 0) {
+            return false;
+        }
+        ssize_t const count = read(pipe, buffer.data(), buffer.size());
+        if (count == 0) {
+            return true;
+        }
+        if (count > 0) {
+            text.append(buffer.data(), std::min(static_cast<std::size_t>(count), most_output_bytes - text.size()));
+        } else if (errno != EINTR) {
+            check(errno, "read");
+        }
+    }
+}
+
+}  // namespace
+
+Finished run_program(std::vector<std::string> const& arguments, std::chrono::seconds most) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+        check(errno, "pipe2");
+    }
+    Finished finished;
+    pid_t pid = 0;
+    try {
+        pid = start(arguments, ends[1]);
+    } catch (...) {
+        close(ends[0]);
+        close(ends[1]);
+        throw;
+    }
+    close(ends[1]);
+    bool const in_time = read_all(ends[0], std::chrono::steady_clock::now() + most, finished.output);
+    if (!in_time) {
+        kill(-pid, SIGKILL);
+    }
+    close(ends[0]);
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR) {
+            check(errno, "waitpid");
+        }
+    }
+    finished.exit_code = !in_time ? exit_timeout : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return finished;
+}
+
+Finished run_ranks(std::string const& mpiexec, std::uint64_t ranks,
+                   std::map<std::string, std::string> const& environment, std::vector<std::string> const& arguments,
+                   std::chrono::seconds most) {
+    std::vector<std::string> words{mpiexec, "-n", fmt::format("{}", ranks), "env"};
+    for (auto const& [name, value] : environment) {
+        words.push_back(fmt::format("{}={}", name, value));
+    }
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return run_program(words, most);
+}
+
+TemporaryFolder::TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "dlmb-tune-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+        throw Error(name + ": " + std::strerror(errno));
+    }
+    path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace dlmb::tuning::commands

@@ -1,0 +1,157 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/tune/verify/trial.hpp"
+
+#include "common/formats/table/query.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+namespace dlmb::tuning::commands {
+namespace {
+
+using namespace tuning;
+
+constexpr Bytes most_bytes = Bytes{64} << 20;
+constexpr std::uint64_t element_bytes = 4;
+
+/// What the table says of a collective at a size; nothing: a rule that is lost.
+std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, TunedOperation operation,
+                              MpiCollective collective, Bytes bytes, std::uint64_t ranks) {
+    std::string const scope = scope_of(request.request.consumer);
+    Query const query{.operation = operation,
+                      .backend = scope,
+                      .bytes = bytes,
+                      .ranks = ranks,
+                      .nodes = slice.nodes,
+                      .dtype = slice.dtype,
+                      .reduction = slice.reduction,
+                      .memory = slice.memory,
+                      .in_place = {},
+                      .uniform = operation == TunedOperation::exchange
+                                     ? std::optional(collective == MpiCollective::alltoall)
+                                     : std::nullopt,
+                      .imbalance = {}};
+    Rule const* const rule = lookup(request.table, query).deciding();
+    auto const is_of_rule = [&](Lost const& one) { return one.rule == rule->id; };
+    if (rule != nullptr && std::any_of(request.made.lost.begin(), request.made.lost.end(), is_of_rule)) {
+        return std::nullopt;
+    }
+    bool const chosen = rule != nullptr && rule->choose.algorithm;
+    return Probe{collective, bytes, ranks, chosen ? rule->choose.algorithm->name : ""};
+}
+
+/// At the ends of a rule, beside them, and with other numbers of ranks: bytes and ranks.
+std::vector<std::pair<Bytes, std::uint64_t>> around(ExportedRule const& one, std::uint64_t ranks) {
+    Bytes const unit = ranks * element_bytes;
+    Bytes const first = (one.bytes.min + unit - 1) / unit * unit;
+    Bytes const last = std::min(one.bytes.max, most_bytes) / unit * unit;
+    if (first > last) {
+        return {};
+    }
+    std::vector<std::pair<Bytes, std::uint64_t>> places{{first, ranks}, {last, ranks}};
+    if (first >= unit) {
+        places.emplace_back(first - unit, ranks);
+    }
+    if (last + unit <= most_bytes) {
+        places.emplace_back(last + unit, ranks);
+    }
+    for (std::uint64_t const other : {std::uint64_t{2}, ranks - 1, ranks + 1}) {
+        if (other >= 2 && other != ranks) {
+            places.emplace_back(first / (other * element_bytes) * (other * element_bytes), other);
+        }
+    }
+    return places;
+}
+
+/// Where the rules of a scope are tried. Those that are lost are left out.
+std::set<Probe> probes(VerifyRequest const& request) {
+    std::string const scope = scope_of(request.request.consumer);
+    Slice const slice = complete(request.request.slice, request.table, scope);
+    std::set<Probe> found;
+    for (ExportedRule const& one : select_rules(request.table, scope, slice, {}).rules) {
+        When const& when = one.rule->when;
+        auto const collective = collective_of(when);
+        std::uint64_t const tried = request.ranks.value_or(std::max<std::uint64_t>(one.ranks.min, 2));
+        if (one.keeps_default() || !collective || !one.ranks.contains(tried)) {
+            continue;
+        }
+        for (auto const& [bytes, by_ranks] : around(one, tried)) {
+            if (auto probe = probe_at(request, slice, when.operation, *collective, bytes, by_ranks)) {
+                found.insert(std::move(*probe));
+            }
+        }
+    }
+    return found;
+}
+
+/// Where the table chooses, the forced algorithm has to look otherwise than the library's own choice: only then does a
+/// run tell whether the export acts.
+Check check(Trial& trial, Probe const& probe, Environment const& exported) {
+    bool const chosen = !probe.algorithm.empty();
+    Fingerprint const& seen = trial.fingerprint(probe, exported);
+    Fingerprint const& by_default = trial.fingerprint(probe, {});
+    Fingerprint const& expected =
+        chosen ? trial.fingerprint(probe, trial.force(probe.collective, probe.algorithm)) : by_default;
+    std::string const what =
+        fmt::format("{}: {}: {}", where_of(probe), chosen ? probe.algorithm : "default", seen.text);
+    if (by_default.failed || expected.failed) {
+        return {Verdict::unseen, fmt::format("{}, {}: {}", what, by_default.failed ? "without the export" : "forced",
+                                             (by_default.failed ? by_default : expected).text)};
+    }
+    if (chosen && seen.hidden.contains(expected.text)) {
+        return {Verdict::unseen, what + ", and what it called before, among them " + expected.text};
+    }
+    if (!seen.is_like(expected)) {
+        return {Verdict::wrong, fmt::format("{}, expected {}", what, expected.text)};
+    }
+    if (chosen && expected.is_like(by_default)) {
+        return {Verdict::unseen, what + ", as without the export"};
+    }
+    return {Verdict::held, what};
+}
+
+}  // namespace
+
+std::string where_of(Probe const& probe) {
+    return fmt::format("{} of {} bytes, {} ranks", name_of(probe.collective), probe.bytes, probe.ranks);
+}
+
+Fingerprint failure(Finished const& finished) {
+    std::istringstream lines(finished.output);
+    for (std::string line; std::getline(lines, line);) {
+        if (std::ranges::any_of(line, [](unsigned char one) { return std::isalpha(one) != 0; })) {  // no ruler
+            return {fmt::format("exit {}: {}", finished.exit_code, line), true};
+        }
+    }
+    return {fmt::format("exit {} without a word", finished.exit_code), true};
+}
+
+std::string Trial::timing(Probe const& /*probe*/, Environment const& /*exported*/, std::size_t /*rounds*/) const {
+    return "";
+}
+
+Verification verify_rules(VerifyRequest const& request, Trial& trial) {
+    Verification result;
+    bool anything_chosen = false;
+    for (Probe const& probe : probes(request)) {
+        result.checks.push_back(check(trial, probe, request.environment));
+        anything_chosen = anything_chosen || !probe.algorithm.empty();
+        std::string timing = probe.algorithm.empty() || request.rounds == 0
+                                 ? ""
+                                 : trial.timing(probe, request.environment, request.rounds);
+        if (!timing.empty()) {
+            result.timings.push_back(std::move(timing));
+        }
+    }
+    if (!anything_chosen) {
+        result.skipped =
+            "no rule of the table that could be exported holds for these ranks, so there is nothing to see";
+    }
+    return result;
+}
+
+}  // namespace dlmb::tuning::commands

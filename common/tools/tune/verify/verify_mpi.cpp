@@ -1,0 +1,187 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Open MPI and MPICH: whether an export acts as forcing the algorithm does, and beside its rules as no export does.
+#include "common/base/error.hpp"
+#include "common/base/units.hpp"
+#include "common/tools/tune/verify/program_output.hpp"
+#include "common/tools/tune/verify/siblings.hpp"
+#include "common/tools/tune/verify/trial.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+extern char** environ;
+
+namespace dlmb::tuning::commands {
+namespace {
+
+using namespace tuning;
+
+constexpr int fingerprint_calls = 10;
+constexpr int timed_calls = 100;
+
+/// Runs dlmb_plain_mpi under a launcher and takes a fingerprint of the algorithm that ran: the functions of coll/base
+/// that coll/tuned called (Open MPI, by LD_DEBUG=bindings) or the number of messages of all ranks (MPICH, by
+/// LD_PRELOAD). Needs no message from the library, which release builds do not print.
+class MpiTrial final : public Trial {
+public:
+    MpiTrial(MpiLibraryFound library, std::string mpiexec)
+        : library_(std::move(library)), mpiexec_(std::move(mpiexec)) {}
+
+    /// "ompi_coll_base_allreduce_intra_ring", "240 messages".
+    [[nodiscard]] Fingerprint const& fingerprint(Probe const& probe, Environment const& environment) override {
+        auto const [place, is_new] = seen_.try_emplace({probe, environment});
+        if (is_new) {
+            place->second =
+                library_.name == "Open MPI" ? bound_functions(probe, environment) : messages(probe, environment);
+        }
+        return place->second;
+    }
+
+    [[nodiscard]] Environment force(MpiCollective collective, std::string const& algorithm) const override {
+        std::string name(name_of(collective));
+        if (library_.name == "Open MPI") {
+            auto const id = open_mpi_id(collective, algorithm, parse_version(library_.version));
+            return {{"OMPI_MCA_coll_han_priority", "0"},  // on several nodes it would run instead
+                    {"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
+                    {fmt::format("OMPI_MCA_coll_tuned_{}_algorithm", name), fmt::format("{}", id.value_or(0))}};
+        }
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        return {{fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM", name), algorithm}};
+    }
+
+    [[nodiscard]] std::string timing(Probe const& probe, Environment const& exported,
+                                     std::size_t rounds) const override {
+        std::vector<double> without;
+        std::vector<double> with;
+        for (std::size_t round = 0; round < rounds; ++round) {
+            without.push_back(nanoseconds(probe, {}));
+            with.push_back(nanoseconds(probe, exported));
+        }
+        std::sort(without.begin(), without.end());
+        std::sort(with.begin(), with.end());
+        return fmt::format("{}: {} us without the export, {} us with it", where_of(probe),
+                           human_us(without[rounds / 2]), human_us(with[rounds / 2]));
+    }
+
+private:
+    /// Median time of a call on rank 0; 0 where the run failed.
+    [[nodiscard]] double nanoseconds(Probe const& probe, Environment const& environment) const {
+        Finished const finished = run(probe, environment, timed_calls);
+        return finished.exit_code == 0 ? median_in(finished.output).value_or(0) : 0;
+    }
+
+    [[nodiscard]] Finished run(Probe const& probe, Environment const& environment, int calls) const {
+        return run_ranks(mpiexec_, probe.ranks, environment,
+                         {sibling_program("dlmb_plain_mpi").string(), std::string(name_of(probe.collective)),
+                          fmt::format("{}", probe.bytes), fmt::format("{}", calls)},
+                         std::chrono::seconds(120));
+    }
+
+    [[nodiscard]] Fingerprint bound_functions(Probe const& probe, Environment environment) const {
+        TemporaryFolder const folder;
+        environment["LD_DEBUG"] = "bindings";
+        environment["LD_DEBUG_OUTPUT"] = (folder.path() / "bindings").string();
+        Finished const finished = run(probe, environment, 1);
+        if (finished.exit_code != 0) {
+            return failure(finished);
+        }
+        BoundFunctions functions;
+        for (auto const& entry : std::filesystem::directory_iterator(folder.path())) {
+            std::ifstream file(entry.path());
+            add_bound_functions(file, name_of(probe.collective), functions);
+        }
+        if (functions.by_calls.empty() && functions.before.empty()) {
+            return {"no algorithm of coll/tuned was seen in what the loader bound", true};
+        }
+        std::string const seen = functions.by_calls.empty() ? "nothing that it had not called before"
+                                                            : fmt::format("{}", fmt::join(functions.by_calls, " "));
+        return {seen, false, std::move(functions.before)};
+    }
+
+    [[nodiscard]] Fingerprint messages(Probe const& probe, Environment environment) const {
+        environment["MPIR_CVAR_NOLOCAL"] = "1";  // shared memory would hide the messages
+        environment["LD_PRELOAD"] = sibling_library("libdlmb_count_sends.so").string();
+        Finished const finished = run(probe, environment, fingerprint_calls);
+        if (finished.exit_code != 0) {
+            return failure(finished);
+        }
+        // Summed: one rank alone can have as many with two algorithms.
+        auto const [ranks, sum] = counted_messages(finished.output);
+        if (ranks != probe.ranks || sum == 0) {
+            return {fmt::format("{} of {} ranks counted their messages, {} in all", ranks, probe.ranks, sum), true};
+        }
+        return {fmt::format("{} messages", sum)};
+    }
+
+    MpiLibraryFound library_;
+    std::string mpiexec_;
+    std::map<std::pair<Probe, Environment>, Fingerprint> seen_;
+};
+
+struct Setting {
+    std::string name;   // of the variable, whether or not it stands in a file
+    std::string shown;  // "NAME=VALUE", and the file
+};
+
+/// Of the environment of this process and, for Open MPI, of the user's file of parameters.
+std::vector<Setting> user_settings() {
+    std::vector<Setting> found;
+    std::filesystem::path home;
+    for (char const* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        std::string_view const variable = *entry;
+        std::string_view const name = variable.substr(0, variable.find('='));
+        home = name == "HOME" && name.size() < variable.size() ? variable.substr(name.size() + 1) : home;
+        found.push_back({std::string(name), std::string(variable)});
+    }
+    std::filesystem::path const path = home / ".openmpi/mca-params.conf";
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        std::string_view const text = std::string_view(line).substr(0, line.find('#'));
+        std::string_view const name = without_blanks_around(text.substr(0, text.find('=')));
+        if (!name.empty()) {
+            found.push_back({fmt::format("OMPI_MCA_{}", name),
+                             fmt::format("{} in {}", without_blanks_around(text), path.string())});
+        }
+    }
+    return found;
+}
+
+/// Settings by which a library does not look at the rules of a file: the algorithm of a call is forced, coll/tuned or
+/// its rules are switched off, or another component comes first. What the export sets itself does not count.
+std::vector<std::string> overriding_settings(bool open_mpi, Environment const& exported) {
+    static std::regex const of_open_mpi("OMPI_MCA_(coll|coll_tuned_.*|coll_[a-z]+_priority)");
+    static std::regex const of_mpich("MPIR_CVAR_(.*_INTRA_ALGORITHM|.*DEVICE_COLLECTIVES?|COLL_SELECTION_.*)");
+    std::vector<std::string> notes;
+    for (Setting const& each : user_settings()) {
+        if (exported.count(each.name) == 0 && std::regex_match(each.name, open_mpi ? of_open_mpi : of_mpich)) {
+            notes.push_back(fmt::format("{}: the library may obey this before the files; take it away", each.shown));
+        }
+    }
+    return notes;
+}
+
+}  // namespace
+
+Verification verify_mpi(VerifyRequest const& request) {
+    MpiLibraryFound library = find_mpi_library();
+    std::string const wanted = request.request.consumer == "mpich" ? "MPICH" : "Open MPI";
+    if (library.name != wanted) {
+        return {{}, {}, fmt::format("this build runs with {}, not with {}", library.name, wanted)};
+    }
+    bool const open_mpi = library.name == "Open MPI";
+    MpiTrial trial(std::move(library), request.mpiexec);
+    Verification result = verify_rules(request, trial);
+    result.notes = overriding_settings(open_mpi, request.environment);
+    return result;
+}
+
+}  // namespace dlmb::tuning::commands

@@ -1,0 +1,70 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tools/tune/verify/consumers.hpp"
+#include "common/tools/tune/verify/program_output.hpp"
+#include "common/tools/tune/verify/run_program.hpp"
+#include "common/tools/tune/verify/siblings.hpp"
+
+#include <fmt/core.h>
+
+#include <string_view>
+
+namespace dlmb::tuning::commands {
+namespace {
+
+constexpr int exit_nothing_ran = 77;
+constexpr Bytes most_announced_bytes = Bytes{1} << 30;
+
+std::string_view function_of(tuning::TunedOperation operation) {
+    return operation == tuning::TunedOperation::allreduce        ? "AllReduce"
+           : operation == tuning::TunedOperation::allgather      ? "AllGather"
+           : operation == tuning::TunedOperation::reduce_scatter ? "ReduceScatter"
+                                                                 : "Broadcast";
+}
+
+/// Nothing where the rule cannot be tried with these ranks. Fills in `skipped` where NCCL cannot run.
+std::optional<Check> check(VerifyRequest const& request, tuning::Rule const& rule, std::string& skipped) {
+    std::uint64_t const ranks = request.ranks.value_or(rule.when.ranks ? rule.when.ranks->min : 2);
+    Bytes const unit = ranks * 4;
+    Bytes const bytes = ((rule.when.bytes ? rule.when.bytes->min : 0) + unit - 1) / unit * unit;
+    if (bytes > most_announced_bytes || (rule.when.ranks && !rule.when.ranks->contains(ranks))) {
+        return std::nullopt;
+    }
+    auto environment = request.environment;
+    environment.insert({{"NCCL_DEBUG", "INFO"}, {"NCCL_DEBUG_SUBSYS", "INIT,TUNING,ENV"}});
+    Finished const finished = run_ranks(request.mpiexec, ranks, environment,
+                                        {sibling_program("dlmb_collective").string(), "--operation",
+                                         std::string(name_of(rule.when.operation)), "--backend", "nccl", "--memory",
+                                         "cuda", "--shared-gpu", "-m", fmt::format("{0}:{0}", bytes), "-i", "2"},
+                                        std::chrono::seconds(300));
+    if (finished.exit_code == exit_nothing_ran) {
+        skipped = "NCCL cannot run here; it needs a GPU";
+        return std::nullopt;
+    }
+    bool const loaded = finished.output.find("Using DLMB (v") != finished.output.npos;
+    std::string const wanted = rule.choose.algorithm->name + " " + rule.choose.params.protocol;
+    std::string const seen = nccl_choice(finished.output, function_of(rule.when.operation));
+    return Check{loaded && seen == wanted ? Verdict::held : Verdict::wrong,
+                 fmt::format("{} of {} bytes, {} ranks: plugin {}, NCCL took {}, the table says {}",
+                             name_of(rule.when.operation), bytes, ranks, loaded ? "loaded" : "not loaded", seen,
+                             wanted)};
+}
+
+}  // namespace
+
+Verification verify_nccl(VerifyRequest const& request) {
+    Verification result;
+    for (tuning::Rule const& rule : request.table.rules) {
+        if (rule.scope == "nccl" && rule.choose.algorithm && result.skipped.empty()) {
+            if (auto tried = check(request, rule, result.skipped)) {
+                result.checks.push_back(std::move(*tried));
+            }
+        }
+    }
+    if (result.checks.empty() && result.skipped.empty()) {
+        result.skipped = "the table has no rule for nccl";
+    }
+    return result;
+}
+
+}  // namespace dlmb::tuning::commands

@@ -1,0 +1,105 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// UCC: which function its score map names for a size, against the map with the algorithm forced and without the export.
+#include "common/tools/tune/verify/program_output.hpp"
+#include "common/tools/tune/verify/siblings.hpp"
+#include "common/tools/tune/verify/trial.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace dlmb::tuning::commands {
+namespace {
+
+using namespace tuning;
+
+/// Sizes as UCC compares them: of a reduce_scatter what one rank receives, of an alltoallv nothing.
+Bytes size_in_ucc(Probe const& probe) {
+    return probe.collective == MpiCollective::alltoallv              ? 0
+           : probe.collective == MpiCollective::reduce_scatter_block ? probe.bytes / probe.ranks
+                                                                     : probe.bytes;
+}
+
+/// Runs dlmb_collective over UCC and reads the score map of the team of all ranks.
+class UccTrial final : public Trial {
+public:
+    explicit UccTrial(std::string mpiexec) : mpiexec_(std::move(mpiexec)) {}
+
+    [[nodiscard]] Fingerprint const& fingerprint(Probe const& probe, Environment const& environment) override {
+        auto const [place, is_new] = seen_.try_emplace({probe, environment});
+        if (is_new) {
+            place->second = in_map(run(probe.ranks, environment), probe);
+        }
+        return place->second;
+    }
+
+    [[nodiscard]] Environment force(MpiCollective collective, std::string const& algorithm) const override {
+        return {{"UCC_TL_UCP_TUNE", fmt::format("{}:@{}", name_in_ucc(collective), algorithm)}};
+    }
+
+    /// Why nothing can be tried here; empty: it can.
+    [[nodiscard]] std::string obstacle() {
+        Finished const& finished = run(2, {});
+        return finished.exit_code == 0 ? ""
+                                       : fmt::format("dlmb_collective --backend ucc gives exit {} here; dlmb_info says "
+                                                     "what this build and machine lack",
+                                                     finished.exit_code);
+    }
+
+private:
+    /// One run shows every size of every collective. Its output is the log.
+    Finished const& run(std::uint64_t ranks, Environment environment) {
+        auto const [place, is_new] = runs_.try_emplace({ranks, environment});
+        if (!is_new) {
+            return place->second;
+        }
+        TemporaryFolder const logs;
+        environment["UCC_LOG_LEVEL"] = "debug";                       // from this level on the map names functions
+        environment["UCX_LOG_FILE"] = (logs.path() / "%p").string();  // UCC logs by UCX; on a terminal ranks' lines mix
+        place->second = run_ranks(mpiexec_, ranks, environment,
+                                  {sibling_program("dlmb_collective").string(), "--operation", "allreduce", "--backend",
+                                   "ucc", "-m", "64:64", "-i", "1"},
+                                  std::chrono::seconds(120));
+        for (auto const& entry : std::filesystem::directory_iterator(logs.path())) {
+            std::ifstream const file(entry.path());
+            std::ostringstream log;
+            log << file.rdbuf();
+            place->second.output += log.str();
+        }
+        return place->second;
+    }
+
+    static Fingerprint in_map(Finished const& finished, Probe const& probe) {
+        if (finished.exit_code != 0) {
+            return failure(finished);
+        }
+        std::string const function =
+            function_in_score_map(finished.output, probe.ranks, probe.collective, size_in_ucc(probe));
+        return function.empty() ? Fingerprint{"UCC logged no score map with this collective and size", true}
+                                : Fingerprint{function};
+    }
+
+    std::string mpiexec_;
+    std::map<std::pair<std::uint64_t, Environment>, Finished> runs_;
+    std::map<std::pair<Probe, Environment>, Fingerprint> seen_;
+};
+
+}  // namespace
+
+Verification verify_ucc(VerifyRequest const& request) {
+    std::string const memory = complete(request.request.slice, request.table, "ucc").memory;
+    if (!memory.empty() && memory != "host") {
+        return {{}, {}, fmt::format("only rules for memory host can be seen, not those for {}", memory)};
+    }
+    UccTrial trial(request.mpiexec);
+    if (std::string obstacle = trial.obstacle(); !obstacle.empty()) {
+        return {{}, {}, std::move(obstacle)};
+    }
+    return verify_rules(request, trial);
+}
+
+}  // namespace dlmb::tuning::commands
