@@ -24,7 +24,7 @@ inline constexpr ParameterInfo beside_parameter{
 [[nodiscard]] bool has_beside(PatternType const& type);
 
 enum class Beside { none, together, alone };
-/// What the parameter says; none for patterns that do not have it.
+/// Reads the parameter; none for patterns that do not have it.
 [[nodiscard]] Beside beside_of(Parameters const& parameters);
 /// "allreduce:4M" -> "allreduce:4M:alone".
 [[nodiscard]] std::string beside_alone(std::string_view value);

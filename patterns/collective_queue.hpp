@@ -30,8 +30,8 @@ public:
     /// all.
     void all_gather(std::string label, std::uint64_t count, Element element,
                     std::optional<BlockFormat> packing = std::nullopt);
-    /// Of a tensor [rows, columns] each rank has equally many columns, which travel as [rows, columns / ranks]; `pack`
-    /// moves what arrives to where it belongs: none of them leaves it as it came, and `fused` is an exchange in place
+    /// Gathers a tensor [rows, columns] of which each rank has equally many columns. They travel as [rows, columns /
+    /// ranks]. `pack` moves what arrives to its place: `none` leaves it as it came, and `fused` is an exchange in place
     /// of the all-gather.
     void all_gather_columns(std::string const& label, std::uint64_t rows, std::uint64_t columns, Element element,
                             Pack pack);

@@ -41,7 +41,7 @@ inline constexpr std::array parallel_parts{ParallelPart{"tp", &Parallelism::tp},
 /// (calculate_padded_vocab_size() in vocab_utils.py; --make-vocab-size-divisible-by is 128 there).
 [[nodiscard]] std::uint64_t padded_vocabulary(std::uint64_t vocabulary, std::uint64_t tp);
 
-/// What follows from a model for one combination of given parameters. A given element, and given ranks of a part of
+/// Derives parameters from a model for one combination of given ones. A given element, and given ranks of a part of
 /// --parallel, take the place of what the model and --parallel say, and what is given does not follow. Throws
 /// UsageError for a needed parameter that is neither told nor given.
 [[nodiscard]] ModelDerived derive(PatternType const& type, ModelShape model, Parallelism parallel,

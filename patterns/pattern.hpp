@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What every pattern offers. A pattern is a pure function from (parameters, world, draw) to plans. The only thing that
+// The interface of a pattern. A pattern is a pure function from (parameters, world, draw) to plans. The only thing that
 // a rank may need from others are counts of what they will send. Those are pure functions too: plans and tests compute
 // them for all ranks, a launch exchanges them once at set-up.
 #pragma once
@@ -36,7 +36,7 @@ struct SetupCounts {
     bool operator==(SetupCounts const&) const = default;
 };
 
-/// What one rank knows of a draw without asking others.
+/// Facts of a draw that one rank knows without asking others.
 struct RankSetup {
     std::vector<SetupCounts> counts_to_send;  // sorted by `to`; the rank itself included where it is its own peer
     std::vector<std::uint64_t> statistics;    // summed element-wise over ranks, then read by Pattern::statistics
@@ -67,8 +67,8 @@ public:
                                      std::span<SetupCounts const> received_counts) const = 0;
     /// Names and values, from RankSetup::statistics summed over all ranks.
     [[nodiscard]] virtual std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const = 0;
-    /// What the plans of any rank may hold, the operation that a backend's default method is named after first; Compute
-    /// left out. The same on all ranks.
+    /// Operations that the plans of any rank may hold, without Compute. The first one names a backend's default method.
+    /// The same on all ranks.
     [[nodiscard]] virtual std::vector<OperationUse> operations() const = 0;
     /// Whether plans of one seed depend on the index of the draw; if not, a launch compiles one draw only.
     [[nodiscard]] virtual bool draws_differ() const { return false; }
@@ -77,7 +77,7 @@ public:
     /// Parameters that may leave a choice to the pattern (--tp 0), with what they are in this world. Given these values
     /// the pattern is the same.
     [[nodiscard]] virtual Parameters resolved() const { return {}; }
-    /// What a user should know of these parameters in this world: parts that are not equal, for example. One line each.
+    /// Remarks for the user on these parameters in this world: parts that are not equal, for example. One line each.
     [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
     /// How the program of OSU Micro-Benchmarks for this traffic measures it; of traffic that they do not have, as a
     /// collective of long messages.
@@ -134,7 +134,7 @@ struct Preset {
     Parameters values;   // only those it sets
 };
 
-/// What follows from a model and from the ranks that divide it.
+/// Parameters that follow from a model and from the ranks that divide it.
 struct ModelDerived {
     Parameters values;
     Parameters missing;               // needed parameters that the model does not tell: by name, the line that says so

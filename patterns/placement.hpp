@@ -34,7 +34,7 @@ struct PlacementRule {
     std::string path{};      // of file
 };
 
-/// What a pattern has beside the rules above.
+/// Further choices that a pattern has beside the rules above.
 struct PlacementChoices {
     std::span<std::string_view const> loads{};  // lpt:LOAD; lpt alone means the first
     bool eplb = false;
@@ -66,7 +66,7 @@ struct PlacementLine {
     std::string word;
 };
 
-/// What a placement file says of things called `noun`, in order: one line for each, '#' starts a comment.
+/// Content of a placement file for things called `noun`, in order: one line for each, '#' starts a comment.
 struct PlacementFile {
     std::string name;  // named in messages
     std::string_view noun;

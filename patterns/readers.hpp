@@ -43,7 +43,7 @@ inline constexpr ParameterInfo memory_limit_parameter{
     "bytes of buffers per rank that steps have for themselves; later steps share buffers, which are not checked", "1G"};
 [[nodiscard]] Bytes read_memory_limit(Parameters const& parameters);
 
-/// What models are trained and served in.
+/// Element types that models are trained and served in.
 inline constexpr std::array training_elements{Element::bf16, Element::fp16, Element::fp32};
 [[nodiscard]] Element read_element(Parameters const& parameters, std::string_view name,
                                    std::span<Element const> elements);
@@ -63,7 +63,7 @@ inline constexpr ParameterInfo pack_parameter{"pack",
 /// 3 of bf16".
 void require_movable_rows(Pack pack, Bytes row_bytes, std::string const& because);
 [[nodiscard]] std::string_view name_of(Pack pack);
-/// Who does the steps that move rows: of host and cuda.
+/// The processor that does the steps that move rows, for `host` and `cuda`.
 [[nodiscard]] Processor mover_of(Pack pack);
 /// An exchange of rows whose moves `pack` does: not none.
 StepId add_exchange_of_rows(PlanBuilder& builder, Pack pack, GroupId group, RowOrder const& sent,

@@ -5,8 +5,8 @@
 
     results-schema/describe.py > results-schema/README.md
 
-An object that a schema writes in place is listed with dotted names in the table of the object that holds it; one of $defs has
-a table of its own.
+An object that a schema writes in place is listed with dotted names in the table of the object that holds it; an object of $defs has
+a table of its own. Of objects in place that have the same fields the first one is listed, and the others name it.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Page:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.waiting: list[str] = []
+        self.listed: dict[str, str] = {}  # fields of objects in place -> name of the first one
 
     def resolve(self, schema: Schema) -> Schema:
         """Follows a $ref; what stands beside it comes first. Without the null of a value that may be null."""
@@ -70,8 +71,19 @@ class Page:
                 continue  # described where it is first listed
             field = self.resolve(written)
             absent = "" if name in schema.get("required", []) else "?"
-            yield f"|`{prefix}{name}`{absent}|{self.kind(written)}|{unit(name, field)}|{self.meaning(written)}|"
-            yield from self.below(written, f"{prefix}{name}.")
+            like = "" if self.named_table(written) else self.first_like(field, f"{prefix}{name}")
+            kind = f"as `{like}`" if like else self.kind(written)
+            yield f"|`{prefix}{name}`{absent}|{kind}|{unit(name, field)}|{self.meaning(written)}|"
+            if not like:
+                yield from self.below(written, f"{prefix}{name}.")
+
+    def first_like(self, field: Schema, name: str) -> str:
+        """The object in place that has the same fields and is already listed; empty if there is none."""
+        fields = field.get("properties", {})
+        if len(fields) < 2 or only_names(field):
+            return ""
+        first = self.listed.setdefault(json.dumps(fields), name)
+        return "" if first == name else first
 
     def below(self, written: Schema, prefix: str) -> Iterator[str]:
         """The fields of an object or of the elements of a list: rows here, or a table of its own."""

@@ -71,7 +71,7 @@ struct MethodInfo {
     bool scattered = false;  // takes exchanges whose rows lie apart
 };
 
-/// What `method` promises of all reductions among `kinds`: "runs arrival", with " rank_count"; "not stated" where one
+/// The promise of `method` for all reductions among `kinds`: "runs arrival", with " rank_count"; "not stated" where one
 /// of them is left out, and empty where none reduces. Operations that it does not change are as by default.
 [[nodiscard]] std::string stability_of(std::span<MethodInfo const> methods, std::string_view method,
                                        std::span<OperationKind const> kinds);
@@ -98,14 +98,14 @@ public:
     /// Returns when this rank's data of the iteration is complete and usable, sent and received.
     virtual void finish() = 0;
 
-    /// Of plans by compile_polled(): one look at what is in flight, which waits for nobody. True: finish() has nothing
+    /// For plans by compile_polled(): looks once at what is in flight, and waits for nobody. True: finish() has nothing
     /// to wait for. Called again after that, it still serves the library.
     [[nodiscard]] virtual bool poll() { return true; }
 
     /// As launch(), on a device that starts only when `gate` is opened. False: this plan needs the host while it runs,
     /// and nothing was done.
     [[nodiscard]] virtual bool launch_behind(DeviceGate& /*gate*/) { return false; }
-    /// Of the last finished iteration, on the device's clock; nullopt where the host drives it, and without marks.
+    /// Time of the last finished iteration on the device's clock; nullopt where the host drives it, and without marks.
     /// Outside the timed region.
     [[nodiscard]] virtual std::optional<Nanoseconds> device_ns() { return std::nullopt; }
 
@@ -193,7 +193,7 @@ private:
 /// Those that change any of `uses` and may be able to do it.
 [[nodiscard]] std::vector<MethodInfo> methods_for(std::span<MethodInfo const> methods,
                                                   std::span<OperationUse const> uses);
-/// What "default" means in a plan with `use`; nullptr: there is no such method.
+/// The method that "default" stands for in a plan with `use`; nullptr: there is none.
 [[nodiscard]] MethodInfo const* default_method(std::span<MethodInfo const> methods, OperationUse const& use);
 
 /// The place of `name` in `methods`. Throws UsageError naming the nearest known methods.
@@ -212,13 +212,13 @@ public:
     [[nodiscard]] virtual std::span<MethodInfo const> methods() const = 0;
     /// Those for memory of this kind. The first that has an operation is the default for it.
     [[nodiscard]] virtual std::span<MethodInfo const> methods_on(MemoryKind /*kind*/) const { return methods(); }
-    /// What "default" measures of such traffic: one method, or several where it depends on the program which one it
-    /// calls. The first is the backend's default.
+    /// The methods that "default" measures for such traffic: one, or several where programs differ in which one they
+    /// call. The first is the backend's default.
     [[nodiscard]] virtual std::vector<MethodInfo> defaults(MemoryKind kind, OperationUse const& use) const {
         MethodInfo const* const one = default_method(methods_on(kind), use);
         return one == nullptr ? std::vector<MethodInfo>{} : std::vector{*one};
     }
-    /// What "all" measures of such traffic besides those as they are: methods with knobs.
+    /// The methods with knobs that "all" measures for such traffic beside the plain methods.
     [[nodiscard]] virtual std::vector<MethodChoice> variants(MemoryKind /*kind*/,
                                                              std::span<OperationUse const> /*uses*/) const {
         return {};
@@ -226,7 +226,7 @@ public:
     [[nodiscard]] virtual bool supports(MemoryKind kind) const = 0;
     /// Why it does not, and what helps; empty where there is no more to say.
     [[nodiscard]] virtual std::string why_no(MemoryKind /*kind*/) const { return {}; }
-    /// What does the Compute steps of plans in such memory; nullopt: compile() knows, step by step.
+    /// The processor that does the Compute steps of plans in such memory; nullopt: compile() decides step by step.
     [[nodiscard]] virtual std::optional<Processor> computes_in(MemoryKind kind) const {
         return on_device(kind) ? Processor::device : Processor::host;
     }
@@ -245,13 +245,13 @@ public:
     virtual void barrier(Bootstrap& bootstrap) { bootstrap.barrier(); }
 };
 
-/// What the user asked of single backends, by backend and option: {"mpi", {{"device", "yes"}}}. A backend reads its own
+/// The user's options for single backends, by backend and option: {"mpi", {{"device", "yes"}}}. A backend reads its own
 /// options and checks what they say; nobody else needs to know them.
 using BackendOptions = std::map<std::string, std::map<std::string, std::string, std::less<>>, std::less<>>;
 
 struct Delegation;
 
-/// What a backend is made from. All that it refers to outlives it.
+/// The arguments of make_backend(). All that it refers to outlives the backend.
 struct BackendContext {
     Bootstrap& bootstrap;
     YieldPolicy yield = YieldPolicy::automatic;

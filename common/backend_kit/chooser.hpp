@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a backend that hands its steps to other backends is given: who chooses for a step, and the other backends.
+// Interfaces for a backend that hands its steps to other backends: the chooser for a step, and the other backends.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
@@ -12,8 +12,8 @@ namespace dlmb {
 /// each other for ever. nullopt: unknown, or of no meaning for this operation.
 struct StepTraits {
     OperationKind kind = OperationKind::compute;
-    /// Of a collective its full logical buffer; of an exchange what one rank sends, itself included, mean over the
-    /// ranks of the group (rounded down); of a message its size.
+    /// Collective: its full logical buffer. Exchange: bytes that one rank sends, itself included, mean over the ranks
+    /// of the group (rounded down). Message: its size.
     Bytes bytes = 0;
     int ranks = 1;  // of the group
     int nodes = 1;  // that they lie on
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] virtual std::string const& digest() const = 0;
     /// Names of all backends that it can choose, each once, in an order that depends on the digest only.
     [[nodiscard]] virtual std::vector<std::string> backends() const = 0;
-    /// Of `compute`: who does the steps of a plan in which nobody communicates.
+    /// The choice for a step. For `compute`: who does the steps of a plan in which nobody communicates.
     [[nodiscard]] virtual StepChoice choose(StepTraits const& step) const = 0;
     /// The ways to do the step whose times are known and can be compared, that of choose() first and each backend once.
     /// Where no times are known only that one, for 0.

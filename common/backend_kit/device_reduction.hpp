@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a device does for reductions: reducing, and writing and checking the numbers of the payload. Without CUDA
+// Reductions on a device: reducing, and writing and checking the numbers of the payload. Without CUDA
 // device_work_absent.cpp defines it.
 #pragma once
 

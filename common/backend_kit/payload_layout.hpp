@@ -13,7 +13,7 @@
 
 namespace dlmb {
 
-/// Of a region of numbers that travel packed: whether it holds them as numbers or packed.
+/// Says whether a region of numbers that travel packed holds them as numbers or packed.
 struct PieceNumbers {
     bool packed = false;
     BlockFormat format;

@@ -55,11 +55,10 @@ private:
     std::unique_ptr<DeviceReductionCheck> check_;
 };
 
-/// Of a checked iteration: its number, which its payload is a function of; none: zeros, of which no block can be told
-/// from another.
+/// The number of a checked iteration, which its payload is a function of; none: zeros, where blocks look alike.
 using Contents = std::optional<std::uint32_t>;
 
-/// What iterations that used the buffers since prepare() may have changed, and verify() cannot expect.
+/// Changes that iterations since prepare() may have made to the buffers, and that verify() cannot expect.
 struct PayloadAge {
     bool repeated = false;     // the plan ran more than once: sums and products in place were made again of the results
     bool other_plans = false;  // plans with other places for their blocks ran, too: what lies between blocks is theirs
@@ -81,11 +80,11 @@ public:
     /// all-reduces get operands whose result stays what it is (ReductionPayload::settled()).
     void prepare(Contents contents, bool repeated = false);
 
-    /// What is wrong after an iteration, at most `problem_limit` texts; empty: every byte is as it must be, of what was
-    /// delivered, around it, and of what was sent. For example
+    /// Describes wrong bytes after an iteration in at most `problem_limit` texts; empty: every byte that was delivered,
+    /// that lies around it, and that was sent is right. For example
     ///   step 1 "dispatch": block from rank 3: byte 4096 of 14336 is 0x1f, expected 0xa2; it is the payload of
     ///   iteration 4 step 1 "dispatch": 8 bytes behind the block from rank 3 were overwritten
-    /// Of zeros in a device's memory a mebibyte of each block is compared.
+    /// Where a device's memory holds zeros, a mebibyte of each block is compared.
     [[nodiscard]] std::vector<std::string> verify(Contents contents, PayloadAge age = {});
     static constexpr std::size_t problem_limit = 4;
 

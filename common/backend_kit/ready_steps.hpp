@@ -12,7 +12,7 @@
 
 namespace dlmb {
 
-/// Of a backend that keeps what it has started in its steps.
+/// State of a backend whose steps themselves keep what was started.
 struct NoState {};
 
 /// Runs the tasks of a plan (its steps, or the parts that a backend cut them into) as they become ready. What a task

@@ -21,7 +21,7 @@ public:
     constexpr ReductionPayload(Element element, Reduction reduction, int members)
         : element_(element), reduction_(reduction), members_(members) {}
 
-    /// What `member` (rank in the group) contributes, from element `first` on. `out` holds whole elements.
+    /// Writes the contribution of `member` (rank in the group) from element `first` on. `out` holds whole elements.
     void input(PayloadKey key, int member, std::uint64_t first, std::span<std::byte> out) const;
     /// The reduction over all members.
     void result(PayloadKey key, std::uint64_t first, std::span<std::byte> out) const;

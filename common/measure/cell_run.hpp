@@ -45,7 +45,7 @@ struct ChunkPart {
 [[nodiscard]] std::vector<ChunkPart> parts_of_chunk(std::uint32_t random, std::uint64_t samples, std::uint64_t ignored,
                                                     std::uint64_t slots);
 
-/// Of the samples that `sampler` takes from now on.
+/// Says in words what the samples are that `sampler` takes from now on.
 [[nodiscard]] std::string definition_of(Mode mode, Sampler const& sampler);
 
 class CellRun {

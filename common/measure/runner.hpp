@@ -21,7 +21,7 @@
 
 namespace dlmb::measure {
 
-/// What a sample is. isolated: one iteration that the ranks begin together. stream: iterations back to back. osu: as
+/// Defines a sample. isolated: one iteration that the ranks begin together. stream: iterations back to back. osu: as
 /// the program of OSU Micro-Benchmarks for this operation. nccl: as nccl-tests. docs/definitions.md.
 enum class Mode { isolated, stream, osu, nccl };
 inline constexpr std::array every_mode{Mode::isolated, Mode::stream, Mode::osu, Mode::nccl};
@@ -34,7 +34,7 @@ inline constexpr std::array every_mode{Mode::isolated, Mode::stream, Mode::osu, 
     return mode == Mode::osu || mode == Mode::nccl;
 }
 
-/// Of --reproducible. Of arrivals in random order so many show one that is left to chance.
+/// Iterations of --reproducible. So many arrivals in random order show a sum whose order is left to chance.
 inline constexpr std::uint64_t bit_pattern_iterations = 200;
 
 struct RunnerOptions {
@@ -55,7 +55,7 @@ struct RunnerOptions {
     std::function<Nanoseconds()> limit_clock = now_ns;  // for decisions, read on rank 0 only; samples use now_ns()
 };
 
-/// What all cells of a launch share while they are measured.
+/// The objects that all cells of a launch share while they are measured.
 struct LaunchShared {
     Bootstrap& bootstrap;
     CommonStart& start;

@@ -40,13 +40,13 @@ bool has_host_pages(MemoryKind memory) {
     return memory == MemoryKind::host || memory == MemoryKind::pinned;
 }
 
-/// Of this rank: where the payload may stay between two iterations.
+/// Size of the largest cache of this rank in which payload may stay between two iterations.
 Bytes cache_of(RankHardware const& hardware, MemoryKind memory) {
     bool const by_device = !has_host_pages(memory) && hardware.device.device;
     return std::max(hardware.host_cache, by_device ? hardware.device.device->cache : 0);
 }
 
-/// What this rank may take of the memory that is free now.
+/// The share of the free memory that this rank may use.
 Bytes share_of_memory(Bootstrap const& bootstrap, RankHardware const& hardware, MemoryKind memory) {
     auto const neighbours = static_cast<Bytes>(bootstrap.local_size());
     Bytes share = available_host_memory() / neighbours;
@@ -186,7 +186,7 @@ bool is_below_floor(record::CellResult const& result, double timer_ns) {
                                       result.sync.is_span ? static_cast<double>(result.sync.clock_error_ns) : 0);
 }
 
-/// Of traffic whose messages are counted: how many of them all ranks together send per second.
+/// Adds the messages that all ranks together send per second, where the traffic counts its messages.
 void add_message_rate(record::Record& cell) {
     constexpr double nanoseconds_per_second = 1e9;
     auto const messages = cell.statistics.find(window_messages);
@@ -212,7 +212,7 @@ Batch::Batch(measure::LaunchShared const& launch, CellSource const& source, Rank
 }
 
 void Batch::add(SweepPoint const& point) {
-    // What a cell without compute steps takes is known to the one with them only once it is over.
+    // A cell with compute steps needs the time of the cell without them, so that one has to be measured first.
     bool const alone = !source_.options.rounds_over_sweep || has_device_pages(point.memory);
     bool const joins = std::exchange(with_next_, point.with_next);
     if (!points_.empty() && !joins &&

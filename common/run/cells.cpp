@@ -34,7 +34,7 @@ bool changes_something(Backend const& backend, std::string_view name, std::span<
 
 constexpr std::string_view nonblocking_method = "nonblocking";
 
-/// Of some points of the sweep. Those without a computation make the same calls, to be compared with.
+/// Whether some points of the sweep compute. The others then make the same calls, so that they can be compared.
 bool computes_beside(PatternType const& type, Options const& options) {
     auto const found = options.parameters.find(type.computes_beside);
     return found != options.parameters.end() && std::any_of(found->second.begin(), found->second.end(),
@@ -49,7 +49,7 @@ bool overlaps(PatternType const& type, Options const& options) {
             beside->second != std::vector<std::string>{std::string(beside_parameter.value)});
 }
 
-/// What --method default means; the first is the default of the backend.
+/// The methods behind --method default; the first is the default of the backend.
 std::vector<MethodInfo> standard_methods(Backend const& backend, MemoryKind memory, OperationUse const& use,
                                          bool overlapping) {
     std::span<MethodInfo const> const methods = backend.methods_on(memory);
@@ -199,7 +199,7 @@ void pair_with_beside(std::vector<OpenedBackend>& backends, Options const& optio
     }
 }
 
-/// Who runs a point: of one with traffic beside the rest each backend together with that of --beside-backend.
+/// The backends that run a point. Where it has traffic beside the rest, each is paired with that of --beside-backend.
 std::vector<OpenedBackend> runners_of(CellSource const& source, SweepPoint const& point) {
     Beside const what = beside_of(point.parameters);
     OpenedBackend const* const beside = opened_beside(source.backends, source.options);
@@ -229,8 +229,8 @@ std::vector<OpenedBackend> runners_of(CellSource const& source, SweepPoint const
     return runners;
 }
 
-/// Of traffic that has a backend of its own, the method that was given with it. What a method does not change is done
-/// as by default, so both parts are measured by default, too.
+/// The methods to measure. Traffic with a backend of its own takes the method that was given with that backend. A
+/// method leaves other operations to the default, so both parts are measured by default, too.
 std::vector<MethodChoice> asked_for(CellSource const& source, SweepPoint const& point) {
     std::vector<MethodChoice> methods = source.options.methods;
     bool const alone = beside_of(point.parameters) == Beside::alone;
@@ -368,7 +368,7 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
 
 namespace {
 
-/// Of a cell that is compiled.
+/// The stability that the method of a compiled cell promises for the operations of its plans.
 std::string stability_of(measure::Cell const& cell) {
     std::vector<OperationKind> kinds;
     for (std::size_t i = 0; !cell.positions.empty() && i < cell.point->plans().size(); ++i) {

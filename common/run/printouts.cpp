@@ -60,7 +60,7 @@ std::map<std::string, double> statistics_over_ranks(Pattern const& pattern, Worl
     return values;
 }
 
-/// What the plan of one rank holds: members of groups, blocks and steps.
+/// Number of group members, blocks and steps in the plan of one rank.
 std::size_t entries_of(Plan const& plan) {
     std::size_t entries = plan.steps.size();
     for (Group const& group : plan.groups) {

@@ -112,7 +112,7 @@ std::string rough_duration(double seconds) {
                                 : fmt::format("{:.1f} h", seconds / hour);
 }
 
-/// Of cells one after the other; 0: nothing limits it.
+/// Seconds that so many cells may take one after the other; 0: nothing limits it.
 double seconds_of(std::uint64_t cells, measure::RunnerOptions const& options) {
     bool const limited = !options.iterations && (options.time_limited || !is_foreign(options.mode));
     return limited ? static_cast<double>(cells) * static_cast<double>(options.time_limit_ns) / 1e9 : 0;
@@ -314,7 +314,7 @@ void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_vi
     put(STDERR_FILENO, said.view());
 }
 
-/// What nobody can read must not cost a measurement either.
+/// Prints to standard output. A table that cannot be written must not end the measurement.
 void Reporter::say(std::string_view text) {
     try {
         write_output("-", text);

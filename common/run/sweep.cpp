@@ -144,7 +144,7 @@ std::vector<Axis> axes_of_sizes(PatternType const& type, Options const& options,
     return axes;
 }
 
-/// What follows from --model beside `given`; nothing without a model.
+/// The parameters that follow from --model beside `given`; none without a model.
 ModelDerived derived_from_model(PatternType const& type, Options const& options, Parameters given) {
     if (!options.model) {
         return {};
@@ -193,7 +193,7 @@ std::string with_origin(std::string message, std::string const& preset, Paramete
     return message;
 }
 
-/// What the type always names stands first. `resolved`: all parameters of the point.
+/// The parameters that the pattern always names stand first. `resolved`: all parameters of the point.
 std::string title(PatternType const& type, std::string_view preset, std::vector<Axis> const& axes,
                   Parameters const& chosen, Parameters const& resolved) {
     std::vector<std::string> words;
@@ -251,7 +251,7 @@ bool fit_sizes(PatternType const& type, Options const& options, std::string cons
     return false;
 }
 
-/// Of points that are equal but for their titles, the first.
+/// Keeps the first of points that are equal but for their titles.
 std::vector<SweepPoint> without_repeats(std::vector<SweepPoint> points) {
     std::set<std::tuple<std::string, Parameters, MemoryKind>> known;
     std::vector<SweepPoint> kept;

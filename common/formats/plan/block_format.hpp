@@ -47,7 +47,7 @@ struct BlockFormat {
 /// CODE:BLOCK:SCALE, as block_format_named() reads it.
 [[nodiscard]] std::string to_string(BlockFormat const& format);
 
-/// What block_format_named() takes.
+/// The names that block_format_named() takes.
 inline constexpr char const* block_format_names =
     "mxfp4, mxfp8 (E4M3), mxfp8_e5m2, mxint8, or CODE:BLOCK:SCALE with CODE int4, int8, fp4, fp8 (E4M3) or fp8_e5m2, "
     "BLOCK a power of two from 32 to 1024 and SCALE fp32 or e8m0: int4:32:fp32";

@@ -85,7 +85,7 @@ public:
     StepId packed_exchange(GroupId group, std::span<std::uint64_t const> send_rows,
                            std::span<std::uint64_t const> recv_rows, std::uint64_t row_numbers, Packing packing,
                            std::string const& label, std::vector<StepId> after = {});
-    /// Of each rank one row: `numbers[p]` of group rank p.
+    /// Gathers one row of each rank: `numbers[p]` numbers of group rank p.
     StepId packed_all_gather(GroupId group, std::span<std::uint64_t const> numbers, Packing packing,
                              std::string const& label, std::vector<StepId> after = {});
     /// Steps "pack.<label>", "<label>" and "unpack.<label>", one after the other; the last one. Buffers

@@ -48,7 +48,7 @@ public:
 
     /// Throws UsageError, whose text names neither file nor line, for what GOAL does not allow there.
     [[nodiscard]] Line read(std::string_view line);
-    /// What is missing behind the last line; empty: nothing.
+    /// Names what is missing behind the last line; empty: nothing.
     [[nodiscard]] std::string missing() const;
 
 private:

@@ -14,7 +14,7 @@ namespace dlmb {
 struct OsuProgram {
     /// Behind every call, outside its time. None in osu_barrier and in the programs for pairs but osu_mbw_mr.
     int barriers = 1;
-    /// Of pairs, the first ranks of pairs alone take times. Collectives: all ranks do.
+    /// True: only the first rank of each pair takes times. False (collectives): all ranks do.
     bool pairs = false;
     int timed_pairs = 0;  // from that of rank 0 on; 0: all
     int divisor = 1;      // of the time of a call: 2 where a message goes there and back

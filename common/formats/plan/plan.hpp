@@ -51,7 +51,7 @@ struct Region {
     bool operator==(Region const&) const = default;
 };
 
-/// What goes to, or comes from, one peer. `peer` is a rank of the step's group, `offset` is into the step's buffer.
+/// Bytes to or from one peer. `peer` is a rank of the step's group, `offset` is into the step's buffer.
 struct Block {
     Rank peer = 0;
     Bytes offset = 0;
@@ -238,7 +238,7 @@ struct Conversion {
     std::vector<RowBlock> blocks = {};
     /// Where rows are also put in another order: who does that. Else whoever does what a plan computes.
     std::optional<Processor> by = std::nullopt;
-    /// Of rows that go to several ranks: which row of its owner's tensor each one is, in the order of `blocks`.
+    /// Where rows go to several ranks: the row of its owner's tensor that each one is, in the order of `blocks`.
     std::vector<std::uint64_t> origins = {};
     bool operator==(Conversion const&) const = default;
 
@@ -249,7 +249,7 @@ struct Conversion {
     [[nodiscard]] Bytes packed_bytes(RowBlock const& block) const {
         return block.rows * format.row_bytes(block.row_numbers);
     }
-    /// Of all blocks.
+    /// Sums over all blocks.
     [[nodiscard]] Bytes number_bytes() const;
     [[nodiscard]] Bytes packed_bytes() const;
 };
@@ -273,8 +273,8 @@ struct Rearrangement {
     BufferId from = 0;
     BufferId to = 0;
     std::vector<RowRun> runs = {};
-    /// Of an exchange of rows that their owner sends to several ranks: where each of them, in the order of the runs,
-    /// lies in the owner's buffer. Only the payload check asks for it. Empty: every row goes to one rank.
+    /// Where an owner sends rows to several ranks: the place of each row in the owner's buffer, in the order of the
+    /// runs. Only the payload check reads it. Empty: every row goes to one rank.
     std::vector<Bytes> origins = {};
     bool operator==(Rearrangement const&) const = default;
 
@@ -298,7 +298,7 @@ struct Compute {
 /// Bytes of a plain copy that reads and writes as much memory as the step needs to: numbers that are packed for several
 /// ranks are read once. 0: it moves no data.
 [[nodiscard]] Bytes copied_bytes(Compute const& step);
-/// Who puts the rows of a step in another order; nullopt: it leaves them in theirs.
+/// The processor that puts the rows of a step in another order; nullopt: the step keeps their order.
 [[nodiscard]] std::optional<Processor> moved_by(Compute const& step);
 
 using Operation = std::variant<Exchange, Send, Recv, AllReduce, Reduce, ReduceScatter, AllGather, Gather, Scatter,
@@ -326,7 +326,7 @@ enum class OperationKind : std::uint8_t {
 [[nodiscard]] std::string_view name_of(OperationKind kind);
 [[nodiscard]] std::string_view name_of(Operation const& operation);
 
-/// What a kind of traffic asks of a backend. `uniform`: every exchange has equal, packed blocks, every other operation
+/// Demands of a kind of traffic on a backend. `uniform`: every exchange has equal, packed blocks, every other operation
 /// equal parts; no step names shares. `scattered`: exchanges name the places of their rows.
 struct OperationUse {
     OperationKind kind = OperationKind::exchange;
@@ -377,7 +377,7 @@ private:
     std::span<Bytes const> uneven_;
 };
 
-/// Of a step with shares.
+/// The shares of a step that has them.
 template <class Step>
 [[nodiscard]] Shares shares_of(Plan const& plan, Step const& step) {
     return {step.bytes, plan.groups.at(step.group).members.size(), step.shares};
@@ -386,8 +386,8 @@ template <class Step>
 /// Rank in a group -> world rank.
 [[nodiscard]] Rank world_rank(Plan const& plan, GroupId group, Rank peer);
 
-/// What an Exchange or a Send sends, what an Exchange or a Recv receives; nothing of other operations. A window is one
-/// block, with as many messages as messages_of_block() says.
+/// The blocks that an Exchange or a Send sends, and that an Exchange or a Recv receives; none for other operations. A
+/// window is one block, with as many messages as messages_of_block() says.
 [[nodiscard]] std::span<Block const> sent_blocks(Operation const& operation);
 [[nodiscard]] std::span<Block const> received_blocks(Operation const& operation);
 /// 1 but for windows.

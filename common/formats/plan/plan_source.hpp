@@ -19,7 +19,7 @@ class PlanSource {
 public:
     /// `of` gives the plan of a rank, the same at each call.
     PlanSource(std::size_t ranks, std::function<Plan(Rank)> of) : ranks_(ranks), of_(std::move(of)) {}
-    /// Of plans that stay where they are (index = rank). Not explicit: plans that exist are a source.
+    /// A source of plans that stay where they are (index = rank). Not explicit: plans that exist are a source.
     // NOLINTBEGIN(google-explicit-constructor)
     PlanSource(std::span<Plan const> plans)
         : PlanSource(plans.size(), [plans](Rank rank) { return plans[static_cast<std::size_t>(rank)]; }) {}

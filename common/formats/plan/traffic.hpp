@@ -39,7 +39,7 @@ struct TrafficSummary {
     Bytes wire_bytes = 0;           // sum over ranks of `out`
     Bytes self_bytes = 0;           // payload that stays on its rank
     Bytes largest_total_bytes = 0;  // max over ranks of max(send_total, recv_total)
-    // Of the optimal bytes out and in:
+    // From the optimal bytes out and in:
     double busiest_rank_bytes = 0;   // max over ranks of max(out, in): the bottleneck
     double balanced_rank_bytes = 0;  // mean over ranks of max(out, in)
     double imbalance_send = 1;       // max / mean of out; 1 when nothing is sent

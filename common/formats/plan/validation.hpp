@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the parts of validate() share.
+// Helpers that the parts of validate() share.
 #pragma once
 
 #include "common/formats/plan/validate.hpp"

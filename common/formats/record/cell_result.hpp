@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What measuring one cell gave. Plain values; record/ writes them, tuning/ and app/ read them.
+// The result of measuring one cell. Plain values; record/ writes them, tuning/ and app/ read them.
 #pragma once
 
 #include "common/base/units.hpp"
@@ -38,7 +38,7 @@ struct TimeSummary {
     std::uint64_t outliers = 0;  // samples beyond 1.5 (q3 - q1) outside the quartiles; counted, never left out
 };
 
-/// What the order of the samples says about them. Nothing here corrects a figure.
+/// Properties of the samples as a series in time. Nothing here corrects a figure.
 struct SampleSeries {
     double lag1 = 0;               // rank autocorrelation of neighbouring samples, -1..1
     double effective_samples = 0;  // how many independent samples would say as much

@@ -181,7 +181,7 @@ TEST(OpenMpiText, NamesHanWhereItStandsFirst) {
 TEST(OpenMpiText, FencesOffWhatWasNotMeasured) {
     Export const made = to_open_mpi(one_rule(), {{}, "host", "", ""}, {"4.1.4"});
     EXPECT_TRUE(made.lost.empty());
-    // Columns and ids: section "Text format" of docs/tuning-consumers.md; 2 is allreduce, 4 its ring.
+    // Columns and ids: section "Open MPI" of docs/tuning-consumers.md; 2 is allreduce, 4 its ring.
     EXPECT_EQ(made.files.at(0).text,
               "1  # collectives; then: its id, entries; ranks, rows; from bytes, algorithm, fanout, segment\n"
               "2 3  # allreduce\n"
