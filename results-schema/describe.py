@@ -29,7 +29,7 @@ OPENING = """# What DLMB writes
 `schema` is `dlmb.FORMAT/MAJOR.MINOR`. A new field, kind of line or word of a list, and null where a number cannot be known, raise MINOR:
 readers pass over what they do not know. Any other change raises MAJOR. A field marked `?` may be absent. Numbers are never NaN or infinite.
 """
-FORMATS = ("result", "plan", "tuning-table", "machine-model", "scaling", "guidelines", "layouts", "fill", "simulation", "predicted-table", "comparison", "history")
+FORMATS = ("result", "plan", "tuning-table", "machine-model", "bound", "guidelines", "layouts", "fill", "simulation", "comparison", "history")
 TYPES = {"string": "text", "boolean": "yes/no", "array": "list"}
 UNITS = {"ns": "ns", "us": "us", "bytes": "B", "GBps": "GB/s", "ppm": "ppm"}
 

@@ -54,8 +54,7 @@ class Validators:
         self.result = jsonschema.Draft202012Validator(closed_result_schema(result) if strict else result)
         history = json.loads((HERE / "history.schema.json").read_text(encoding="utf-8"))
         self.history = jsonschema.Draft202012Validator({**history, "additionalProperties": False} if strict else history)
-        documents = ("plan", "tuning-table", "machine-model", "comparison", "scaling", "guidelines", "layouts", "fill", "simulation",
-                     "predicted-table")
+        documents = ("plan", "tuning-table", "machine-model", "comparison", "bound", "guidelines", "layouts", "fill", "simulation")
         self.documents = {f'"dlmb.{name}/'.encode(): self.of(name, strict) for name in documents}
 
     @staticmethod

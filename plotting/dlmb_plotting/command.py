@@ -26,7 +26,7 @@ PICTURE_FORMATS = ("png", "svg", "pdf")
 IN_A_PICTURE = Limits(charts=12)
 REPORT = "report"
 ALL = "all"
-FILES = "result files (*.jsonl), plans, tuning tables, comparisons, predicted scaling (*.json), or folders of them"
+FILES = "result files (*.jsonl), plans, tuning tables, comparisons (*.json), or folders of them"
 
 
 def positive(text: str) -> float:
@@ -102,7 +102,7 @@ def draw_pictures(inputs: Inputs, machine: Machine, plot: str, options: argparse
 
     only = None if plot == ALL else plot
     drawn = plots(inputs, machine, IN_A_PICTURE, only)
-    if not drawn or not (inputs.plans or inputs.tables or inputs.comparisons or inputs.scalings or any(cell.ok for cell in inputs.results.cells)):
+    if not drawn or not (inputs.plans or inputs.tables or inputs.comparisons or any(cell.ok for cell in inputs.results.cells)):
         what = "any plot" if only is None else f"the plot '{only}': {MAKERS[only][0]}"
         raise ResultError(f"nothing for {what}; no cell that ran, no two cells to set against each other, or another kind of file, in "
                           + ", ".join(map(str, options.files)))

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of the given files is what: result lines, plans, tuning tables, comparisons, predicted scaling.
+"""Which of the given files is what: result lines, plans, tuning tables, comparisons.
 
 The classes at the top are the fields of documents that plots look at; results-schema/README.md says what they are.
 """
@@ -142,26 +142,8 @@ class ComparisonDocument(TypedDict):
     patterns: list[ComparedPattern]
 
 
-class ScalingPoint(TypedDict):
-    family: str
-    ranks: int
-    time_us: float
-    limit: str
-    share: float
-    busiest_link: str
-
-
-class ScalingDocument(TypedDict):
-    traffic: str
-    scaling: str
-    placement: str
-    bandwidth_GBps: float
-    points: list[ScalingPoint]
-
-
-CHECKS = {"dlmb.plan": checker(PlanDocument), "dlmb.tuning-table": checker(TableDocument), "dlmb.comparison": checker(ComparisonDocument),
-          "dlmb.scaling": checker(ScalingDocument)}
-DOCUMENTS = {"dlmb.plan": "plans", "dlmb.tuning-table": "tables", "dlmb.comparison": "comparisons", "dlmb.scaling": "scalings"}
+CHECKS = {"dlmb.plan": checker(PlanDocument), "dlmb.tuning-table": checker(TableDocument), "dlmb.comparison": checker(ComparisonDocument)}
+DOCUMENTS = {"dlmb.plan": "plans", "dlmb.tuning-table": "tables", "dlmb.comparison": "comparisons"}
 MAJOR = "1"
 
 
@@ -171,7 +153,6 @@ class Inputs:
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by name of the file, without suffixes
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     comparisons: dict[str, dict[str, Any]] = field(default_factory=dict)
-    scalings: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def files(path: Path) -> list[Path]:

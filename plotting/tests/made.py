@@ -85,14 +85,6 @@ def table_document() -> dict[str, Any]:
     return {"schema": "dlmb.tuning-table/1.0", "system": {"key": "k", "cpu": "a CPU"}, "rules": rules}
 
 
-def scaling_document() -> dict[str, Any]:
-    def point(family: str, ranks: int, time_us: float, share: float) -> dict[str, Any]:
-        return {"family": family, "ranks": ranks, "time_us": time_us, "limit": "links", "share": share, "busiest_link": "node 0 up"}
-
-    points = [point("torus:2d", 1024, 320.0, 0.0625), point("fat-tree", 1024, 20.0, 1.0), point("torus:2d", 64, 80.0, 0.25), point("fat-tree", 64, 20.0, 1.0)]
-    return {"schema": "dlmb.scaling/1.0", "traffic": "uniform all-to-all", "scaling": "weak", "placement": "row-major", "bandwidth_GBps": 50.0, "points": points}
-
-
 class WithFolder(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -116,6 +108,6 @@ class WithFolder(unittest.TestCase):
         timed = [{**cell_line(size, size), "cell_id": f"{mode} {size}", "mode": mode} for mode in ("isolated", "osu") for size in (1024, 4096)]
         (folder / "timings.jsonl").write_text(lines(launch_line("t"), *({**cell, "launch_id": "t"} for cell in timed)))
         (folder / "example.jsonl").write_bytes(EXAMPLE.read_bytes())
-        for name, document in (("pipe.plan", plan_document()), ("verdicts", comparison_document()), ("table", table_document()), ("weak", scaling_document())):
+        for name, document in (("pipe.plan", plan_document()), ("verdicts", comparison_document()), ("table", table_document())):
             (folder / f"{name}.json").write_text(json.dumps(document))
         return folder

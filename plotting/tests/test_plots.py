@@ -9,11 +9,11 @@ import unittest
 from dlmb_plotting import style
 from dlmb_plotting.charts import Limits, evenly
 from dlmb_plotting.inputs import Inputs
-from dlmb_plotting.plots import compare, curves, matrix, messages, phases, plots, scaling, timeline, trend, tuning
+from dlmb_plotting.plots import compare, curves, matrix, messages, phases, plots, timeline, trend, tuning
 from dlmb_plotting.results import read
 from dlmb_plotting.simulation import Machine, simulate
 
-from made import WithFolder, cell_line, comparison_document, launch_line, lines, plan, plan_document, scaling_document, table_document
+from made import WithFolder, cell_line, comparison_document, launch_line, lines, plan, plan_document, table_document
 
 LIMITS = Limits(12)
 TRANSFER_NS = 5_000 + 100_000  # 5 us and 1 MB at 10 GB/s
@@ -308,13 +308,6 @@ class DocumentsTest(unittest.TestCase):
         plot = compare.plots({"c": comparison_document()}, LIMITS)[0]
         self.assertEqual([mark.kind for mark in plot.charts[0].marks], ["REGRESSED", "SAME"])
         self.assertIn("1 of 3 cells without a ratio", plot.left_out)
-
-    def test_scaling_has_a_line_per_topology_in_the_order_of_the_ranks(self) -> None:
-        plot = scaling.plots({"s": scaling_document()}, LIMITS)[0]
-        time, share = plot.charts
-        self.assertEqual([(point.x, point.y) for point in time.series["torus:2d"]], [(64, 80.0), (1024, 320.0)])
-        self.assertEqual([point.y for point in share.series["torus:2d"]], [0.25, 0.0625])
-        self.assertEqual(scaling.plots({"s": {**scaling_document(), "points": []}}, LIMITS), [])
 
     def test_rules_span_their_sizes_and_open_ends_are_drawn_somewhere(self) -> None:
         where, gain = tuning.plots({"t": table_document()}, LIMITS)

@@ -15,7 +15,7 @@ from pathlib import Path
 import tools
 
 EXAMPLES = tools.ROOT / "results-schema" / "examples"
-COMMANDS = ("dlmb_autotune", "dlmb_compare", "dlmb_convert", "dlmb_plot", "dlmb_sweep")
+COMMANDS = ("dlmb_autotune", "dlmb_compare", "dlmb_convert", "dlmb_guidelines", "dlmb_plot", "dlmb_sweep")
 MODULES = ("venv", "ensurepip", "setuptools", "wheel", "numpy", "matplotlib")  # to install, and to run what was installed
 
 

@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/error.hpp"
 #include "common/base/units.hpp"
 #include "common/tools/predict/schedule.hpp"
 
@@ -20,6 +19,14 @@ using Names = std::pair<std::string_view, Algorithm>;
 
 constexpr std::array<std::string_view, 9> collective_names{
     "allreduce", "allgather", "reduce_scatter", "alltoall", "bcast", "reduce", "gather", "scatter", "sendrecv"};
+
+// What plans and options of dlmb_collective call them.
+constexpr std::array other_collective_names{
+    std::pair{std::string_view("broadcast"), Collective::bcast},
+    std::pair{std::string_view("reduce_scatter_block"), Collective::reduce_scatter},
+    std::pair{std::string_view("exchange"), Collective::alltoall},
+    std::pair{std::string_view("send"), Collective::sendrecv},
+    std::pair{std::string_view("recv"), Collective::sendrecv}};
 
 // In the order of the enumeration: the names that this program prints.
 constexpr std::array<std::string_view, 22> algorithm_names{"recursive_doubling",
@@ -124,15 +131,6 @@ std::optional<NamedAlgorithm> of_ports(Collective collective, std::string_view n
     return std::nullopt;
 }
 
-bool has(Collective collective, Algorithm algorithm) {
-    try {
-        (void)schedule_of(collective, algorithm, 4);
-        return true;
-    } catch (UsageError const&) {
-        return false;
-    }
-}
-
 }  // namespace
 
 std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_view name) {
@@ -170,6 +168,11 @@ std::string name_by_messages(Collective collective, std::string_view name, std::
 }
 
 std::optional<Collective> collective_of(std::string_view name) {
+    for (auto const& [other, collective] : other_collective_names) {
+        if (name == other) {
+            return collective;
+        }
+    }
     auto const found = std::find(collective_names.begin(), collective_names.end(), name);
     return found == collective_names.end() ? std::nullopt
                                            : std::optional(static_cast<Collective>(found - collective_names.begin()));

@@ -177,8 +177,8 @@ private:
 
     [[nodiscard]] Eigen::Index size() const { return job_at(jobs_.size()); }
 
-    static Parameters parameters(Vector const& unknowns) {
-        Parameters found{};
+    static MachineParameters parameters(Vector const& unknowns) {
+        MachineParameters found{};
         std::copy_n(unknowns.data(), parameter_count, found.begin());
         return found;
     }
@@ -221,7 +221,7 @@ private:
 
     [[nodiscard]] double loss_of(Vector const& unknowns) const {
         double loss = 0;
-        Parameters const shared = parameters(unknowns);
+        MachineParameters const shared = parameters(unknowns);
         for (Point const& point : points_) {
             Cost const cost = cost_of(point.terms, shared, factors_of(unknowns, point));
             double const residual = (std::log(cost.total()) - point.log_time) / noise;
@@ -237,7 +237,7 @@ private:
     [[nodiscard]] std::pair<Eigen::MatrixXd, Vector> normal_equations(Vector const& unknowns) const {
         Eigen::MatrixXd hessian = Eigen::MatrixXd::Zero(size(), size());
         Vector gradient = Vector::Zero(size());
-        Parameters const shared = parameters(unknowns);
+        MachineParameters const shared = parameters(unknowns);
         Slopes slope{};
         std::array<Eigen::Index, std::tuple_size_v<Slopes>> where{};
         std::size_t const used = jobs_.empty() ? parameter_count + 3 : slope.size();
@@ -271,8 +271,8 @@ private:
     }
 
     /// Of the logarithm of the time, by each parameter, by the three factors of an implementation and the two of a job.
-    static void slopes(Terms const& terms, Parameters const& shared, ImplementationFactors const& own, Cost const& cost,
-                       Slopes& slope) {
+    static void slopes(Terms const& terms, MachineParameters const& shared, ImplementationFactors const& own,
+                       Cost const& cost, Slopes& slope) {
         auto const at = [](Parameter parameter) { return static_cast<std::size_t>(parameter); };
         double const total = cost.total();
         double const kappa = std::exp(shared[at(Parameter::link)]);

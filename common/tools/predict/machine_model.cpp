@@ -17,7 +17,7 @@ namespace {
 
 constexpr double z_of_90_percent = 1.645;  // normal distribution, two sides
 constexpr double largest_answered_error = 0.4;
-constexpr int most_recorded_ranks = 1 << 17;
+constexpr int most_ranks = 1 << 17;
 // An error is known for the octaves of nodes that were left out; a model answers two more, and three where it has none.
 constexpr double octaves_answered_beyond_tested = 2;
 constexpr double fewest_octaves_answered = 3;
@@ -148,7 +148,7 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     return terms;
 }
 
-double contended_of(Terms const& terms, Parameters const& parameters) {
+double contended_of(Terms const& terms, MachineParameters const& parameters) {
     double const kappa = std::exp(parameters[at(Parameter::link)]);
     double contended = 0;
     for (Terms::Contended const& round : terms.contended) {
@@ -157,7 +157,7 @@ double contended_of(Terms const& terms, Parameters const& parameters) {
     return contended * std::exp(parameters[at(Parameter::byte)]);
 }
 
-Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFactors const& factors) {
+Cost cost_of(Terms const& terms, MachineParameters const& parameters, ImplementationFactors const& factors) {
     auto const part = [&](Parameter parameter) {
         return terms.amounts[at(parameter)] * std::exp(parameters[at(parameter)]);
     };
@@ -318,8 +318,8 @@ std::string refusal_of(MachineModel const& model, Measurement const& question) {
         return model.kind == TopologyKind::torus ? "the model needs the shape of the torus such as 8x8x8"
                                                  : "the model is of a network without a shape";
     }
-    if (question.topology.ranks() > most_recorded_ranks) {
-        return fmt::format("more than {} ranks", most_recorded_ranks);
+    if (question.topology.ranks() > most_ranks) {
+        return fmt::format("more than {} ranks", most_ranks);
     }
     auto const contradicted = model.contradicted.find({question.collective, question.algorithm});
     if (contradicted != model.contradicted.end() && question.topology.nodes() >= contradicted->second) {

@@ -61,7 +61,7 @@ inline constexpr std::array<std::string_view, parameter_count> parameter_names{
     "call_us",       "latency_us",    "rendezvous_us", "fetch_us",       "hop_us",         "message_us",
     "byte_us",       "link_ratio",    "far_byte_us",   "inside_byte_us", "reduce_byte_us", "copy_byte_us",
     "eager_byte_us", "fresh_byte_us", "turn_us",       "handover_us",    "memory_byte_us"};
-using Parameters = std::array<double, parameter_count>;
+using MachineParameters = std::array<double, parameter_count>;
 
 /// What one implementation of an algorithm has of its own.
 struct ImplementationFactors {
@@ -78,7 +78,7 @@ using ImplementationKey = std::pair<Collective, std::string>;
 using LineCounts = std::map<ImplementationKey, int>;
 
 struct Coefficients {
-    Parameters parameters{};
+    MachineParameters parameters{};
     std::map<ImplementationKey, ImplementationFactors> factors;
 };
 
@@ -182,10 +182,11 @@ struct Cost {
     double bandwidth = 0;
     [[nodiscard]] double total() const { return call + fixed + latency + bandwidth; }
 };
-[[nodiscard]] Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFactors const& factors);
+[[nodiscard]] Cost cost_of(Terms const& terms, MachineParameters const& parameters,
+                           ImplementationFactors const& factors);
 
 /// The part of a time that the busiest ports and links need, us.
-[[nodiscard]] double contended_of(Terms const& terms, Parameters const& parameters);
+[[nodiscard]] double contended_of(Terms const& terms, MachineParameters const& parameters);
 
 /// Deviation of the logarithm of the factors a and b of an implementation, before they are measured. Where each
 /// implementation is left out in turn of PICO's measurements on few nodes, the 90 % quantile of the errors is that of a

@@ -3,12 +3,11 @@
 #include "common/tools/predict/predicted_table.hpp"
 
 #include "common/base/error.hpp"
+#include "common/tools/predict/pricing.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
-#include <limits>
 
 namespace dlmb::predict {
 namespace {
@@ -59,39 +58,25 @@ public:
     /// Returns at how many sizes nothing is chosen.
     std::size_t add(Topology const& job, std::vector<Bytes> const& sizes, std::vector<tuning::Rule>& rules) {
         std::size_t undecided = 0;
-        Topology fitted = job;
-        fitted.shape = {model_.most_nodes};
         tuning::Rule* open = nullptr;  // the rule of the size before
         for (Bytes const bytes : sizes) {
-            if (open != nullptr) {
-                open->when.bytes->max = bytes - 1;
-            }
             auto const best = fastest(job, bytes);
-            auto const before = fastest(fitted, bytes);
-            bool const same = best && before && before->choice == best->choice;
-            auto const usual = !before ? std::nullopt
-                               : same  ? std::optional(best->us)
-                                       : time(job, bytes, *before->choice);
-            if (!best || !best->apart || !usual) {
-                if (open != nullptr) {
-                    open->when.bytes->max = open->evidence->sizes.back();
-                    open = nullptr;
-                }
+            auto const usual = best && best->apart ? usual_time(job, bytes, *best) : std::nullopt;
+            if (!usual) {
+                open = nullptr;
                 ++undecided;
                 continue;
             }
-            if (open != nullptr && open->choose.algorithm == best->choice->algorithm) {
+            if (open != nullptr) {
+                open->when.bytes->max = bytes - 1;
+            }
+            if (open == nullptr || open->choose.algorithm != best->candidate->algorithm) {
+                append(job, bytes, *best->candidate, best->us, *usual, rules);
+                open = &rules.back();
+            } else {
                 open->evidence->sizes.push_back(bytes);  // the times stay those of the smallest size
-                continue;
+                open->when.bytes->max = bytes;
             }
-            append(job, bytes, *best->choice, best->us, *usual, rules);
-            open = &rules.back();
-            if (same) {
-                open->evidence->gain_low = open->evidence->gain_high = 0;  // whatever the time is
-            }
-        }
-        if (open != nullptr) {
-            open->when.bytes->max = open->evidence->sizes.back();
         }
         return undecided;
     }
@@ -113,36 +98,38 @@ private:
         }
     }
 
-    struct Fastest {
-        Candidate const* choice;
+    struct Choice {
+        Candidate const* candidate;
         Prediction us;
         bool apart;  // its interval is below those of all others
     };
 
-    /// Nothing where none can be run. One alone is not apart: nothing tells that it is faster than what the library
-    /// has.
-    std::optional<Fastest> fastest(Topology const& job, Bytes bytes) {
-        std::optional<Fastest> best;
-        double next_low_us = 0;
+    /// Nothing where none can be run.
+    std::optional<Choice> fastest(Topology const& job, Bytes bytes) {
+        std::vector<Candidate const*> candidates;
+        std::vector<Prediction> predictions;
         for (Candidate const& candidate : candidates_) {
-            auto const us = time(job, bytes, candidate);
-            if (!us) {
-                continue;
-            }
-            if (!best) {
-                best = Fastest{&candidate, *us, false};
-                next_low_us = std::numeric_limits<double>::infinity();
-            } else if (us->time_us < best->us.time_us) {
-                next_low_us = std::min(next_low_us, best->us.low_us);
-                best = Fastest{&candidate, *us, false};
-            } else {
-                next_low_us = std::min(next_low_us, us->low_us);
+            if (auto const us = time(job, bytes, candidate)) {
+                candidates.push_back(&candidate);
+                predictions.push_back(*us);
             }
         }
-        if (best) {
-            best->apart = std::isfinite(next_low_us) && best->us.high_us < next_low_us;
+        if (predictions.empty()) {
+            return std::nullopt;
         }
-        return best;
+        auto const [place, apart] = fastest_of(predictions);
+        return Choice{candidates[place], predictions[place], apart};
+    }
+
+    /// Of the algorithm that is the fastest on the most nodes of the fit; the choice itself where it is the same.
+    std::optional<Prediction> usual_time(Topology const& job, Bytes bytes, Choice const& best) {
+        Topology fitted = job;
+        fitted.shape = {model_.most_nodes};
+        auto const before = fastest(fitted, bytes);
+        if (!before) {
+            return std::nullopt;
+        }
+        return before->candidate == best.candidate ? best.us : time(job, bytes, *before->candidate);
     }
 
     void append(Topology const& job, Bytes bytes, Candidate const& choice, Prediction const& us,
@@ -167,8 +154,10 @@ private:
         evidence.choice_ns = us.time_us * ns;
         evidence.default_ns = usual_us.time_us * ns;
         evidence.gain = 1 - us.time_us / usual_us.time_us;
-        evidence.gain_low = 1 - us.high_us / usual_us.low_us;
-        evidence.gain_high = 1 - us.low_us / usual_us.high_us;
+        if (us.time_us != usual_us.time_us) {  // else it is the same, whatever the time is
+            evidence.gain_low = 1 - us.high_us / usual_us.low_us;
+            evidence.gain_high = 1 - us.low_us / usual_us.high_us;
+        }
         auto const error = model_.held_out.find(of_.collective);
         evidence.predicted = tuning::Predicted{static_cast<std::uint64_t>(model_.most_nodes), {}};
         if (error != model_.held_out.end()) {

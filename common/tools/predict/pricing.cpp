@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <tuple>
 
@@ -27,6 +28,16 @@ Price alpha_beta_price(double alpha_us, double gigabytes_per_s) {
             throw UsageError(fmt::format("{} has no price by latency and bandwidth", name_of(collective)));
         }
     };
+}
+
+Fastest fastest_of(std::vector<Prediction> const& predictions) {
+    auto const best = std::min_element(predictions.begin(), predictions.end(), [](auto const& left, auto const& right) {
+        return left.time_us < right.time_us;
+    });
+    bool const apart = std::all_of(predictions.begin(), predictions.end(), [&](Prediction const& each) {
+        return &each == &*best || each.low_us > best->high_us;
+    });
+    return {static_cast<std::size_t>(best - predictions.begin()), apart && predictions.size() > 1};
 }
 
 std::optional<BestAlgorithm> best_algorithm(MachineModel const& model, Measurement question, LoadCache& cache) {

@@ -22,6 +22,14 @@ using Price = std::function<double(Collective collective, double bytes, int rank
 /// alltoall (p-1) alpha + (p-1)/p S beta. Others have no price.
 [[nodiscard]] Price alpha_beta_price(double alpha_us, double gigabytes_per_s);
 
+/// Which of some predictions is the shortest, of equal ones the first; and whether its interval lies below those of all
+/// others. One alone is not apart: nothing tells that it is faster than what a library has.
+struct Fastest {
+    std::size_t place = 0;
+    bool apart = false;
+};
+[[nodiscard]] Fastest fastest_of(std::vector<Prediction> const& predictions);
+
 struct BestAlgorithm {
     std::string algorithm;  // as the model names it
     Prediction us;

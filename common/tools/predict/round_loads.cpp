@@ -55,7 +55,7 @@ std::vector<RoundLoad> loads_of(std::vector<Round> const& rounds, Topology const
             in[static_cast<std::size_t>(to_node)] += share;
             if (torus) {
                 int const hops = steps.each(fold.place[static_cast<std::size_t>(from_node)],
-                                            fold.place[static_cast<std::size_t>(to_node)], fold.shape.size() - 1,
+                                            fold.place[static_cast<std::size_t>(to_node)],
                                             round.both_ways ? HalfRing::alternate : HalfRing::upwards,
                                             [&](LinkId link) { links[link] += share; });
                 load.hops = std::max(load.hops, static_cast<double>(hops));

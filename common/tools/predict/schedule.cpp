@@ -9,208 +9,165 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace dlmb::predict {
 namespace {
 
 constexpr int chains = 4;
 constexpr double bytes_of_element = 4;
 
-Rounds without_reduction(Rounds rounds) {
+Rounds then(Rounds rounds, Rounds more) {
+    append(rounds, std::move(more));
+    return rounds;
+}
+
+/// The busiest rank copies this share of the vector in the first of these rounds, all times of it together.
+Rounds copying_first(Rounds rounds, double share) {
+    rounds.front().copied += share / rounds.front().times;
+    return rounds;
+}
+
+/// Each rank copies its own block into the result.
+Rounds copying_block(Rounds rounds, int ranks) {
+    return copying_first(std::move(rounds), 1.0 / ranks);
+}
+
+Rounds reducing(Rounds rounds, double share) {
     for (Round& round : rounds) {
-        round.reduced = 0;
+        round.reduced = share;
     }
     return rounds;
 }
 
-Rounds allreduce(Algorithm algorithm, int ranks) {
+/// Between the ranks that are left when those beyond a power of two have given theirs their vector, and have got it, or
+/// this share of it, back.
+Rounds folded(int ranks, Rounds (*between)(Folded const&), double share_back) {
     Folded const folded(ranks);
     Rounds rounds;
-    switch (algorithm) {
-    case Algorithm::recursive_doubling:
-        folded.fold(rounds, 1, 1);
+    folded.fold(rounds, 1, 1);
+    append(rounds, between(folded));
+    folded.unfold(rounds, share_back);
+    return copying_first(std::move(rounds), 1);  // of the input, which stays as it is
+}
+
+Rounds doubling_allreduce(int ranks) {
+    auto const doubling = [](Folded const& folded) {
+        Rounds rounds;
         for (int distance = 1; distance < folded.left(); distance *= 2) {
             rounds.push_back(folded.exchange(distance, 1));
             rounds.back().reduced = 1;
         }
-        folded.unfold(rounds, 1);
-        rounds.front().copied = 1;  // of the input, which stays as it is
-        rounds.back().copied += 1;  // of the result: the last rank has it in temporary memory
         return rounds;
-    case Algorithm::rabenseifner:
-        folded.fold(rounds, 1, 1);
-        append(rounds, halving(folded, true));
-        rounds.front().copied = 1;
-        append(rounds, without_reduction(reversed(halving(folded, true))));
-        folded.unfold(rounds, 1);
-        return rounds;
-    case Algorithm::ring:
-        rounds = ring(ranks, true);
-        rounds.front().copied = 1 / rounds.front().times;
-        append(rounds, ring(ranks, false));
-        return rounds;
-    case Algorithm::linear:
-        rounds = reversed(star(ranks, 1));
-        rounds.front().reduced = ranks - 1;
-        append(rounds, star(ranks, 1));
-        return rounds;
-    default:
-        return {};
-    }
-}
-
-Rounds allgather_rounds(Algorithm algorithm, int ranks) {
-    switch (algorithm) {
-    case Algorithm::recursive_doubling:
-        return doubling_allgather(ranks);
-    case Algorithm::ring:
-        return ring(ranks, false);
-    case Algorithm::neighbor_exchange:
-        return neighbor_exchange(ranks);
-    case Algorithm::bruck:
-        return bruck_allgather(ranks);
-    case Algorithm::linear:
-        return all_to_all_at_once(ranks);
-    case Algorithm::gather_bcast:
-        return gather_bcast(ranks);
-    default:
-        return {};
-    }
-}
-
-/// Each rank first copies its own block into the result.
-Rounds allgather(Algorithm algorithm, int ranks) {
-    Rounds rounds = allgather_rounds(algorithm, ranks);
-    if (!rounds.empty()) {
-        rounds.front().copied += 1.0 / ranks / rounds.front().times;
-    }
+    };
+    Rounds rounds = folded(ranks, doubling, 1);
+    rounds.back().copied += 1;  // of the result: the last rank has it in temporary memory
     return rounds;
 }
 
-Rounds reduce_scatter(Algorithm algorithm, int ranks) {
+Rounds halving_allreduce(Folded const& folded) {
+    return then(halving(folded, true), reducing(reversed(halving(folded, true)), 0));
+}
+
+Rounds halving_reduce(int ranks) {
     Folded const folded(ranks);
     Rounds rounds;
-    switch (algorithm) {
-    case Algorithm::recursive_halving:
-    case Algorithm::distance_doubling:
-        folded.fold(rounds, 1, 1);
-        append(rounds, halving(folded, algorithm == Algorithm::distance_doubling));
-        folded.unfold(rounds, 1.0 / ranks);
-        rounds.front().copied = 1;
-        return rounds;
-    case Algorithm::ring:
-        rounds = ring(ranks, true);
-        rounds.front().copied = 1 / rounds.front().times;
-        return rounds;
-    case Algorithm::pairwise:
-        return pairwise(ranks, true);
-    default:
-        return {};
-    }
+    folded.fold(rounds, 1, 1);
+    append(rounds, halving(folded, true));
+    append(rounds, gather_after_halving(folded));
+    return rounds;
 }
 
-Rounds bcast(Algorithm algorithm, int ranks) {
+Rounds star_up(int ranks) {
+    return reducing(reversed(star(ranks, 1)), ranks - 1);
+}
+
+/// The question to a rank and its answer: two messages that nothing else overlaps.
+Rounds asked_one_by_one(int ranks) {
     Rounds rounds;
-    switch (algorithm) {
-    case Algorithm::binomial:
-        return down(binomial_tree(ranks), 1);
-    case Algorithm::binary:
-        return down(binary_tree(ranks), 1);
-    case Algorithm::knomial:
-        return down(knomial_tree(ranks), 1);
-    case Algorithm::split_binary:
-        return split_binary(ranks);
-    case Algorithm::chain:
-        return down(chain_tree(ranks, chains), 1);
-    case Algorithm::three_chains:
-        return down(chain_tree(ranks, 3), 1);
-    case Algorithm::pipeline:
-        return down(chain_tree(ranks, 1), 1);
-    case Algorithm::linear:
-        return star(ranks, 1);
-    case Algorithm::scatter_allgather:
-        rounds = binomial_scatter(ranks);
-        append(rounds, doubling_allgather(ranks));
-        return rounds;
-    case Algorithm::scatter_allgather_ring:
-        rounds = binomial_scatter(ranks);
-        append(rounds, ring(ranks, false));
-        return rounds;
-    default:
-        return {};
-    }
+    for_distances(ranks, [&](int rank, double stands_for) {
+        rounds.push_back({{{0, rank, 0}}, stands_for});
+        rounds.push_back({{{rank, 0, 1.0 / ranks}}, stands_for});
+    });
+    return rounds;
 }
 
-Rounds reduce(Algorithm algorithm, int ranks) {
-    Folded const folded(ranks);
-    Rounds rounds;
-    switch (algorithm) {
-    case Algorithm::binomial:
-        return up(in_order_binomial_tree(ranks));
-    case Algorithm::binary:
-        return up(binary_tree(ranks));
-    case Algorithm::binomial_pipelined:
-        return pipelined_up(in_order_binomial_tree(ranks));
-    case Algorithm::binary_pipelined:
-        return pipelined_up(binary_tree(ranks));
-    case Algorithm::chain:
-        return up(chain_tree(ranks, chains));
-    case Algorithm::three_chains:
-        return up(chain_tree(ranks, 3));
-    case Algorithm::pipeline:
-        return up(chain_tree(ranks, 1));
-    case Algorithm::linear:
-        rounds = reversed(star(ranks, 1));
-        rounds.front().reduced = ranks - 1;
-        return rounds;
-    case Algorithm::rabenseifner:
-        folded.fold(rounds, 1, 1);
-        append(rounds, halving(folded, true));
-        append(rounds, gather_after_halving(folded));
-        return rounds;
-    default:
-        return {};
-    }
-}
+struct Row {
+    Collective collective;
+    Algorithm algorithm;
+    Rounds (*rounds)(int ranks);
+};
 
-Rounds scatter(Algorithm algorithm, int ranks) {
-    switch (algorithm) {
-    case Algorithm::binomial:
-        return binomial_scatter(ranks);
-    case Algorithm::linear:
-        return star(ranks, 1.0 / ranks);
-    default:
-        return {};
-    }
-}
+using C = Collective;
+using A = Algorithm;
 
-Rounds gather(Algorithm algorithm, int ranks) {
-    if (algorithm == Algorithm::linear_sync) {
-        // The question to a rank and its answer: two messages that nothing else overlaps.
-        Rounds rounds;
-        for_distances(ranks, [&](int rank, double stands_for) {
-            rounds.push_back({{{0, rank, 0}}, stands_for});
-            rounds.push_back({{{rank, 0, 1.0 / ranks}}, stands_for});
-        });
-        return rounds;
-    }
-    return reversed(scatter(algorithm, ranks));
-}
+constexpr Row catalogue[] = {
+    {C::allreduce, A::recursive_doubling, doubling_allreduce},
+    {C::allreduce, A::rabenseifner, [](int p) { return folded(p, halving_allreduce, 1); }},
+    {C::allreduce, A::ring, [](int p) { return then(copying_first(ring(p, true), 1), ring(p, false)); }},
+    {C::allreduce, A::linear, [](int p) { return then(star_up(p), star(p, 1)); }},
+    {C::allgather, A::recursive_doubling, [](int p) { return copying_block(doubling_allgather(p), p); }},
+    {C::allgather, A::ring, [](int p) { return copying_block(ring(p, false), p); }},
+    {C::allgather, A::neighbor_exchange, [](int p) { return copying_block(neighbor_exchange(p), p); }},
+    {C::allgather, A::bruck, [](int p) { return copying_block(bruck_allgather(p), p); }},
+    {C::allgather, A::linear, [](int p) { return copying_block(all_to_all_at_once(p), p); }},
+    {C::allgather, A::gather_bcast, [](int p) { return copying_block(gather_bcast(p), p); }},
+    {C::reduce_scatter, A::recursive_halving,
+     [](int p) {
+         return folded(
+             p, [](Folded const& left) { return halving(left, false); }, 1.0 / p);
+     }},
+    {C::reduce_scatter, A::distance_doubling,
+     [](int p) {
+         return folded(
+             p, [](Folded const& left) { return halving(left, true); }, 1.0 / p);
+     }},
+    {C::reduce_scatter, A::ring, [](int p) { return copying_first(ring(p, true), 1); }},
+    {C::reduce_scatter, A::pairwise, [](int p) { return pairwise(p, true); }},
+    {C::alltoall, A::bruck, bruck_alltoall},
+    {C::alltoall, A::pairwise, [](int p) { return pairwise(p, false); }},
+    {C::alltoall, A::linear, all_to_all_at_once},
+    {C::alltoall, A::linear_sync, all_to_all_at_once},
+    {C::bcast, A::binomial, [](int p) { return down(binomial_tree(p), 1); }},
+    {C::bcast, A::binary, [](int p) { return down(binary_tree(p), 1); }},
+    {C::bcast, A::knomial, [](int p) { return down(knomial_tree(p), 1); }},
+    {C::bcast, A::split_binary, split_binary},
+    {C::bcast, A::chain, [](int p) { return down(chain_tree(p, chains), 1); }},
+    {C::bcast, A::three_chains, [](int p) { return down(chain_tree(p, 3), 1); }},
+    {C::bcast, A::pipeline, [](int p) { return down(chain_tree(p, 1), 1); }},
+    {C::bcast, A::linear, [](int p) { return star(p, 1); }},
+    {C::bcast, A::scatter_allgather, [](int p) { return then(binomial_scatter(p), doubling_allgather(p)); }},
+    {C::bcast, A::scatter_allgather_ring, [](int p) { return then(binomial_scatter(p), ring(p, false)); }},
+    {C::reduce, A::binomial, [](int p) { return up(in_order_binomial_tree(p)); }},
+    {C::reduce, A::binary, [](int p) { return up(binary_tree(p)); }},
+    {C::reduce, A::binomial_pipelined, [](int p) { return pipelined_up(in_order_binomial_tree(p)); }},
+    {C::reduce, A::binary_pipelined, [](int p) { return pipelined_up(binary_tree(p)); }},
+    {C::reduce, A::chain, [](int p) { return up(chain_tree(p, chains)); }},
+    {C::reduce, A::three_chains, [](int p) { return up(chain_tree(p, 3)); }},
+    {C::reduce, A::pipeline, [](int p) { return up(chain_tree(p, 1)); }},
+    {C::reduce, A::linear, star_up},
+    {C::reduce, A::rabenseifner, halving_reduce},
+    {C::scatter, A::binomial, binomial_scatter},
+    {C::scatter, A::linear, [](int p) { return star(p, 1.0 / p); }},
+    {C::gather, A::binomial, [](int p) { return reversed(binomial_scatter(p)); }},
+    {C::gather, A::linear, [](int p) { return reversed(star(p, 1.0 / p)); }},
+    {C::gather, A::linear_sync, asked_one_by_one},
+    {C::sendrecv, A::ring, [](int p) { return Rounds{shift(p, 1, 1)}; }},
+};
 
-Rounds alltoall(Algorithm algorithm, int ranks) {
-    switch (algorithm) {
-    case Algorithm::bruck:
-        return bruck_alltoall(ranks);
-    case Algorithm::pairwise:
-        return pairwise(ranks, false);
-    case Algorithm::linear:
-    case Algorithm::linear_sync:
-        return all_to_all_at_once(ranks);
-    default:
-        return {};
-    }
+Row const* row_of(Collective collective, Algorithm algorithm) {
+    auto const* const row = std::find_if(std::begin(catalogue), std::end(catalogue), [&](Row const& each) {
+        return each.collective == collective && each.algorithm == algorithm;
+    });
+    return row == std::end(catalogue) ? nullptr : row;
 }
 
 }  // namespace
+
+bool has(Collective collective, Algorithm algorithm) {
+    return row_of(collective, algorithm) != nullptr;
+}
 
 Algorithm algorithm_that_runs(Collective collective, NamedAlgorithm named, double bytes, int ranks) {
     bool const one_segment = bytes <= named.one_segment_bytes;
@@ -278,40 +235,11 @@ std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int r
     if (ranks == 1) {
         return {};
     }
-    Rounds rounds;
-    switch (collective) {
-    case Collective::allreduce:
-        rounds = allreduce(algorithm, ranks);
-        break;
-    case Collective::allgather:
-        rounds = allgather(algorithm, ranks);
-        break;
-    case Collective::reduce_scatter:
-        rounds = reduce_scatter(algorithm, ranks);
-        break;
-    case Collective::alltoall:
-        rounds = alltoall(algorithm, ranks);
-        break;
-    case Collective::bcast:
-        rounds = bcast(algorithm, ranks);
-        break;
-    case Collective::reduce:
-        rounds = reduce(algorithm, ranks);
-        break;
-    case Collective::gather:
-        rounds = gather(algorithm, ranks);
-        break;
-    case Collective::scatter:
-        rounds = scatter(algorithm, ranks);
-        break;
-    case Collective::sendrecv:
-        rounds = algorithm == Algorithm::ring ? Rounds{shift(ranks, 1, 1)} : Rounds{};
-        break;
-    }
-    if (rounds.empty()) {
+    Row const* const row = row_of(collective, algorithm);
+    if (row == nullptr) {
         throw UsageError(fmt::format("{} has no algorithm {}", name_of(collective), name_of(algorithm)));
     }
-    return rounds;
+    return row->rounds(ranks);
 }
 
 }  // namespace dlmb::predict

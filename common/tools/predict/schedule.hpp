@@ -76,6 +76,8 @@ struct Round {
 /// In a broadcast a rank sends to all its children at once; in a reduction it takes one vector after another.
 [[nodiscard]] std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks);
 
+[[nodiscard]] bool has(Collective collective, Algorithm algorithm);
+
 /// Bytes of temporary memory over those of the vector, at the rank that needs the most (Open MPI 4.1, MPICH 4).
 [[nodiscard]] double temporary_share(Collective collective, Algorithm algorithm);
 
@@ -115,6 +117,7 @@ struct NamedAlgorithm {
 /// recursive doubling, and over Fugaku's remote memory both are the same code (HLC-Lab/bine_trees_fugaku).
 [[nodiscard]] std::string name_by_messages(Collective collective, std::string_view name, std::vector<int> const& torus);
 
+/// By the names of data sets, of operations of a plan and of options of dlmb_collective.
 [[nodiscard]] std::optional<Collective> collective_of(std::string_view name);
 [[nodiscard]] std::string_view name_of(Collective collective);
 [[nodiscard]] std::string_view name_of(Algorithm algorithm);

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 
 from dlmb_plotting.charts import Limits, Plot
 from dlmb_plotting.inputs import Inputs, refusing
-from dlmb_plotting.plots import compare, curves, matrix, messages, phases, scaling, timeline, trend, tuning
+from dlmb_plotting.plots import compare, curves, matrix, messages, phases, timeline, trend, tuning
 from dlmb_plotting.simulation import Machine
 
 Maker = Callable[[Inputs, Machine, Limits], list[Plot]]
@@ -24,11 +24,10 @@ MAKERS: dict[str, tuple[str, Maker]] = {
     "timeline": ("simulated schedule with its bubbles (plans of --plan json)", lambda inputs, machine, limits: timeline.plots(inputs.plans, machine, limits)),
     "tuning": ("who wins where, gain over the default (tuning tables)", lambda inputs, _, limits: tuning.plots(inputs.tables, limits)),
     "compare": ("forest plot of verdicts (dlmb_compare --export json FILE)", lambda inputs, _, limits: compare.plots(inputs.comparisons, limits)),
-    "scaling": ("predicted time and bandwidth over ranks by topology (dlmb_predict scale --json)", lambda inputs, _, limits: scaling.plots(inputs.scalings, limits)),
     "trend": ("change over campaigns (result files of two or more)", lambda inputs, _, limits: trend.plots(inputs.results, limits)),
 }
 
-OF_DOCUMENTS = ("matrix", "messages", "timeline", "tuning", "compare", "scaling")  # result lines were looked at when they were read
+OF_DOCUMENTS = ("matrix", "messages", "timeline", "tuning", "compare")  # result lines were looked at when they were read
 
 
 def plots(inputs: Inputs, machine: Machine, limits: Limits, only: str | None = None) -> list[Plot]:

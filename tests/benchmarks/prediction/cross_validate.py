@@ -94,29 +94,82 @@ def draw(predicted: dict[str, list[dict[str, str]]], picture: str) -> None:
     figure.savefig(picture, dpi=90)
 
 
+def is_near(row: dict[str, str]) -> bool:
+    return float(row["low_us"]) <= float(row["median_us"]) <= float(row["high_us"])
+
+
+def error_of(row: dict[str, str]) -> float:
+    return abs(float(row["predicted_us"]) / float(row["median_us"]) - 1)
+
+
+def print_errors(rows: list[dict[str, str]]) -> None:
+    print(f"{'':<58} {'n':>5} {'median%':>7} {'p90%':>7} {'held%':>9}")
+    for columns in (("collective", "algorithm"), ("collective",), ()):
+        groups = collections.defaultdict(list)
+        for row in rows:
+            groups[" ".join(row[column] for column in columns) or "all"].append(row)
+        for name, group in groups.items():
+            errors = sorted(map(error_of, group))
+            p90 = statistics.quantiles(errors, n=10, method="inclusive")[-1] if len(errors) > 1 else errors[0]
+            print(f"{name:<58} {len(group):>5} {100 * statistics.median(errors):>7.0f} {100 * p90:>7.0f} {100 * statistics.mean(map(is_near, group)):>9.0f}")
+        print()
+
+
+def print_choices(rows: list[dict[str, str]], fitted: list[dict[str, str]]) -> None:
+    """The measured time of what is chosen over that of the fastest, by the shortest prediction, and by the winner before."""
+    before = {}
+    for row in sorted(fitted, key=lambda row: nodes_of(row["nodes"])):
+        before[row["collective"], row["algorithm"], row["bytes"]] = float(row["median_us"])
+    cases = collections.defaultdict(list)
+    for row in rows:
+        cases[tuple(row[name] for name in ("nodes", "ranks_per_node", "campaign", "collective", "bytes"))].append(row)
+    ratios: dict[str, list[float]] = {"the shortest prediction": [], "that, where its interval is apart": [], "the winner on the most nodes that were fitted": []}
+    for case in cases.values():
+        times = [float(row["median_us"]) for row in case]
+        if len(case) > 1:
+            by_model = float(min(case, key=lambda row: float(row["predicted_us"]))["median_us"]) / min(times)
+            known = [(before[key], time) for row, time in zip(case, times) if (key := (row["collective"], row["algorithm"], row["bytes"])) in before]
+            for name, ratio in zip(ratios, (by_model, by_model if case[0]["chosen"] in ("yes", "no") else None, min(known)[1] / min(times) if known else None)):
+                ratios[name] += [] if ratio is None else [ratio]
+    print(f"{'algorithm chosen by':<58} {'cases':>5} {'x best':>7} {'worst':>7}")
+    for name, values in ratios.items():
+        print(f"{name:<58} {len(values):>5} {statistics.geometric_mean(values or [1]):>7.2f} {max(values, default=1):>7.2f}")
+
+
+def predicted_rows(program: str, path: str, system: str, most: int, asked: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The lines that a model of the nodes up to `most` answers, also where it knows that its error is large."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, questions, points = (Path(folder) / name for name in ("model.json", "questions.csv", "points.csv"))
+        subprocess.run([program, "fit", path, "--system", system, "--max-nodes", str(most), "-o", model], check=True)
+        with questions.open("w", encoding="utf-8", newline="") as table:
+            writer = csv.DictWriter(table, asked[0])
+            writer.writeheader()
+            writer.writerows(asked)
+        subprocess.run([program, "points", "--force", "--model", model, questions, "-o", points], check=True)
+        with points.open(encoding="utf-8", newline="") as table:
+            return [row for row in csv.DictReader(table) if row["status"].startswith("ok")]
+
+
 def main() -> int:
     if len(sys.argv) not in (3, 4):
         print(__doc__.strip(), file=sys.stderr)
         return 64
     program, path = sys.argv[1:3]
+    with open(path, encoding="utf-8", newline="") as table:
+        measured = list(csv.DictReader(table))
     predicted = {}
     print_floor(path)
     summary = [f"{'fitted on':<20} {'scored on':<12} {'times':>6} {'median':>7} {'90 %':>6} {'held':>6}"]
     for system, most, first, last in SPLITS:
         print(flush=True)
-        arguments = [program, "cross-validate", path, "--system", system, "--max-nodes", str(most), "--from-nodes", str(first), "--to-nodes", str(last)]
-        with tempfile.TemporaryDirectory() as folder:
-            points = Path(folder) / "points.csv"
-            done = subprocess.run([*arguments, "-o", points], check=False)
-            if done.returncode != 0:
-                return done.returncode
-            with points.open(encoding="utf-8", newline="") as table:
-                rows = list(csv.DictReader(table))
+        of_system = [row for row in measured if row["system"] == system]
+        rows = predicted_rows(program, path, system, most, [row for row in of_system if first <= nodes_of(row["nodes"]) <= last])
+        print_errors(rows)
+        print_choices(rows, [row for row in of_system if nodes_of(row["nodes"]) <= most])
         scored = str(first) if first == last else f"{first} to {last}"
         predicted[f"{system}, up to {most} nodes predict {scored}"] = rows
-        errors = sorted(abs(float(row["predicted_us"]) / float(row["median_us"]) - 1) for row in rows)
-        held = sum(float(row["low_us"]) <= float(row["median_us"]) <= float(row["high_us"]) for row in rows) / len(rows)
-        ends = (statistics.median(errors), statistics.quantiles(errors, n=10)[-1], held)
+        errors = sorted(map(error_of, rows))
+        ends = (statistics.median(errors), statistics.quantiles(errors, n=10)[-1], statistics.mean(map(is_near, rows)))
         summary.append(f"{system + ' ' + str(most):<20} {scored:<12} {len(rows):>6} " + " ".join(f"{value:>6.0%}" for value in ends))
     print("\n" + "\n".join(summary))
     if len(sys.argv) == 4:

@@ -43,7 +43,7 @@ constexpr int most_exact_ranks = 256;  // above that rates are computed less oft
 Machine cluster() {
     Machine machine = uniform_machine({2'000'000, 300'000, 100'000, 40'000, 0});
     machine.ranks_per_node = ranks_per_node;
-    machine.levels[static_cast<std::size_t>(Level::node)].front().parameters = {500'000, 200'000, 0, 5'000, 0};
+    machine.level(Level::node).front().parameters = {500'000, 200'000, 0, 5'000, 0};
     machine.reduce_per_byte = 20'000;
     return machine;
 }
@@ -142,7 +142,8 @@ void measure(std::string const& name, int ranks) {
     std::unique_ptr<LinkNetwork> network;
     if (on_torus) {
         LinkCosts const costs{0.025, 0, ranks > most_exact_ranks ? 0.05 : 0.0};
-        net = interconnect_of(topology_of_family("torus:3d", ranks));
+        net = interconnect_of(parse_topology(
+            fmt::format("torus:{0}x{0}x{1}", ranks < 1024 ? 4 : 8, ranks < 1024 ? ranks / 16 : ranks / 64)));
         network = std::make_unique<LinkNetwork>(*net, nodes_of_ranks(*net, Placement::row_major, ranks, 1, 0), costs);
     }
     auto const simulated = static_cast<double>(program.messages);

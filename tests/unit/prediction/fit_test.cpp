@@ -15,8 +15,8 @@ namespace dlmb::predict {
 namespace {
 
 /// 2 us per call, 3 per round, 6 more beyond 8192 bytes, ...: far from the priors where these are wide.
-Parameters machine() {
-    Parameters parameters{};
+MachineParameters machine() {
+    MachineParameters parameters{};
     std::array<double, parameter_count> const values{
         2,          3,          6,          2,          0.12,       0.5, 1 / 12000.0, 0.9,       1 / 90000.0,
         1 / 6000.0, 1 / 5000.0, 1 / 9000.0, 1 / 7000.0, 1 / 3000.0, 4,   2,           1 / 6000.0};
@@ -92,7 +92,7 @@ TEST(Fit, FindsTheParametersOfTheMachineThatMadeTheMeasurements) {
     LoadCache cache;
     MachineModel const model = fit(measured({"4", "8", "16", "32"}, cache), {5}, cache);
     EXPECT_EQ(model.limits.eager_bytes, 8192) << "chosen by leaving nodes out";
-    Parameters const truth = machine();
+    MachineParameters const truth = machine();
     for (Parameter const parameter :
          {Parameter::latency, Parameter::rendezvous, Parameter::message, Parameter::byte, Parameter::reduce}) {
         auto const index = static_cast<std::size_t>(parameter);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
 #include "common/tools/predict/machine_model.hpp"
-#include "common/tools/predict/simulator/from_model.hpp"
+#include "common/tools/predict/simulator/machine.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -98,7 +98,7 @@ TEST(MachineOfAModel, HasABandwidthAlsoWhereAByteRoundsToNothing) {
     MachineModel model = sample();
     model.best.parameters[static_cast<std::size_t>(Parameter::byte)] = -25;  // e^-25 us are 0.01 fs
     Machine const machine = machine_of(model, model.best.parameters, 1);
-    for (SizeSegment const& segment : machine.levels[static_cast<std::size_t>(Level::system)]) {
+    for (SizeSegment const& segment : machine.levels.back()) {
         EXPECT_EQ(segment.parameters.gap_per_byte, 1);
     }
 }

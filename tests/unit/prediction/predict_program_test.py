@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_predict fit, points, cross-validate and time as a person or a script runs them.
+"""dlmb_predict fit, points and time as a person or a script runs them.
 
 usage: predict_program_test.py DLMB_PREDICT
 """
@@ -95,14 +95,11 @@ class Predict(unittest.TestCase):
         if importlib.util.find_spec("jsonschema") is None:
             self.skipTest("no python3-jsonschema")
         self.fit()
-        two = self.write("two.csv", [HEADER, *(line for line in lines([4, 8, 16, 32]) if "rabenseifner" not in line)])
-        self.assertEqual(self.call("fit", two, "--system", "made", "-o", self.folder / "two.json").returncode, 0)
-        table = self.call("table", "--model", self.folder / "two.json", "--nodes", 64, "-o", self.folder / "table.json", "--json")
         by_model = self.call("time", "collective", "--operation", "alltoall", "--message-size", "4K:4K", "--ranks", 8, "--ranks-per-node", 1, "--machine", self.model, "--topology", "torus:2x4", "--json")
         goal = self.write("one.goal", ["num_ranks 1", "rank 0 {", "c0: calc 100", "}"])
         by_goal = self.call("time", "--goal", goal, "--latency", 5, "--json")
         documents = [self.model]
-        for name, done in (("said.json", table), ("model.time.json", by_model), ("goal.time.json", by_goal)):
+        for name, done in (("model.time.json", by_model), ("goal.time.json", by_goal)):
             self.assertEqual(done.returncode, 0, done.stderr)
             documents.append(self.write(name, done.stdout.splitlines()))
         done = subprocess.run([sys.executable, VALIDATE, "--strict", *documents], capture_output=True, text=True, check=False)
@@ -150,6 +147,23 @@ class Predict(unittest.TestCase):
         self.assertEqual(row["status"], "ok (forced)")
         self.assertEqual(row["chosen"], "", "one algorithm is no choice")
         self.assertTrue(self.fit("--force").returncode == 0 and json.loads(self.model.read_text(encoding="utf-8"))["forced"])
+
+    def test_an_algorithm_is_chosen_only_where_its_interval_is_apart(self) -> None:
+        self.fit()
+        model = json.loads(self.model.read_text(encoding="utf-8"))
+        model.update(replicates=[], job_spread=0)  # width_inside alone makes the intervals
+        names = ("recursive_doubling_ompi", "rabenseifner_ompi", "ring_ompi")
+        asked = ["system,nodes,collective,algorithm,bytes", *(f"made,32,allreduce,{name},1024" for name in names)]
+        for width, words, rules in ((0.05, ["yes", "no", "no"], True), (0.5, ["undecided"] * 3, False)):
+            model["error"]["width_inside"] = width
+            self.model.write_text(json.dumps(model), encoding="utf-8")
+            first, second, third = self.points(asked)
+            self.assertLess(1.2 * float(first["predicted_us"]), float(second["predicted_us"]), "the middle of the intervals would decide")
+            self.assertEqual(float(first["high_us"]) < float(second["low_us"]), rules)
+            self.assertEqual([row["chosen"] for row in (first, second, third)], words)
+            done = self.call("table", "--model", self.model, "--nodes", 32, "--sizes", "1K:1K", "-o", self.folder / "chosen.json")
+            self.assertEqual(done.returncode, 0 if rules else 69, done.stderr)
+            self.assertEqual("allreduce on 32 nodes: undecided at 1 of 1 sizes, the library decides" in done.stderr, not rules)
 
     def test_what_is_damaged_is_refused_in_one_line(self) -> None:
         self.fit()
@@ -210,22 +224,10 @@ class Predict(unittest.TestCase):
         for name, factor in (("default_ompi", 1), ("recursive_doubling_ompi", 1.01), ("rabenseifner_ompi", 1), ("recursive_doubling_over", 4)):
             content += [f"made,8,1,OMPI,4.1,no,allreduce,{name},{1 << size},100,{factor * (20 + size)},1,9,other,1" for size in range(10, 15)]
         table = self.write("more.csv", content)
-        for command in (("fit", table, "-o", self.model), ("cross-validate", table)):
-            done = self.call(*command, "--system", "made", "--max-nodes", 32)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("5 lines were left out, for their times are hardly those of the algorithm: allreduce recursive_doubling_ompi (5)", done.stdout)
-            self.assertEqual("5 lines were left out, whose messages are not known" in done.stdout, command[0] == "fit")
-
-    def test_cross_validation_prints_the_error_by_algorithm(self) -> None:
-        done = self.call("cross-validate", self.table, "--system", "made", "--max-nodes", 32)
+        done = self.call("fit", table, "-o", self.model, "--system", "made", "--max-nodes", 32)
         self.assertEqual(done.returncode, 0, done.stderr)
-        (row,) = [line.split() for line in done.stdout.splitlines() if line.startswith("allreduce ring_ompi")]
-        self.assertEqual(row[2], "5")
-        self.assertLess(int(row[3]), 30)
-        (chosen,) = [line.split() for line in done.stdout.splitlines() if line.startswith("the model  ")]
-        self.assertEqual(chosen[2], "5", "sizes, each with three algorithms")
-        self.assertGreaterEqual(float(chosen[3]), 1)
-        self.refused(64, "more than 256 nodes", "cross-validate", self.table, "--system", "made", "--max-nodes", 256)
+        self.assertIn("5 lines were left out, for their times are hardly those of the algorithm: allreduce recursive_doubling_ompi (5)", done.stdout)
+        self.assertIn("5 lines were left out, whose messages are not known", done.stdout)
 
     def test_time_simulates_goal_text_to_the_nanosecond(self):
         goal = self.write("two.goal", ["num_ranks 2", "rank 0 {", "s0: send 10b to 1 tag 1", "}", "rank 1 {", "r0: recv 10b from 0 tag 1", "c0: calc 100", "c0 requires r0", "}"])
@@ -258,7 +260,7 @@ class Predict(unittest.TestCase):
         self.refused(64, "expected nanoseconds", *asked, "--latency", -1)
         self.refused(64, "level system stands twice", *asked, "--latency", "system=5,system=6")
         self.refused(64, "--plan prints plans", *asked, *machine, "--plan", "json")
-        for option, value in (("--path", -1), ("--hop", "nan"), ("--rate-tolerance", "nan"), ("--placement-seed", -1), ("--ranks-per-numa", -3)):
+        for option, value in (("--path", -1), ("--hop", "nan"), ("--rate-tolerance", "nan"), ("--placement-seed", -1), ("--processors-per-node", -3)):
             self.refused(64, option, *asked, *machine, option, value)
 
     def test_time_takes_a_fitted_model_and_knows_where_it_was_measured(self):

@@ -177,7 +177,7 @@ TEST(ClosedForms, DirectGather) {
 TEST(ClosedForms, ARingGoesAtThePaceOfItsSlowestLink) {
     Machine machine = machine_with();
     machine.ranks_per_node = 4;
-    machine.levels[static_cast<std::size_t>(Level::system)].front().parameters.latency = 3 * latency;
+    machine.level(Level::system).front().parameters.latency = 3 * latency;
     EXPECT_EQ(machine.level_of(3, 4), Level::system);
     EXPECT_EQ(machine.level_of(4, 7), Level::node);
     // Part p passes both slow links or one; the last to arrive passed 7 links, 2 of them slow, twice.
@@ -230,8 +230,7 @@ TEST(ClosedForms, RanksThatStandForOthersTakeTheSameTime) {
     machine.ranks_per_node = 4;
     machine.copy_per_byte = 700;
     machine.eager_limit = 2000;
-    machine.levels[static_cast<std::size_t>(Level::node)].front().parameters = {300 * nanosecond, 100 * nanosecond,
-                                                                                50 * nanosecond, 200, 10};
+    machine.level(Level::node).front().parameters = {300 * nanosecond, 100 * nanosecond, 50 * nanosecond, 200, 10};
     int folded = 0;
     for (int const ranks : {8, 12, 16, 64}) {
         for (Bytes const part : {64U, 4096U}) {

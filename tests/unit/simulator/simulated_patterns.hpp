@@ -52,7 +52,7 @@ inline std::optional<Simulation> simulated(PatternType const& type, Parameters c
 inline Machine small_cluster() {
     Machine machine = uniform_machine({2'000'000, 300'000, 100'000, 40'000, 0});
     machine.ranks_per_node = 8;
-    machine.levels[static_cast<std::size_t>(Level::node)].front().parameters = {500'000, 200'000, 0, 10'000, 0};
+    machine.level(Level::node).front().parameters = {500'000, 200'000, 0, 10'000, 0};
     machine.eager_limit = 8192;
     machine.reduce_per_byte = 50'000;
     machine.copy_per_byte = 20'000;

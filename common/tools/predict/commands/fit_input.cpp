@@ -28,13 +28,6 @@ std::string parameter_of(record::Record const& cell, char const* name) {
     return found == cell.identity.parameters.end() ? std::string{} : found->second;
 }
 
-std::optional<Collective> collective_in(std::string const& operation) {
-    if (operation == "broadcast") {
-        return Collective::bcast;
-    }
-    return dlmb::predict::collective_of(operation == "reduce_scatter_block" ? "reduce_scatter" : operation);
-}
-
 /// The algorithm as tables name it; empty: the cell does not tell.
 std::string algorithm_in(record::Record const& cell, record::Launch const& launch, Collective collective) {
     if (collective == Collective::sendrecv) {
@@ -61,7 +54,7 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
     if (std::find(flags.begin(), flags.end(), record::assumed_nodes_flag) != flags.end()) {
         return std::nullopt;
     }
-    auto const collective = collective_in(parameter_of(cell, "operation"));
+    auto const collective = dlmb::predict::collective_of(parameter_of(cell, "operation"));
     auto const message = parse_whole<Bytes>(parameter_of(cell, "message-size"));
     if (cell.identity.pattern != "collective" || cell.result.status != record::Status::ok || cell.origin ||
         cell.result.time.median <= 0 || cell.identity.memory != "host" || !collective || !message ||

@@ -4,6 +4,7 @@
 
 #include "common/base/command_line/number_checks.hpp"
 #include "common/base/error.hpp"
+#include "common/tools/predict/commands/simulation_text.hpp"
 
 #include <fmt/format.h>
 
@@ -16,8 +17,48 @@ using namespace dlmb::predict;
 
 SharedLinks::SharedLinks(Topology topology, Placement placement, std::uint64_t seed, int ranks, int ranks_per_node,
                          LinkCosts const& costs)
-    : topology_(std::move(topology)), interconnect_(interconnect_of(topology_)), bytes_per_ps_(costs.bytes_per_ps),
-      network_(*interconnect_, nodes_of_ranks(*interconnect_, placement, ranks, ranks_per_node, seed), costs) {}
+    : topology_(std::move(topology)), interconnect_(interconnect_of(topology_)),
+      nodes_(
+          nodes_of_ranks(*interconnect_, placement, ranks > 0 ? ranks : interconnect_->nodes(), ranks_per_node, seed)),
+      bytes_per_ps_(costs.bytes_per_ps), network_(*interconnect_, nodes_, costs) {}
+
+PlacedBound SharedLinks::bound(PlanSource const& plans, LoweringChoice const& choice, Machine const& machine) const {
+    return bound_of_plans(plans, choice, machine, topology_, *interconnect_, nodes_, bytes_per_ps_);
+}
+
+PlacedBound SharedLinks::uniform_bound(Bytes bytes, Machine const& machine) const {
+    int const others = interconnect_->nodes() - 1;
+    LinkLoads const loads =
+        others > 0 ? uniform_loads(*interconnect_, static_cast<double>(bytes) / others) : LinkLoads(*interconnect_);
+    Picoseconds const latency = others > 0 ? machine.parameters(0, machine.ranks_per_node, bytes).latency : 0;
+    return {loads, bound_of(loads, static_cast<double>(latency), bytes_per_ps_)};
+}
+
+nlohmann::ordered_json SharedLinks::to_json(PlacedBound const& placed) const {
+    auto const& [loads, bound] = placed;
+    double const largest = loads.largest();
+    return {{"topology", topology_.text()},
+            {"time_ps", std::llround(bound.time_ps())},
+            {"injection_ps", std::llround(bound.node_ps)},
+            {"links_ps", std::llround(bound.link_ps)},
+            {"latency_ps", std::llround(bound.latency_ps)},
+            {"limit", bound.limit()},
+            {"share", loads.share()},
+            {"busiest_link", largest > 0 ? interconnect_->name(loads.busiest()) : ""},
+            {"mean_load", largest > 0 ? loads.mean() / largest : 0}};
+}
+
+std::string bound_text(nlohmann::ordered_json const& bound) {
+    auto const us = [&](char const* name) { return bound[name].get<double>() / picoseconds_per_us; };
+    return fmt::format(
+        "at least {:.3f} us on {}, for {}\n\n{:<10} {:>12.3f} us\n{:<10} {:>12.3f} us\n{:<10} {:>12.3f} us\n\n"
+        "The busiest node gets {:.4f} of its injection bandwidth; links carry {:.2f} of the busiest one in "
+        "the mean{}{}\n",
+        us("time_ps"), bound["topology"].get<std::string>(), bound["limit"].get<std::string>(), "injection",
+        us("injection_ps"), "links", us("links_ps"), "latency", us("latency_ps"), bound["share"].get<double>(),
+        bound["mean_load"].get<double>(), bound["busiest_link"].get<std::string>().empty() ? "" : ": ",
+        bound["busiest_link"].get<std::string>());
+}
 
 nlohmann::ordered_json SharedLinks::to_json(Picoseconds time) const {
     LinkLoads const& loads = network_.loads();
@@ -43,12 +84,9 @@ std::string SharedLinks::to_text(Picoseconds time) const {
 }
 
 void NetworkOptions::add(CLI::App& parser) {
-    parser.add_option("--topology", topology_, fmt::format("messages share the links of {}", topology_forms));
-    parser
-        .add_option("--contention", contention_,
-                    "none: only NICs are shared; links: links are, by max-min fairness [links with --topology]")
-        ->check(CLI::IsMember({"none", "links"}));
-    parser.add_option("--placement", placement_, "of ranks on the topology: row-major, blocked or random")
+    parser.add_option("--topology", topology_,
+                      fmt::format("messages share the links of {} by max-min fairness", topology_forms));
+    parser.add_option("--placement", placement_, "how ranks lie on the nodes: row-major, blocked or random")
         ->capture_default_str();
     parser.add_option("--placement-seed", seed_, "seed of a random placement")
         ->check(whole_number_check)
@@ -65,16 +103,9 @@ void NetworkOptions::add(CLI::App& parser) {
 
 std::unique_ptr<SharedLinks> NetworkOptions::make(Machine const& machine, int ranks) const {
     if (topology_.empty()) {
-        if (contention_ == "links") {
-            throw UsageError(fmt::format("time: --contention links needs --topology, such as {}", topology_forms));
-        }
         return nullptr;
     }
-    if (contention_ == "none") {
-        return nullptr;
-    }
-    FemtosecondsPerByte const per_byte =
-        machine.levels.at(static_cast<std::size_t>(Level::system)).back().parameters.gap_per_byte;
+    FemtosecondsPerByte const per_byte = machine.levels.back().back().parameters.gap_per_byte;
     if (per_byte == 0) {
         throw UsageError("time: --topology needs the bandwidth of a node: --gap-per-byte above 0");
     }

@@ -10,6 +10,7 @@
 #include "common/tools/predict/commands/run_predict.hpp"
 #include "common/tools/predict/machine_model.hpp"
 #include "common/tools/predict/measurements.hpp"
+#include "common/tools/predict/pricing.hpp"
 
 #include <fmt/core.h>
 
@@ -79,39 +80,32 @@ struct Asked {
 class Choices {
 public:
     void add(Measurement const& question, Prediction const& prediction, std::size_t line) {
-        cases_[fmt::format("{} {} {} {} {} {}", question.system, question.topology.text(),
-                           question.topology.ranks_per_node, question.job, name_of(question.collective),
-                           question.bytes)]
-            .push_back({prediction, line});
+        Case& same = cases_[fmt::format("{} {} {} {} {} {}", question.system, question.topology.text(),
+                                        question.topology.ranks_per_node, question.job, name_of(question.collective),
+                                        question.bytes)];
+        same.predictions.push_back(prediction);
+        same.lines.push_back(line);
     }
 
     /// By line: "yes": the interval is below those of all others; "no": it is above that of such a one; "undecided":
     /// there is none. Empty where nothing was to choose.
     [[nodiscard]] std::vector<std::string_view> words(std::size_t lines) const {
         std::vector<std::string_view> words(lines, "");
-        for (auto const& [name, answers] : cases_) {
-            auto const best = std::min_element(answers.begin(), answers.end(), [](auto const& left, auto const& right) {
-                return left.prediction.time_us < right.prediction.time_us;
-            });
-            bool const apart = std::all_of(answers.begin(), answers.end(), [&](Answer const& each) {
-                return each.line == best->line || each.prediction.low_us > best->prediction.high_us;
-            });
-            for (Answer const& each : answers) {
-                words[each.line] = answers.size() < 2        ? ""
-                                   : !apart                  ? "undecided"
-                                   : each.line == best->line ? "yes"
-                                                             : "no";
+        for (auto const& [name, same] : cases_) {
+            Fastest const best = fastest_of(same.predictions);
+            for (std::size_t place = 0; place < same.lines.size() && same.lines.size() > 1; ++place) {
+                words[same.lines[place]] = !best.apart ? "undecided" : place == best.place ? "yes" : "no";
             }
         }
         return words;
     }
 
 private:
-    struct Answer {
-        Prediction prediction;
-        std::size_t line;
+    struct Case {
+        std::vector<Prediction> predictions;
+        std::vector<std::size_t> lines;
     };
-    std::map<std::string, std::vector<Answer>> cases_;
+    std::map<std::string, Case> cases_;
 };
 
 class Points {
@@ -150,7 +144,7 @@ public:
             }
             try {
                 auto const algorithm = algorithm_of(line.measurement.collective, line.measurement.algorithm);
-                Prediction const prediction = predict::predict(model, line.measurement, *algorithm, cache);
+                Prediction const prediction = dlmb::predict::predict(model, line.measurement, *algorithm, cache);
                 text += fmt::format(",{:.6g},{:.6g},{:.6g},{}", prediction.time_us, prediction.low_us,
                                     prediction.high_us, forced ? "ok (forced)" : "ok");
                 asked.add(line.measurement);

@@ -12,9 +12,8 @@
 namespace dlmb::predict {
 
 void add_predict_commands(CLI::App& program, int& exit_code) {
-    for (auto const add :
-         {commands::add_cross_validate, commands::add_fill, commands::add_fit, commands::add_guidelines,
-          commands::add_points, commands::add_scale, commands::add_search, commands::add_table, commands::add_time}) {
+    for (auto const add : {commands::add_fill, commands::add_fit, commands::add_points, commands::add_search,
+                           commands::add_table, commands::add_time}) {
         add(program, exit_code);
     }
 }

@@ -24,12 +24,9 @@ void add_predict_commands(CLI::App& program, int& exit_code);
 
 namespace commands {
 
-void add_cross_validate(CLI::App& program, int& exit_code);
 void add_fill(CLI::App& program, int& exit_code);
 void add_fit(CLI::App& program, int& exit_code);
-void add_guidelines(CLI::App& program, int& exit_code);
 void add_points(CLI::App& program, int& exit_code);
-void add_scale(CLI::App& program, int& exit_code);
 void add_search(CLI::App& program, int& exit_code);
 void add_table(CLI::App& program, int& exit_code);
 void add_time(CLI::App& program, int& exit_code);

@@ -17,7 +17,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <ctime>
@@ -47,7 +46,6 @@ public:
         parser.add_option("--mpi-version", version_, "of that library, such as 4.1.6, which the model does not say");
         parser.add_option("-o,--output", output_, "tuning table (JSON); - prints it")->required();
         parser.add_flag("--force", force_, "also where the model's held-out error is above 40 %");
-        parser.add_flag("--json", json_, "print one JSON object that says what the table has");
     }
 
     int run() {
@@ -80,7 +78,11 @@ public:
         }
         tuning::sort_rules(table.rules);
         tuning::write_table(output_, table);
-        print(model, made);
+        if (!is_standard_output(output_)) {
+            fmt::print(
+                "{} predicted rules for {}, from a model fitted on {} to {} nodes\nnext      dlmb_tune show {}\n",
+                made.rules.size(), model.system, model.fewest_nodes, model.most_nodes, output_);
+        }
         return exit_ok;
     }
 
@@ -111,22 +113,6 @@ private:
         return question;
     }
 
-    void print(MachineModel const& model, PredictedTable const& made) const {
-        if (json_) {
-            nlohmann::ordered_json const json{{"schema", "dlmb.predicted-table/1.0"},
-                                              {"system", model.system},
-                                              {"fitted_nodes", {model.fewest_nodes, model.most_nodes}},
-                                              {"rules", made.rules.size()},
-                                              {"left_out", made.left_out},
-                                              {"table", output_}};
-            print_to(printed_beside({output_}), json.dump(2) + "\n");
-        } else if (!is_standard_output(output_)) {
-            fmt::print(
-                "{} predicted rules for {}, from a model fitted on {} to {} nodes\nnext      dlmb_tune show {}\n",
-                made.rules.size(), model.system, model.fewest_nodes, model.most_nodes, output_);
-        }
-    }
-
     std::string model_path_;
     std::vector<std::string> nodes_;
     int ranks_per_node_ = 1;
@@ -135,7 +121,6 @@ private:
     std::string version_;
     std::string output_;
     bool force_ = false;
-    bool json_ = false;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr double port_capacity = 1.0 / ports;
 // Links of a node: out of its four ports, and into it from the switches beyond them.
 HammingMesh::HammingMesh(Topology const& topology)
     : Interconnect(topology, std::int64_t{topology.nodes()} * 2 * ports), side_(topology.shape[0]),
-      boards_x_(topology.shape[1]), boards_y_(topology.shape[2]), adaptive_(topology.routing == Routing::adaptive),
+      boards_x_(topology.shape[1]), boards_y_(topology.shape[2]),
       numbers_(static_cast<std::size_t>(boards_x_ * boards_y_), -1) {
     for (int row = 0; row < boards_y_; ++row) {
         for (int column = 0; column < boards_x_; ++column) {
@@ -91,14 +91,13 @@ std::string HammingMesh::inner_name(LinkId link) const {
                        port_names[link % ports]);
 }
 
-void HammingMesh::go(std::array<int, 2>& at, std::size_t dimension, int to, bool half_up, double share,
-                     std::vector<RouteLink>& route) const {
+void HammingMesh::go(std::array<int, 2>& at, std::size_t dimension, int to, bool half_up,
+                     std::vector<LinkId>& route) const {
     auto const step = [&](int target) {  // on the board
         while (at[dimension] != target) {
             bool const up = target > at[dimension];
-            route.push_back(
-                {static_cast<LinkId>(node_at(at)) * 2 * ports + static_cast<LinkId>(2 * dimension + (up ? 1 : 0)),
-                 share});
+            route.push_back(static_cast<LinkId>(node_at(at)) * 2 * ports +
+                            static_cast<LinkId>(2 * dimension + (up ? 1 : 0)));
             at[dimension] += up ? 1 : -1;
         }
     };
@@ -115,36 +114,28 @@ void HammingMesh::go(std::array<int, 2>& at, std::size_t dimension, int to, bool
         bool const leaves_up = upper_edge(at[dimension] % side_, ring_up);
         bool const enters_up = upper_edge(to % side_, !ring_up);
         step(board * side_ + (leaves_up ? side_ - 1 : 0));
-        route.push_back(
-            {static_cast<LinkId>(node_at(at)) * 2 * ports + static_cast<LinkId>(2 * dimension + (leaves_up ? 1 : 0)),
-             share});
+        route.push_back(static_cast<LinkId>(node_at(at)) * 2 * ports +
+                        static_cast<LinkId>(2 * dimension + (leaves_up ? 1 : 0)));
         at[dimension] = target * side_ + (enters_up ? side_ - 1 : 0);
-        route.push_back({static_cast<LinkId>(node_at(at)) * 2 * ports + ports +
-                             static_cast<LinkId>(2 * dimension + (enters_up ? 1 : 0)),
-                         share});
+        route.push_back(static_cast<LinkId>(node_at(at)) * 2 * ports + ports +
+                        static_cast<LinkId>(2 * dimension + (enters_up ? 1 : 0)));
     }
     step(to);
 }
 
-void HammingMesh::add_inner(int from, int to, std::vector<RouteLink>& route) const {
-    auto const first = coordinates(from);
+void HammingMesh::add_inner(int from, int to, std::vector<LinkId>& route) const {
+    auto at = coordinates(from);
     auto const last = coordinates(to);
-    bool const columns_can = has_board(last[0] / side_, first[1] / side_);
-    bool const rows_can = has_board(first[0] / side_, last[1] / side_);
-    bool const both = adaptive_ && columns_can && rows_can;
     // What goes half a ring alternates by how far it goes in the other dimension.
     std::array<int, 2> const extents{boards_x_ * side_, boards_y_ * side_};
     std::array<bool, 2> half_up{};
     for (std::size_t dimension = 0; dimension < 2; ++dimension) {
-        int const apart = last[1 - dimension] - first[1 - dimension];
+        int const apart = last[1 - dimension] - at[1 - dimension];
         half_up[dimension] = (apart + extents[1 - dimension]) % extents[1 - dimension] % 2 == 0;
     }
-    for (std::size_t dimension = 0; dimension < 2; ++dimension) {
-        if (both || (dimension == 0) == columns_can) {
-            auto at = first;
-            go(at, dimension, last[dimension], half_up[dimension], both ? 0.5 : 1, route);
-            go(at, 1 - dimension, last[1 - dimension], half_up[1 - dimension], both ? 0.5 : 1, route);
-        }
+    std::size_t const first = has_board(last[0] / side_, at[1] / side_) ? 0 : 1;
+    for (std::size_t const dimension : {first, 1 - first}) {
+        go(at, dimension, last[dimension], half_up[dimension], route);
     }
 }
 

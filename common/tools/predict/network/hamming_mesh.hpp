@@ -5,7 +5,7 @@
 // one row of nodes, of all boards in a board row, go to one switch; columns alike. Switches do not block. A route goes
 // to the column of the target first: on the board where that has it, otherwise off the board by the near edge and onto
 // the other one by the edge near its target; then to the row alike. If the board where it turns is removed, it goes to
-// the row first; adaptive: half goes each way. Nodes are numbered board by board.
+// the row first. Nodes are numbered board by board.
 #pragma once
 
 #include "common/tools/predict/network/interconnect.hpp"
@@ -26,7 +26,7 @@ public:
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override;
     [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<RouteLink>& route) const override;
+    void add_inner(int from, int to, std::vector<LinkId>& route) const override;
     [[nodiscard]] int representative_of(int node) const override { return symmetric() ? node % (side_ * side_) : node; }
     [[nodiscard]] LinkId inner_class(LinkId link) const override;
 
@@ -39,13 +39,11 @@ private:
     void check_routes(Topology const& topology) const;
     /// From `at` to the coordinate `to` in dimension 0 (columns) or 1; moves `at`. `half_up`: from the middle of a
     /// board half around the boards goes upwards.
-    void go(std::array<int, 2>& at, std::size_t dimension, int to, bool half_up, double share,
-            std::vector<RouteLink>& route) const;
+    void go(std::array<int, 2>& at, std::size_t dimension, int to, bool half_up, std::vector<LinkId>& route) const;
 
     int side_;
     int boards_x_;
     int boards_y_;
-    bool adaptive_;
     std::vector<Board> boards_;  // by number
     std::vector<int> numbers_;   // by row and column; -1: removed
 };

@@ -41,32 +41,21 @@ std::string Interconnect::name(LinkId link) const {
     return link < 2 * nodes ? fmt::format("into node {}", link - nodes) : inner_name(link - 2 * nodes);
 }
 
-void Interconnect::route(int from, int to, std::vector<RouteLink>& route) const {
+void Interconnect::route(int from, int to, std::vector<LinkId>& route) const {
     route.clear();
     add_inner(from, to, route);
-    std::sort(route.begin(), route.end(), [](RouteLink const& a, RouteLink const& b) { return a.link < b.link; });
-    std::size_t kept = 0;
-    for (std::size_t index = 0; index < route.size(); ++index) {
-        if (kept > 0 && route[kept - 1].link == route[index].link) {
-            route[kept - 1].share += route[index].share;
-        } else {
-            route[kept++] = route[index];
-        }
-    }
-    route.resize(kept);
     auto const nodes = static_cast<LinkId>(nodes_);
-    for (RouteLink& each : route) {
-        each.link += 2 * nodes;
+    for (LinkId& link : route) {
+        link += 2 * nodes;
     }
-    route.push_back({static_cast<LinkId>(from), 1});
-    route.push_back({nodes + static_cast<LinkId>(to), 1});
+    route.push_back(static_cast<LinkId>(from));
+    route.push_back(nodes + static_cast<LinkId>(to));
 }
 
-double Interconnect::hops(int from, int to) const {
-    std::vector<RouteLink> route;
+int Interconnect::hops(int from, int to) const {
+    std::vector<LinkId> route;
     add_inner(from, to, route);
-    return std::accumulate(route.begin(), route.end(), 0.0,
-                           [](double sum, RouteLink const& each) { return sum + each.share; });
+    return static_cast<int>(route.size());
 }
 
 std::vector<int> Interconnect::representatives() const {

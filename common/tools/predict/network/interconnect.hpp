@@ -18,13 +18,6 @@ namespace dlmb::predict {
 /// Directed. The first 2 N of N nodes are those from a node into the network (its number) and out of it (N + number).
 using LinkId = std::uint32_t;
 
-/// A link of a route, and the share of the message that goes over it: 1, but where routing is adaptive.
-struct RouteLink {
-    LinkId link = 0;
-    double share = 1;
-    bool operator==(RouteLink const&) const = default;
-};
-
 /// In which order ranks take the nodes.
 enum class Placement : std::uint8_t { row_major, blocked, random };
 
@@ -41,10 +34,11 @@ public:
     /// "out of node 3", "node 3 up in dimension 0".
     [[nodiscard]] std::string name(LinkId link) const;
 
-    /// Fills in the route between two nodes that differ: into the network, links, out of it. A link is in it once.
-    void route(int from, int to, std::vector<RouteLink>& route) const;
-    /// Links between the two, without those into the network and out of it; a mean where routing is adaptive.
-    [[nodiscard]] double hops(int from, int to) const;
+    /// Fills in the route between two nodes that differ: the links between them, the one into the network and the one
+    /// out of it. A link is in it once.
+    void route(int from, int to, std::vector<LinkId>& route) const;
+    /// Links between the two, without those into the network and out of it.
+    [[nodiscard]] int hops(int from, int to) const;
 
     /// Symmetry: a group of permutations of the nodes that carries routes into routes. Every node is the image of
     /// exactly one of these, of each equally often. All nodes: no symmetry is known.
@@ -52,8 +46,8 @@ public:
     /// Links of one class are images of each other.
     [[nodiscard]] LinkId class_of(LinkId link) const;
 
-    /// Nodes in the order of row_major: by coordinates in the machine, or blocked: near ones together (boards, blocks
-    /// of 2 x 2 of a torus, switches).
+    /// Nodes in the order of row_major: by coordinates in the machine, or blocked: board by board. Without boards both
+    /// are the order of the numbers.
     [[nodiscard]] virtual std::vector<int> order(Placement placement) const;
 
 protected:
@@ -62,8 +56,8 @@ protected:
     // Of links behind the first 2 N, counted from 0.
     [[nodiscard]] virtual double inner_capacity(LinkId link) const = 0;
     [[nodiscard]] virtual std::string inner_name(LinkId link) const = 0;
-    /// Adds the route between the two with the numbers of those links; may name a link twice.
-    virtual void add_inner(int from, int to, std::vector<RouteLink>& route) const = 0;
+    /// Adds the route between the two with the numbers of those links.
+    virtual void add_inner(int from, int to, std::vector<LinkId>& route) const = 0;
     // Symmetry. The representative that a node is an image of, which is its own.
     [[nodiscard]] virtual int representative_of(int node) const { return node; }
     [[nodiscard]] virtual LinkId inner_class(LinkId link) const { return link; }

@@ -13,8 +13,8 @@ void LinkLoads::add(Transfer const& transfer) {
         return;
     }
     interconnect_->route(transfer.from, transfer.to, route_);
-    for (RouteLink const& each : route_) {
-        bytes_[each.link] += each.share * transfer.bytes;
+    for (LinkId const link : route_) {
+        bytes_[link] += transfer.bytes;
     }
 }
 

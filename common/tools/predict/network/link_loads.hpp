@@ -47,7 +47,7 @@ public:
 private:
     Interconnect const* interconnect_;
     std::vector<double> bytes_;
-    std::vector<RouteLink> route_;
+    std::vector<LinkId> route_;
 };
 
 /// Every node sends `bytes` to every other one. Counts the routes from the representatives of the symmetry, which gives

@@ -9,23 +9,17 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 namespace dlmb::predict {
-namespace {
-
-std::vector<double> capacities_of(Interconnect const& interconnect, double bytes_per_ps) {
-    std::vector<double> capacities(interconnect.links());
-    for (LinkId link = 0; link < interconnect.links(); ++link) {
-        capacities[link] = interconnect.capacity(link) * bytes_per_ps;
-    }
-    return capacities;
-}
-
-}  // namespace
 
 LinkNetwork::LinkNetwork(Interconnect const& interconnect, std::vector<int> nodes, LinkCosts const& costs)
     : interconnect_(interconnect), nodes_(std::move(nodes)), costs_(costs), loads_(interconnect),
-      sharing_(capacities_of(interconnect, costs.bytes_per_ps)), services_(interconnect.links()) {}
+      links_(interconnect.links()) {
+    for (LinkId link = 0; link < interconnect.links(); ++link) {
+        links_[link].capacity = interconnect.capacity(link) * costs.bytes_per_ps;
+    }
+}
 
 void LinkNetwork::start(FlowId flow, Rank from, Rank to, Bytes bytes, Picoseconds now) {
     int const source = nodes_.at(static_cast<std::size_t>(from));
@@ -33,167 +27,147 @@ void LinkNetwork::start(FlowId flow, Rank from, Rank to, Bytes bytes, Picosecond
     if (source == target) {
         throw Error(fmt::format("ranks {} and {} are on one node: no link is between them", from, to));
     }
-    if (flow >= states_.size()) {
-        states_.resize(flow + 1);
+    if (flow >= flows_.size()) {
+        flows_.resize(flow + 1);
     }
     now_ = now;
-    State& state = states_[flow];
-    state.bottleneck = FairSharing::no_link;
-    state.until = static_cast<double>(bytes);
+    Flow& state = flows_[flow];
+    interconnect_.route(source, target, state.route);
+    state.left = static_cast<double>(bytes);
+    state.rate = 0;
     state.begin = now;
     state.sequence = sequence_++;
-    ++state.version;
-    interconnect_.route(source, target, route_);
-    sharing_.add(flow, route_);
-    double slowest = 0;  // of the links, alone
-    for (RouteLink const& each : route_) {
-        loads_.add(each.link, each.share * state.until);
-        slowest = std::max(slowest, each.share / (interconnect_.capacity(each.link) * costs_.bytes_per_ps));
+    state.over = false;
+    if (!std::exchange(state.listed, true)) {
+        active_.push_back(flow);
     }
-    settle_within(costs_.tolerance * state.until * slowest);
+    double slowest = 0;  // of the links, alone
+    for (LinkId const link : state.route) {
+        loads_.add(link, state.left);
+        slowest = std::max(slowest, 1 / links_[link].capacity);
+    }
+    settle_within(costs_.tolerance * state.left * slowest);
 }
 
-void LinkNetwork::settle_within(double picoseconds) const {
+void LinkNetwork::settle_within(double picoseconds) {
     settle_at_ = std::min(changed_ ? settle_at_ : never, now_ + static_cast<Picoseconds>(picoseconds));
     changed_ = true;
 }
 
-void LinkNetwork::drop_stale() const {
-    while (!ends_.empty() && ends_.front().version != services_[ends_.front().bottleneck].version) {
-        std::pop_heap(ends_.begin(), ends_.end(), std::greater<>());
-        ends_.pop_back();
-    }
-}
-
-void LinkNetwork::drop_stale(Service& service) const {
-    std::vector<Waiting>& waiting = service.waiting;
-    while (!waiting.empty() && waiting.front().version != states_[waiting.front().flow].version) {
-        std::pop_heap(waiting.begin(), waiting.end(), std::greater<>());
-        waiting.pop_back();
-    }
-}
-
-Picoseconds LinkNetwork::end_of(Waiting const& first, Service const& service) {
-    return service.since + std::max<Picoseconds>(1, std::llround((first.until - service.served) / service.rate));
-}
-
-void LinkNetwork::expect_end(LinkId bottleneck) const {
-    Service& service = services_[bottleneck];
-    ++service.version;
-    drop_stale(service);
-    if (service.waiting.empty()) {
-        service.served = 0;
-        service.rate = 0;
-        return;
-    }
-    Waiting const& first = service.waiting.front();
-    ends_.push_back({end_of(first, service), first.sequence, bottleneck, service.version});
-    std::push_heap(ends_.begin(), ends_.end(), std::greater<>());
-}
-
-/// To the bottleneck that it has now. What both have served is up to date.
-void LinkNetwork::move(FlowId flow) const {
-    State& state = states_[flow];
-    LinkId const bottleneck = sharing_.bottleneck(flow);
-    if (state.bottleneck == bottleneck) {
-        return;
-    }
-    double const left = state.bottleneck == FairSharing::no_link
-                            ? state.until
-                            : std::max(0.0, state.until - services_[state.bottleneck].served);
-    Service& service = services_[bottleneck];
-    state.bottleneck = bottleneck;
-    state.until = service.served + left;
-    ++state.version;
-    std::vector<Waiting>& waiting = service.waiting;
-    if (waiting.size() > 2 * sharing_.flows_of_bottleneck(bottleneck)) {
-        std::erase_if(waiting, [this](Waiting const& each) { return each.version != states_[each.flow].version; });
-        std::make_heap(waiting.begin(), waiting.end(), std::greater<>());
-    }
-    waiting.push_back({state.until, state.sequence, flow, state.version});
-    std::push_heap(waiting.begin(), waiting.end(), std::greater<>());
-}
-
-void LinkNetwork::settle() const {
+void LinkNetwork::settle() {
     changed_ = false;
     ++updates_;
-    FairSharing::Changes const& changes = sharing_.update();
-    for (LinkId const bottleneck : changes.bottlenecks) {
-        Service& service = services_[bottleneck];
-        service.served += service.rate * static_cast<double>(now_ - service.since);
-        service.since = now_;
-        service.rate = sharing_.rate_of_bottleneck(bottleneck);
+    std::erase_if(active_, [this](FlowId flow) {
+        flows_[flow].listed = !flows_[flow].over;
+        return flows_[flow].over;
+    });
+    for (FlowId const flow : active_) {
+        Flow& state = flows_[flow];
+        state.left = std::max(0.0, state.left - state.rate * static_cast<double>(now_ - settled_));
+        state.rate = 0;
     }
-    for (FlowId const flow : changes.moved) {
-        move(flow);
+    settled_ = now_;
+    fill();
+    ends_.clear();
+    for (FlowId const flow : active_) {
+        Flow const& state = flows_[flow];
+        ends_.push_back({now_ + std::max<Picoseconds>(1, std::llround(state.left / state.rate)), state.sequence, flow});
     }
-    if (ends_.size() > 2 * services_.size()) {
-        std::erase_if(ends_, [this](End const& end) { return end.version != services_[end.bottleneck].version; });
-        std::make_heap(ends_.begin(), ends_.end(), std::greater<>());
-    }
-    double durations = 0;
-    int given = 0;
-    for (LinkId const bottleneck : changes.bottlenecks) {
-        expect_end(bottleneck);
-        Service const& service = services_[bottleneck];
-        if (!service.waiting.empty()) {
-            Waiting const& first = service.waiting.front();
-            durations += static_cast<double>(end_of(first, service) - states_[first.flow].begin);
-            ++given;
-        }
-    }
-    mean_duration_ = given > 0 ? durations / given : mean_duration_;
+    std::make_heap(ends_.begin(), ends_.end(), std::greater<>());
 }
 
-Picoseconds LinkNetwork::next_event() const {
-    if (!ended_.empty()) {
-        return now_;
+void LinkNetwork::list_flows_of_links() {
+    for (Link& link : links_) {
+        link.left = link.capacity;
+        link.flows = 0;
     }
-    drop_stale();
+    for (FlowId const flow : active_) {
+        for (LinkId const link : flows_[flow].route) {
+            ++links_[link].flows;
+        }
+    }
+    std::uint32_t first = 0;
+    for (Link& link : links_) {
+        link.first = first;
+        link.crossed = 0;
+        first += link.flows;
+    }
+    flows_of_links_.resize(first);
+    for (FlowId const flow : active_) {
+        for (LinkId const at : flows_[flow].route) {
+            Link& link = links_[at];
+            flows_of_links_[link.first + link.crossed++] = flow;
+        }
+    }
+}
+
+/// Progressive filling: raises all rates together, and freezes those on a link when it is full.
+void LinkNetwork::fill() {
+    struct Level {  // what each flow of a link would get
+        double rate;
+        LinkId link;
+        bool operator>(Level const& other) const { return rate != other.rate ? rate > other.rate : link > other.link; }
+    };
+    list_flows_of_links();
+    std::vector<Level> levels;
+    for (LinkId link = 0; link < links_.size(); ++link) {
+        if (links_[link].flows > 0) {
+            levels.push_back({links_[link].left / links_[link].flows, link});
+        }
+    }
+    std::make_heap(levels.begin(), levels.end(), std::greater<>());
+    while (!levels.empty()) {
+        std::pop_heap(levels.begin(), levels.end(), std::greater<>());
+        auto const [rate, at] = levels.back();
+        levels.pop_back();
+        Link const& full = links_[at];
+        if (full.flows == 0) {
+            continue;
+        }
+        // A level only rises while flows of other links freeze.
+        if (double const now = full.left / full.flows; now > rate) {
+            levels.push_back({now, at});
+            std::push_heap(levels.begin(), levels.end(), std::greater<>());
+            continue;
+        }
+        for (std::uint32_t place = full.first; place < full.first + full.crossed; ++place) {
+            Flow& flow = flows_[flows_of_links_[place]];
+            if (flow.rate > 0) {
+                continue;
+            }
+            flow.rate = rate;
+            for (LinkId const each : flow.route) {
+                links_[each].left -= rate;
+                --links_[each].flows;
+            }
+        }
+    }
+}
+
+Picoseconds LinkNetwork::next_event() {
     if (changed_ && settle_at_ <= now_ && (ends_.empty() || ends_.front().time > now_)) {
         settle();
-        drop_stale();
     }
     return std::min(changed_ ? settle_at_ : never, ends_.empty() ? never : ends_.front().time);
 }
 
 std::optional<FlowId> LinkNetwork::end_next(Picoseconds now) {
     now_ = now;
-    if (ended_.empty()) {
-        if (next_event() > now || ends_.empty() || ends_.front().time > now) {
-            return std::nullopt;
-        }
-        take_out_ended();
+    if (next_event() > now || ends_.empty() || ends_.front().time > now) {
+        return std::nullopt;
     }
-    FlowId const flow = ended_.back();
-    ended_.pop_back();
+    FlowId const flow = ends_.front().flow;
+    std::pop_heap(ends_.begin(), ends_.end(), std::greater<>());
+    ends_.pop_back();
+    flows_[flow].over = true;
+    settle_within(costs_.tolerance * static_cast<double>(now_ - flows_[flow].begin));
     return flow;
 }
 
-/// All messages that end now.
-void LinkNetwork::take_out_ended() {
-    while (!ends_.empty() && ends_.front().time <= now_) {
-        LinkId const bottleneck = ends_.front().bottleneck;
-        Service& service = services_[bottleneck];
-        while (!service.waiting.empty() && end_of(service.waiting.front(), service) <= now_) {
-            FlowId const flow = service.waiting.front().flow;
-            ++states_[flow].version;
-            ended_.push_back(flow);
-            sharing_.remove(flow);
-            drop_stale(service);
-        }
-        expect_end(bottleneck);
-        drop_stale();
-    }
-    std::sort(ended_.begin(), ended_.end(),
-              [this](FlowId left, FlowId right) { return states_[left].sequence > states_[right].sequence; });
-    settle_within(costs_.tolerance * mean_duration_);
-}
-
 Picoseconds LinkNetwork::extra_latency(Rank from, Rank to) const {
-    double const hops =
+    int const hops =
         interconnect_.hops(nodes_.at(static_cast<std::size_t>(from)), nodes_.at(static_cast<std::size_t>(to)));
-    return std::llround(std::max(0.0, hops - 1) * static_cast<double>(costs_.hop_latency));
+    return std::max(0, hops - 1) * costs_.hop_latency;
 }
 
 }  // namespace dlmb::predict

@@ -1,16 +1,18 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The contention model `links`: messages under way share the links of an interconnect by max-min fairness. Rates are
-// computed when messages begin or end; what begins or ends at one time is one change. With a tolerance, so is what
-// begins or ends within this share of the time that those messages take: then bandwidth is idle for that long after a
-// message ended, and one that begins waits for that long.
+// The contention model `links`: messages under way share the links of an interconnect by max-min fairness (Bertsekas
+// and Gallager 1992): no message can get more without taking from one that has no more. Rates are computed when
+// messages begin or end; what begins or ends at one time is one change. With a tolerance, so is what begins or ends
+// within this share of the time that those messages take: then bandwidth is idle for that long after a message ended,
+// and one that begins waits for that long.
 #pragma once
 
-#include "common/tools/predict/network/fair_sharing.hpp"
+#include "common/base/units.hpp"
 #include "common/tools/predict/network/link_loads.hpp"
-#include "common/tools/predict/simulator/network.hpp"
+#include "common/tools/predict/picoseconds.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace dlmb::predict {
@@ -22,15 +24,25 @@ struct LinkCosts {
     double tolerance = 0;         // of the time that a message takes; 0: rates are always up to date
 };
 
-class LinkNetwork : public Network {
+/// A message, by the number that the simulator gave it; numbers of messages that are over are used again.
+using FlowId = std::uint32_t;
+
+/// What the simulator asks: start() when a send has used its o, next_event(), and at that time end_next(), whose last
+/// byte is at the receiver L later. Times never go back from call to call.
+class LinkNetwork {
 public:
     /// `nodes`: of each rank (nodes_of_ranks). The interconnect must stay.
     LinkNetwork(Interconnect const& interconnect, std::vector<int> nodes, LinkCosts const& costs);
 
-    void start(FlowId flow, Rank from, Rank to, Bytes bytes, Picoseconds now) override;
-    [[nodiscard]] Picoseconds next_event() const override;
-    std::optional<FlowId> end_next(Picoseconds now) override;
-    [[nodiscard]] Picoseconds extra_latency(Rank from, Rank to) const override;
+    /// From now on `bytes` (at least 1) flow from one rank to another, which sits on another node.
+    void start(FlowId flow, Rank from, Rank to, Bytes bytes, Picoseconds now);
+    /// When the first message ends as things stand, at least 1 ps after a start, or when rates are to be computed, if
+    /// that is earlier; `never`: nothing is under way.
+    [[nodiscard]] Picoseconds next_event();
+    /// Takes out the message that ends now; of several the one that started first. Nothing: no other one ends now.
+    std::optional<FlowId> end_next(Picoseconds now);
+    /// What the way adds to L, for links beyond the first.
+    [[nodiscard]] Picoseconds extra_latency(Rank from, Rank to) const;
 
     /// Of all messages that were started.
     [[nodiscard]] LinkLoads const& loads() const { return loads_; }
@@ -38,67 +50,53 @@ public:
     [[nodiscard]] std::uint64_t updates() const { return updates_; }
 
 private:
-    struct State {  // of a message
-        LinkId bottleneck = FairSharing::no_link;
-        double until = 0;  // over when each message of the bottleneck has got so much; without one: bytes that are left
+    struct Flow {
+        std::vector<LinkId> route;
+        double left = 0;  // bytes, when rates were computed
+        double rate = 0;  // 0: not computed yet
         Picoseconds begin = 0;
         std::uint64_t sequence = 0;  // of the start
-        std::uint32_t version = 0;   // of what is waited for
+        bool over = false;
+        bool listed = false;  // in active_, where those that are over stay until rates are computed
     };
-    struct Waiting {
-        double until = 0;
-        std::uint64_t sequence = 0;
-        FlowId flow = 0;
-        std::uint32_t version = 0;
-        bool operator>(Waiting const& other) const {
-            return until != other.until ? until > other.until : sequence > other.sequence;
-        }
-    };
-    /// The messages that have one bottleneck get the same rate, so that the first of them is known without a look at
-    /// the others.
-    struct Service {
-        double served = 0;  // bytes that each of them has got at `since`, and more before it came
-        double rate = 0;
-        Picoseconds since = 0;
-        std::uint32_t version = 0;     // of the end that is expected
-        std::vector<Waiting> waiting;  // a heap; old versions are no longer waited for
-    };
-    struct End {  // of the first message of a bottleneck
+    struct End {
         Picoseconds time = 0;
         std::uint64_t sequence = 0;
-        LinkId bottleneck = 0;
-        std::uint32_t version = 0;
+        FlowId flow = 0;
         bool operator>(End const& other) const {
             return time != other.time ? time > other.time : sequence > other.sequence;
         }
     };
 
-    void drop_stale() const;
-    void drop_stale(Service& service) const;
-    static Picoseconds end_of(Waiting const& first, Service const& service);
-    void expect_end(LinkId bottleneck) const;
-    void move(FlowId flow) const;
-    void settle() const;
-    void settle_within(double picoseconds) const;
-    void take_out_ended();
+    void settle();
+    void fill();
+    void list_flows_of_links();
+    void settle_within(double picoseconds);
 
     Interconnect const& interconnect_;
     std::vector<int> nodes_;
     LinkCosts costs_;
     LinkLoads loads_;
     Picoseconds now_ = 0;
+    Picoseconds settled_ = 0;  // when rates were computed
     std::uint64_t sequence_ = 0;
-    std::vector<RouteLink> route_;
-    std::vector<FlowId> ended_;  // now, the one that started first behind the others
-    // Rates are brought up to date when the next end is asked for.
-    mutable FairSharing sharing_;
-    mutable std::vector<State> states_;
-    mutable std::vector<Service> services_;  // by bottleneck
-    mutable std::vector<End> ends_;          // a heap; old versions are no longer expected
-    mutable bool changed_ = false;
-    mutable Picoseconds settle_at_ = never;  // at the latest, of what changed
-    mutable double mean_duration_ = 0;       // of the messages that end first at the bottlenecks that changed last
-    mutable std::uint64_t updates_ = 0;
+    std::uint64_t updates_ = 0;
+    bool changed_ = false;
+    Picoseconds settle_at_ = never;  // at the latest, of what changed
+    std::vector<Flow> flows_;
+    std::vector<FlowId> active_;
+    std::vector<End> ends_;  // a heap
+
+    /// A link while rates are computed.
+    struct Link {
+        double capacity = 0;        // bytes per ps
+        double left = 0;            // of it
+        std::uint32_t flows = 0;    // that have no rate yet
+        std::uint32_t first = 0;    // of its flows in flows_of_links_
+        std::uint32_t crossed = 0;  // by so many flows
+    };
+    std::vector<Link> links_;
+    std::vector<FlowId> flows_of_links_;
 };
 
 }  // namespace dlmb::predict

@@ -14,25 +14,13 @@ namespace dlmb::predict {
 
 std::vector<FatTree::Level> FatTree::levels_of(Topology const& topology) {
     std::vector<Level> levels;
-    int const nodes = topology.nodes();
     int group_nodes = 1;
-    int switches = 1;
     LinkId first = 0;
     for (std::size_t at = 0; at + 1 < topology.shape.size(); ++at) {
-        Level level;
         group_nodes *= topology.shape[at];
-        level.group_nodes = group_nodes;
-        if (topology.routing == Routing::fixed) {
-            double const wanted = at == 0 ? topology.shape[0] * topology.taper : topology.shape[at];
-            level.switches = switches;
-            level.choices = std::max(1, static_cast<int>(std::lround(wanted)));
-            switches *= level.choices;
-        }
-        level.capacity = group_nodes * topology.taper / level.per_group();
-        level.first = first;
-        level.links = static_cast<LinkId>(nodes / group_nodes) * level.per_group();
-        first += 2 * level.links;
-        levels.push_back(level);
+        auto const groups = static_cast<LinkId>(topology.nodes() / group_nodes);
+        levels.push_back({group_nodes, first, groups, group_nodes * topology.taper});
+        first += 2 * groups;
     }
     return levels;
 }
@@ -41,7 +29,7 @@ FatTree::FatTree(Topology const& topology) : FatTree(topology, levels_of(topolog
 
 FatTree::FatTree(Topology const& topology, std::vector<Level> levels)
     : Interconnect(topology, levels.empty() ? 0 : levels.back().first + 2 * levels.back().links),
-      levels_(std::move(levels)), adaptive_(topology.routing == Routing::adaptive) {}
+      levels_(std::move(levels)) {}
 
 std::size_t FatTree::level_of(LinkId link) const {
     std::size_t level = levels_.size() - 1;
@@ -58,36 +46,23 @@ double FatTree::inner_capacity(LinkId link) const {
 std::string FatTree::inner_name(LinkId link) const {
     std::size_t const at = level_of(link);
     Level const& level = levels_[at];
-    LinkId const number = (link - level.first) % level.links;
-    return fmt::format("level {} group {} {} {}", at + 1, number / level.per_group(),
-                       link - level.first < level.links ? "up" : "down",
-                       adaptive_ ? "(all links)" : fmt::format("link {}", number % level.per_group()));
+    return fmt::format("level {} group {} {}", at + 1, (link - level.first) % level.links,
+                       link - level.first < level.links ? "up" : "down");
 }
 
-void FatTree::add_inner(int from, int to, std::vector<RouteLink>& route) const {
-    LinkId copy = 0;  // which of the equal switches of a group
-    int digits = to;
+void FatTree::add_inner(int from, int to, std::vector<LinkId>& route) const {
     for (Level const& level : levels_) {
         auto const group = static_cast<LinkId>(from / level.group_nodes);
         auto const target = static_cast<LinkId>(to / level.group_nodes);
         if (group == target) {
             return;
         }
-        copy = copy * static_cast<LinkId>(level.choices) + static_cast<LinkId>(digits % level.choices);
-        digits /= level.choices;
-        route.push_back({level.first + group * level.per_group() + copy, 1});
-        route.push_back({level.first + level.links + target * level.per_group() + copy, 1});
+        route.push_back(level.first + group);
+        route.push_back(level.first + level.links + target);
     }
-}
-
-int FatTree::representative_of(int node) const {
-    return adaptive_ ? 0 : node;
 }
 
 LinkId FatTree::inner_class(LinkId link) const {
-    if (!adaptive_) {
-        return link;
-    }
     Level const& level = levels_[level_of(link)];
     return link - level.first < level.links ? level.first : level.first + level.links;
 }
@@ -96,8 +71,7 @@ Dragonfly::Dragonfly(Topology const& topology)
     : Interconnect(topology,
                    std::int64_t{topology.shape[2]} * topology.shape[1] * (topology.shape[1] + topology.global_links)),
       router_nodes_(topology.shape[0]), routers_(topology.shape[1]), groups_(topology.shape[2]),
-      global_(topology.global_links), parallel_(groups_ > 1 ? routers_ * global_ / (groups_ - 1) : 0),
-      adaptive_(topology.routing == Routing::adaptive) {
+      global_(topology.global_links), parallel_(groups_ > 1 ? routers_ * global_ / (groups_ - 1) : 0) {
     if (groups_ > 1 && parallel_ == 0) {
         throw UsageError(fmt::format("topology '{}': a group has {} links to others, too few for {} groups",
                                      topology.text(), routers_ * global_, groups_));
@@ -122,7 +96,7 @@ std::string Dragonfly::inner_name(LinkId link) const {
     return fmt::format("group {} to group {}, port {}", group, (group + 1 + port % (groups_ - 1)) % groups_, port);
 }
 
-void Dragonfly::add_inner(int from, int to, std::vector<RouteLink>& route) const {
+void Dragonfly::add_inner(int from, int to, std::vector<LinkId>& route) const {
     int const group_nodes = router_nodes_ * routers_;
     int const group = from / group_nodes;
     int const target = to / group_nodes;
@@ -130,24 +104,20 @@ void Dragonfly::add_inner(int from, int to, std::vector<RouteLink>& route) const
     int const last = to % group_nodes / router_nodes_;
     if (group == target) {
         if (router != last) {
-            route.push_back({inside(group, router, last), 1});
+            route.push_back(inside(group, router, last));
         }
         return;
     }
     int const ahead = (target - group - 1 + groups_) % groups_;  // 0: the next group
-    int const chosen = to % group_nodes % parallel_;
-    double const share = adaptive_ ? 1.0 / parallel_ : 1;
-    for (int link = adaptive_ ? 0 : chosen; link < (adaptive_ ? parallel_ : chosen + 1); ++link) {
-        int const port = link * (groups_ - 1) + ahead;
-        int const end = link * (groups_ - 1) + groups_ - 2 - ahead;  // the port of the target that leads back
-        if (port / global_ != router) {
-            route.push_back({inside(group, router, port / global_), share});
-        }
-        route.push_back(
-            {static_cast<LinkId>(group) * per_group() + static_cast<LinkId>(routers_ * routers_ + port), share});
-        if (end / global_ != last) {
-            route.push_back({inside(target, end / global_, last), share});
-        }
+    int const link = to % group_nodes % parallel_;
+    int const port = link * (groups_ - 1) + ahead;
+    int const end = link * (groups_ - 1) + groups_ - 2 - ahead;  // the port of the target that leads back
+    if (port / global_ != router) {
+        route.push_back(inside(group, router, port / global_));
+    }
+    route.push_back(static_cast<LinkId>(group) * per_group() + static_cast<LinkId>(routers_ * routers_ + port));
+    if (end / global_ != last) {
+        route.push_back(inside(target, end / global_, last));
     }
 }
 
@@ -157,8 +127,7 @@ int HyperX::links_of_router(Topology const& topology) {
 
 HyperX::HyperX(Topology const& topology)
     : Interconnect(topology, std::int64_t{topology.nodes() / topology.shape[0]} * links_of_router(topology)),
-      router_nodes_(topology.shape[0]), per_router_(links_of_router(topology)), dimensions_(topology.shape.size() - 1),
-      adaptive_(topology.routing == Routing::adaptive) {
+      router_nodes_(topology.shape[0]), per_router_(links_of_router(topology)), dimensions_(topology.shape.size() - 1) {
     int stride = 1;
     int first = per_router_;
     for (std::size_t at = dimensions_.size(); at-- > 0;) {
@@ -189,21 +158,14 @@ std::string HyperX::inner_name(LinkId link) const {
     return fmt::format("router {} in dimension {} to coordinate {}", at.router, at.dimension, at.target);
 }
 
-void HyperX::add_inner(int from, int to, std::vector<RouteLink>& route) const {
+void HyperX::add_inner(int from, int to, std::vector<LinkId>& route) const {
     int const target = to / router_nodes_;
-    std::size_t const dimensions = dimensions_.size();
-    std::size_t const orders = adaptive_ ? dimensions : 1;
-    for (std::size_t order = 0; order < orders; ++order) {
-        int router = from / router_nodes_;
-        for (std::size_t turn = 0; turn < dimensions; ++turn) {
-            std::size_t const dimension = (2 * dimensions - 1 - order - turn) % dimensions;
-            int const wanted = coordinate(target, dimension);
-            int const apart = wanted - coordinate(router, dimension);
-            if (apart != 0) {
-                route.push_back({static_cast<LinkId>(router * per_router_ + dimensions_[dimension].first + wanted),
-                                 1.0 / static_cast<double>(orders)});
-                router += apart * dimensions_[dimension].stride;
-            }
+    int router = from / router_nodes_;
+    for (std::size_t dimension = dimensions_.size(); dimension-- > 0;) {
+        int const wanted = coordinate(target, dimension);
+        if (int const apart = wanted - coordinate(router, dimension); apart != 0) {
+            route.push_back(static_cast<LinkId>(router * per_router_ + dimensions_[dimension].first + wanted));
+            router += apart * dimensions_[dimension].stride;
         }
     }
 }

@@ -8,10 +8,9 @@
 
 namespace dlmb::predict {
 
-/// Fat tree, as an XGFT (Oehring et al. 1995): a switch of level 1 has shape[0] nodes, a group of level 2 has shape[1]
-/// such switches, and so on. Leaf switches have taper * shape[0] links upwards, all others as many as downwards. Fixed
-/// routes are those of D-mod-k (Zahavi 2012): the destination chooses the parent. With adaptive routes the links
-/// between a group and the level above share what passes evenly, which is one link of their joint capacity.
+/// Fat tree: a switch of level 1 has shape[0] nodes, a group of level 2 has shape[1] such switches, and so on. The
+/// links between a group and the level above share what passes evenly, as adaptive routing makes them, which is one
+/// link of their joint capacity: taper times what the nodes of the group inject.
 class FatTree : public Interconnect {
 public:
     explicit FatTree(Topology const& topology);
@@ -19,34 +18,29 @@ public:
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override;
     [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<RouteLink>& route) const override;
-    [[nodiscard]] int representative_of(int node) const override;
+    void add_inner(int from, int to, std::vector<LinkId>& route) const override;
+    [[nodiscard]] int representative_of(int /*node*/) const override { return 0; }
     [[nodiscard]] LinkId inner_class(LinkId link) const override;
 
 private:
     /// The links between the groups of a level and the next one; upwards first, then as many downwards.
     struct Level {
         int group_nodes = 1;
-        int choices = 1;   // parents of a switch
-        int switches = 1;  // of a group at this level
         LinkId first = 0;
         LinkId links = 0;  // in one direction
         double capacity = 1;
-        [[nodiscard]] LinkId per_group() const { return static_cast<LinkId>(switches * choices); }
     };
     static std::vector<Level> levels_of(Topology const& topology);
     FatTree(Topology const& topology, std::vector<Level> levels);
     [[nodiscard]] std::size_t level_of(LinkId link) const;
 
     std::vector<Level> levels_;
-    bool adaptive_;
 };
 
 /// Dragonfly (Kim et al. 2008): groups of routers that are all linked with each other; each router also has links to
 /// other groups. Port k of a group (k / global links of a router is its router) goes to the group 1 + k mod (groups -
 /// 1) further on. Ways: within the group to the router of a link to the target's group, over it, and on within that
-/// group. Of several links between two groups the destination chooses one; adaptive: all evenly. Every link has the
-/// bandwidth of a node.
+/// group. Of several links between two groups the destination chooses one. Every link has the bandwidth of a node.
 class Dragonfly : public Interconnect {
 public:
     explicit Dragonfly(Topology const& topology);
@@ -54,7 +48,7 @@ public:
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override;
     [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<RouteLink>& route) const override;
+    void add_inner(int from, int to, std::vector<LinkId>& route) const override;
     [[nodiscard]] int representative_of(int node) const override { return node % (router_nodes_ * routers_); }
     [[nodiscard]] LinkId inner_class(LinkId link) const override { return link % per_group(); }
 
@@ -70,7 +64,6 @@ private:
     int groups_;
     int global_;    // links of a router to other groups
     int parallel_;  // links between two groups
-    bool adaptive_;
 };
 
 /// HyperX (Ahn et al. 2009): routers in a grid; in each dimension all routers of a line are linked with each other.
@@ -82,7 +75,7 @@ public:
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override;
     [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<RouteLink>& route) const override;
+    void add_inner(int from, int to, std::vector<LinkId>& route) const override;
     [[nodiscard]] int representative_of(int node) const override { return node % router_nodes_; }
     [[nodiscard]] LinkId inner_class(LinkId link) const override;
 
@@ -106,7 +99,6 @@ private:
     int router_nodes_;
     int per_router_;
     std::vector<Dimension> dimensions_;
-    bool adaptive_;
 };
 
 }  // namespace dlmb::predict

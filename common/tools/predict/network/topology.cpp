@@ -69,9 +69,7 @@ void read_option(std::string_view text, std::string_view option, Topology& topol
     auto const equals = option.find('=');
     std::string_view const name = option.substr(0, equals);
     std::string_view const value = equals == std::string_view::npos ? "" : option.substr(equals + 1);
-    if (option == "adaptive") {
-        topology.routing = Routing::adaptive;
-    } else if (name == "taper" && topology.kind == TopologyKind::fat_tree) {
+    if (name == "taper" && topology.kind == TopologyKind::fat_tree) {
         auto const taper = parse_whole<double>(value);
         if (!taper || *taper <= 0 || *taper > 1) {
             refuse(text, "taper is no number above 0 and up to 1");
@@ -142,7 +140,7 @@ std::string Topology::text() const {
     for (Board const& board : removed) {
         text += fmt::format(",without={}/{}", board.column, board.row);
     }
-    return routing == Routing::adaptive ? text + ",adaptive" : text;
+    return text;
 }
 
 Topology parse_nodes(std::string_view nodes) {

@@ -92,27 +92,7 @@ TorusFold fold_of(Topology const& topology) {
 
 Torus::Torus(Topology const& topology)
     : Interconnect(topology, TorusSteps(topology.shape).links()), steps_(topology.shape),
-      adaptive_(topology.routing == Routing::adaptive),
-      wide_dimensions_(static_cast<int>(
-          std::count_if(topology.shape.begin(), topology.shape.end(), [](int extent) { return extent > 1; }))) {}
-
-std::vector<int> Torus::order(Placement placement) const {
-    std::vector<int> nodes = Interconnect::order(placement);
-    if (placement == Placement::blocked) {  // blocks of 2 x 2 (x 2 ...), in row-major order, and so inside of them
-        auto const key = [&](int node) {
-            std::vector<int> where;
-            for (int const inside : {0, 1}) {
-                for (std::size_t dimension = 0; dimension < steps_.shape().size(); ++dimension) {
-                    int const at = steps_.coordinate(node, dimension);
-                    where.push_back(inside == 0 ? at / 2 : at % 2);
-                }
-            }
-            return where;
-        };
-        std::sort(nodes.begin(), nodes.end(), [&](int a, int b) { return key(a) < key(b); });
-    }
-    return nodes;
-}
+      wide_dimensions_(wide_dimensions_of(topology.shape)) {}
 
 double Torus::inner_capacity(LinkId link) const {
     std::size_t const dimension = link / 2 % steps_.shape().size();
@@ -130,48 +110,17 @@ std::string Torus::inner_name(LinkId link) const {
                        link / 2 % dimensions);
 }
 
-void Torus::add_inner(int from, int to, std::vector<RouteLink>& route) const {
-    std::size_t const dimensions = steps_.shape().size();
-    if (!adaptive_) {
-        steps_.each(from, to, dimensions - 1, HalfRing::alternate, [&](LinkId link) { route.push_back({link, 1}); });
-        return;
-    }
-    // Of what goes half a ring, half goes up and half goes down.
-    double const share = 1.0 / static_cast<double>(dimensions);
-    for (std::size_t first = 0; first < dimensions; ++first) {
-        int node = from;
-        for (std::size_t turn = 0; turn < dimensions; ++turn) {
-            std::size_t const dimension = (first + dimensions - turn) % dimensions;
-            int const extent = steps_.shape()[dimension];
-            int const ahead = steps_.coordinate(to, dimension) - steps_.coordinate(node, dimension);
-            int stride = 1;
-            for (std::size_t at = dimension + 1; at < dimensions; ++at) {
-                stride *= steps_.shape()[at];
-            }
-            int const next = node + ahead * stride;
-            bool const both = 2 * std::abs(ahead) == extent;
-            steps_.each(node, next, dimension, HalfRing::upwards, [&](LinkId link) {
-                route.push_back({link, both ? share / 2 : share});
-            });
-            if (both) {  // the same links in the other direction, and the other half of the ring
-                for (int at = node, left = extent / 2; left > 0; --left) {
-                    route.push_back(
-                        {static_cast<LinkId>(2 * (static_cast<std::size_t>(at) * dimensions + dimension)), share / 2});
-                    at += steps_.coordinate(at, dimension) == 0 ? (extent - 1) * stride : -stride;
-                }
-            }
-            node = next;
-        }
-    }
+void Torus::add_inner(int from, int to, std::vector<LinkId>& route) const {
+    steps_.each(from, to, HalfRing::alternate, [&](LinkId link) { route.push_back(link); });
 }
 
 int Torus::representative_of(int node) const {
-    // Translations carry routes into routes; where half a ring alternates, only those by an even distance.
+    // Translations carry routes into routes; where half a ring is a way, which alternates, only those by an even
+    // distance.
     int found = 0;
     for (std::size_t dimension = 0; dimension < steps_.shape().size(); ++dimension) {
         int const extent = steps_.shape()[dimension];
-        bool const alternates = !adaptive_ && extent % 2 == 0;
-        found = found * extent + (alternates ? steps_.coordinate(node, dimension) % 2 : 0);
+        found = found * extent + (extent % 2 == 0 ? steps_.coordinate(node, dimension) % 2 : 0);
     }
     return found;
 }

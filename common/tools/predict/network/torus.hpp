@@ -26,14 +26,13 @@ public:
         return node / strides_[dimension] % shape_[dimension];
     }
 
-    /// Dimensions first, first - 1, ..., 0, last, ...; calls add(link) for each, and returns their number.
+    /// The last dimension first; calls add(link) for each, and returns their number.
     template <class Add>
-    int each(int from, int to, std::size_t first, HalfRing half_ring, Add&& add) const {
+    int each(int from, int to, HalfRing half_ring, Add&& add) const {
         int hops = 0;
         int node = from;
         std::size_t const dimensions = shape_.size();
-        for (std::size_t turn = 0; turn < dimensions; ++turn) {
-            std::size_t const dimension = (first + dimensions - turn) % dimensions;
+        for (std::size_t dimension = dimensions; dimension-- > 0;) {
             int const extent = shape_[dimension];
             int const stride = strides_[dimension];
             int at = coordinate(node, dimension);
@@ -74,18 +73,16 @@ struct TorusFold {
 class Torus : public Interconnect {
 public:
     explicit Torus(Topology const& topology);
-    [[nodiscard]] std::vector<int> order(Placement placement) const override;
 
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override;
     [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<RouteLink>& route) const override;
+    void add_inner(int from, int to, std::vector<LinkId>& route) const override;
     [[nodiscard]] int representative_of(int node) const override;
     [[nodiscard]] LinkId inner_class(LinkId link) const override;
 
 private:
     TorusSteps steps_;
-    bool adaptive_;
     int wide_dimensions_;  // of an extent above 1
 };
 

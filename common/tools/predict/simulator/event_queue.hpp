@@ -7,7 +7,7 @@
 // pop cost a few sequential accesses however many events there are.
 #pragma once
 
-#include "common/tools/predict/simulator/network.hpp"
+#include "common/tools/predict/picoseconds.hpp"
 
 #include <algorithm>
 #include <array>

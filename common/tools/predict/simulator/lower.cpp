@@ -84,7 +84,6 @@ public:
         }
     }
 
-    [[nodiscard]] std::span<Task const> tasks() const { return builder_.tasks(); }
     [[nodiscard]] Program finish() && { return std::move(builder_).finish(); }
 
 private:
@@ -370,17 +369,6 @@ Program lower(PlanSource const& plans, LoweringChoice const& choice, int period)
         lowering.add(plans.of(rank));
     }
     return std::move(lowering).finish();
-}
-
-void each_send(Plan const& plan, LoweringChoice const& choice, int ranks,
-               std::function<void(Rank, Bytes)> const& visit) {
-    Lowering lowering(choice, ranks, ranks);
-    lowering.add(plan);
-    for (Task const& task : lowering.tasks()) {
-        if (task.kind == TaskKind::send) {
-            visit(task.peer, task.amount);
-        }
-    }
 }
 
 int period_of(PlanSource const& plans, LoweringChoice const& choice, int domain) {

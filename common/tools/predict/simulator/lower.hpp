@@ -10,7 +10,6 @@
 #include "common/formats/plan/plan_source.hpp"
 #include "common/tools/predict/simulator/program.hpp"
 
-#include <functional>
 #include <map>
 #include <string>
 
@@ -29,10 +28,6 @@ struct LoweringChoice {
 /// The first `period` ranks stand for all (period_of); 0: each for itself. Asks for each of their plans once. Throws
 /// UsageError for an algorithm that does not exist or does not do the operation.
 [[nodiscard]] Program lower(PlanSource const& plans, LoweringChoice const& choice, int period = 0);
-
-/// The messages that one of so many ranks sends: to whom, and how many bytes.
-void each_send(Plan const& plan, LoweringChoice const& choice, int ranks,
-               std::function<void(Rank, Bytes)> const& visit);
 
 /// How many ranks stand for all; that of the plans where ranks differ. Of a ring, or of an exchange of equal blocks,
 /// the program of rank r + q is that of rank r with all peers moved on by q, where every domain of the machine begins

@@ -6,16 +6,18 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace dlmb::predict {
 namespace {
 
 constexpr Picoseconds longest_parameter = Picoseconds{1} << 50;     // 18 minutes
 constexpr FemtosecondsPerByte slowest_byte = Picoseconds{1} << 40;  // 1 ms
 
-bool same_domain(Rank from, Rank to, int ranks) {
-    auto const size = static_cast<unsigned>(ranks);
-    return ranks > 0 && static_cast<unsigned>(from) / size == static_cast<unsigned>(to) / size;
-}
+constexpr double picoseconds_per_us = 1e6;
+constexpr double femtoseconds_per_us = 1e9;
+constexpr double beyond_all_machines = 1e18;  // ps or fs; check() refuses what is so large
 
 void check_range(std::string_view what, std::int64_t value, std::int64_t most) {
     if (value < 0 || value > most) {
@@ -26,15 +28,8 @@ void check_range(std::string_view what, std::int64_t value, std::int64_t most) {
 }  // namespace
 
 Level Machine::level_of(Rank from, Rank to) const {
-    if (from == to) {
-        return Level::self;
-    }
-    if (ranks_per_node > 0 && same_domain(from, to, ranks_per_node)) {
-        return same_domain(from, to, ranks_per_numa)     ? Level::numa
-               : same_domain(from, to, ranks_per_socket) ? Level::socket
-                                                         : Level::node;
-    }
-    return same_domain(from, to, ranks_per_group) ? Level::group : Level::system;
+    int const each = std::max(1, ranks_per_node);
+    return from / each == to / each ? Level::node : Level::system;
 }
 
 LogGopsParameters const& Machine::parameters(Rank from, Rank to, Bytes bytes) const {
@@ -56,10 +51,8 @@ Machine with_buffers(Machine machine, Bytes buffer_bytes) {
     if (buffer_bytes >= machine.cached_bytes) {
         FemtosecondsPerByte const more = 2 * machine.memory_per_byte;
         machine.copy_per_byte += more;
-        for (std::size_t level = 0; level <= static_cast<std::size_t>(Level::node); ++level) {
-            for (SizeSegment& segment : machine.levels[level]) {
-                segment.parameters.overhead_per_byte += more;
-            }
+        for (SizeSegment& segment : machine.level(Level::node)) {
+            segment.parameters.overhead_per_byte += more;
         }
     }
     return machine;
@@ -84,14 +77,53 @@ void check(Machine const& machine) {
     check_range("time of a byte in memory (fs)", machine.memory_per_byte, slowest_byte);
     check_range("time of a call (ps)", machine.call, longest_parameter);
     check_range("processors of a node", machine.processors_per_node, longest_parameter);
-    int inner = 1;
-    for (int const ranks :
-         {machine.ranks_per_numa, machine.ranks_per_socket, machine.ranks_per_node, machine.ranks_per_group}) {
-        if (ranks != 0 && (ranks < 0 || ranks % inner != 0)) {
-            throw UsageError(fmt::format("machine: a domain of {} ranks cannot hold domains of {}", ranks, inner));
-        }
-        inner = ranks == 0 ? inner : ranks;
+    check_range("ranks of a node", machine.ranks_per_node, longest_parameter);
+}
+
+Machine machine_of(MachineModel const& model, MachineParameters const& parameters, int ranks_per_node) {
+    auto const us = [&parameters](Parameter parameter) {
+        return std::exp(parameters[static_cast<std::size_t>(parameter)]);
+    };
+    auto const ps = [](double microseconds) -> Picoseconds {
+        return std::llround(std::min(microseconds * picoseconds_per_us, beyond_all_machines));
+    };
+    auto const fs = [](double microseconds) -> FemtosecondsPerByte {
+        return std::llround(std::min(microseconds * femtoseconds_per_us, beyond_all_machines));
+    };
+    double const latency = us(Parameter::latency);
+    double const overhead = std::min(us(Parameter::message), latency / 2);
+    double const waiting =
+        model.processors > 0 ? std::max(0.0, static_cast<double>(ranks_per_node) / model.processors - 1) : 0;
+    double const handover = waiting * us(Parameter::handover);
+    // What was fitted is above 0, also where it rounds to 0: shared links need a bandwidth.
+    FemtosecondsPerByte const nic_byte = std::max<FemtosecondsPerByte>(fs(us(Parameter::byte)), 1);
+    // Inside a node the processor of the sender moves the bytes, over a network the NIC.
+    auto const parameters_up_to = [&](double bytes, bool inside) {
+        bool const eager = bytes <= model.limits.eager_bytes;
+        double const rendezvous = eager ? 0 : us(Parameter::rendezvous) + handover;
+        double const fetch = inside || bytes <= model.limits.inject_bytes ? 0 : us(Parameter::fetch);
+        double const hop = inside ? 0 : us(Parameter::hop);
+        return LogGopsParameters{ps(latency - 2 * overhead + hop + handover + rendezvous + fetch), ps(overhead),
+                                 ps(us(Parameter::message)), inside ? 0 : nic_byte,
+                                 fs((inside ? us(Parameter::inside) : 0) + (eager ? us(Parameter::eager) : 0))};
+    };
+    auto const [smaller, larger] = std::minmax(model.limits.inject_bytes, model.limits.eager_bytes);
+    Machine machine;
+    for (Level const level : {Level::node, Level::system}) {
+        bool const inside = level == Level::node;
+        machine.level(level) = {{static_cast<Bytes>(smaller), parameters_up_to(smaller, inside)},
+                                {static_cast<Bytes>(larger), parameters_up_to(larger, inside)},
+                                {.parameters = parameters_up_to(beyond_all_machines, inside)}};
     }
+    machine.ranks_per_node = ranks_per_node;
+    machine.processors_per_node = model.processors;
+    machine.eager_limit = static_cast<Bytes>(model.limits.eager_bytes);
+    machine.reduce_per_byte = fs(us(Parameter::reduce));
+    machine.copy_per_byte = fs(us(Parameter::copy));
+    machine.cached_bytes = static_cast<Bytes>(model.limits.cached_bytes);
+    machine.memory_per_byte = fs(us(Parameter::memory));
+    machine.call = ps(us(Parameter::call) + waiting * us(Parameter::turn));
+    return machine;
 }
 
 }  // namespace dlmb::predict

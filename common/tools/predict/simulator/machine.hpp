@@ -8,7 +8,8 @@
 #pragma once
 
 #include "common/base/units.hpp"
-#include "common/tools/predict/simulator/network.hpp"
+#include "common/tools/predict/machine_model.hpp"
+#include "common/tools/predict/picoseconds.hpp"
 
 #include <array>
 #include <string_view>
@@ -24,9 +25,9 @@ using FemtosecondsPerByte = std::int64_t;
     return bytes <= 1 ? 0 : (static_cast<std::int64_t>(bytes - 1) * each + femtoseconds / 2) / femtoseconds;
 }
 
-/// From nearest to farthest. Ranks are placed in blocks.
-enum class Level : std::uint8_t { self, numa, socket, node, group, system };
-inline constexpr std::array<std::string_view, 6> level_names{"self", "numa", "socket", "node", "group", "system"};
+/// Inside a node, or between nodes. Nodes have consecutive ranks.
+enum class Level : std::uint8_t { node, system };
+inline constexpr std::array<std::string_view, 2> level_names{"node", "system"};
 
 struct LogGopsParameters {
     Picoseconds latency = 0;                    // L
@@ -47,11 +48,7 @@ struct SizeSegment {
 struct Machine {
     /// By Level; segments by size, the last one for all that is larger.
     std::array<std::vector<SizeSegment>, level_names.size()> levels;
-    /// Ranks of a domain of a level; 0: the machine has no such domains. Each is a multiple of the one before.
-    int ranks_per_numa = 0;
-    int ranks_per_socket = 0;
-    int ranks_per_node = 0;
-    int ranks_per_group = 0;
+    int ranks_per_node = 0;       // 0: each rank has a node of its own
     int processors_per_node = 0;  // that its ranks take in turns, where they are more; 0: each has its own
     Bytes eager_limit = std::numeric_limits<Bytes>::max();  // S: a larger send ends when its receive does
     FemtosecondsPerByte reduce_per_byte = 0;                // gamma, per byte of the result
@@ -60,6 +57,7 @@ struct Machine {
     FemtosecondsPerByte memory_per_byte = 0;                 // more for each byte read or written in such buffers
     Picoseconds call = 0;  // of the processor, when a collective or an exchange begins and when a Recv has its message
 
+    [[nodiscard]] std::vector<SizeSegment>& level(Level level) { return levels[static_cast<std::size_t>(level)]; }
     [[nodiscard]] Level level_of(Rank from, Rank to) const;
     [[nodiscard]] LogGopsParameters const& parameters(Rank from, Rank to, Bytes bytes) const;
 };
@@ -71,7 +69,11 @@ struct Machine {
 /// each byte from memory and write it there. What ranks of another node get is the NIC's work.
 [[nodiscard]] Machine with_buffers(Machine machine, Bytes buffer_bytes);
 
-/// Throws UsageError where a parameter is negative, a level has no segment or domains do not nest.
+/// Throws UsageError where a parameter is negative or a level has no segment.
 void check(Machine const& machine);
+
+/// A fitted model, with its best parameters or those of one of its replicates; docs: common/tools/predict/README.md.
+/// The simulator has no factors of implementations, no temporary memory that is mapped anew and no links.
+[[nodiscard]] Machine machine_of(MachineModel const& model, MachineParameters const& parameters, int ranks_per_node);
 
 }  // namespace dlmb::predict

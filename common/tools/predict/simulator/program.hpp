@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/formats/plan/plan.hpp"
-#include "common/tools/predict/simulator/network.hpp"
+#include "common/tools/predict/picoseconds.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -111,8 +111,6 @@ public:
     /// `tag` of messages; the task waits for what require() says.
     TaskId add(Task const& task, std::uint32_t tag = 0);
     void require(TaskId task, TaskId earlier, bool at_start = false) { waits_.push_back({earlier, task, at_start}); }
-    /// Those of all ranks so far.
-    [[nodiscard]] std::span<Task const> tasks() const { return program_.tasks; }
     [[nodiscard]] TaskId next() const { return static_cast<TaskId>(program_.tasks.size()); }
 
     /// Throws UsageError that names the rank and the label of a message without an other end, or whose ends differ in

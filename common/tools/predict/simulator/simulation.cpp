@@ -61,7 +61,7 @@ struct Queue {
 
 class Simulator {
 public:
-    Simulator(Program& program, Machine const& machine, Network* network)
+    Simulator(Program& program, Machine const& machine, LinkNetwork* network)
         : program_(program), tasks_(program.tasks), machine_(machine), network_(network),
           cpus_(static_cast<std::size_t>(program.ranks()) * static_cast<std::size_t>(program.cpus)),
           busy_(static_cast<std::size_t>(program.ranks())),
@@ -266,7 +266,7 @@ private:
         return static_cast<std::uint32_t>(program_.representative_of(rank));
     }
     [[nodiscard]] bool by_network(Rank from, Rank to) const {
-        return network_ != nullptr && machine_.level_of(from, to) >= Level::group;
+        return network_ != nullptr && machine_.level_of(from, to) == Level::system;
     }
 
     void queue_send(TaskId task, std::uint32_t rank, Picoseconds now) {
@@ -421,7 +421,7 @@ private:
     Program& program_;
     std::vector<Task>& tasks_;
     Machine const& machine_;
-    Network* network_;
+    LinkNetwork* network_;
     std::vector<Cpu> cpus_;
     std::vector<Picoseconds> busy_;       // by rank
     std::vector<std::size_t> first_cpu_;  // of a rank
@@ -460,7 +460,7 @@ void check_durations(Program const& program, Machine const& machine) {
 
 }  // namespace
 
-Simulation simulate(Program program, Machine const& machine, Network* network) {
+Simulation simulate(Program program, Machine const& machine, LinkNetwork* network) {
     check(machine);
     Machine const used = with_buffers(machine, program.buffer_bytes);
     check_durations(program, used);

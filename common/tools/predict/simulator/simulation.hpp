@@ -16,8 +16,8 @@
 // With a network, (s-1) G of messages between nodes is the time of a flow instead, and tx and rx are busy for g only.
 #pragma once
 
+#include "common/tools/predict/network/link_network.hpp"
 #include "common/tools/predict/simulator/machine.hpp"
-#include "common/tools/predict/simulator/network.hpp"
 #include "common/tools/predict/simulator/program.hpp"
 
 #include <string>
@@ -68,6 +68,6 @@ struct Simulation {
 
 /// Throws UsageError for a machine that check() refuses, for times beyond 53 days, and for tasks that wait for each
 /// other, naming rank and label.
-[[nodiscard]] Simulation simulate(Program program, Machine const& machine, Network* network = nullptr);
+[[nodiscard]] Simulation simulate(Program program, Machine const& machine, LinkNetwork* network = nullptr);
 
 }  // namespace dlmb::predict

@@ -1,23 +1,23 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_predict guidelines as a person or a script runs it.
-
-usage: guidelines_program_test.py DLMB_PREDICT
-"""
+"""dlmb_guidelines: its rules, and the command as a person or a script runs it."""
 
 from __future__ import annotations
 
 import copy
 import json
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
-PROGRAM = Path(sys.argv[1])
-EXAMPLES = Path(__file__).resolve().parents[3] / "results-schema" / "examples" / "results.jsonl"
+from dlmb_launch.guidelines.measured import over
+from dlmb_launch.guidelines.rules import COLLECTIVES, Calls, TimeRange, check
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "launch" / "dlmb_guidelines"
+EXAMPLES = ROOT / "results-schema" / "examples" / "results.jsonl"
 LAUNCH, CELL = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()[:2]]
 HEADER = "system,nodes,collective,algorithm,bytes,median_us,p10_us,p90_us"
 
@@ -29,6 +29,64 @@ def cell(operation: str, size: int, us: float, **changes: Any) -> dict[str, Any]
     return line | {"cell_id": f"{operation}/{size}"} | changes
 
 
+def calls(*measured: tuple[str, int, float], setting: str = "one") -> Calls:
+    made: Calls = {setting: {}}
+    for collective, size, us in measured:
+        made[setting].setdefault(collective, {})[size] = TimeRange(us, 0.95 * us, 1.05 * us)
+    return made
+
+
+def found(*measured: tuple[str, int, float], least_excess: float = 0) -> list[str]:
+    return [violation.guideline for violation in check(calls(*measured), least_excess)[1]]
+
+
+class Rules(unittest.TestCase):
+    def test_they_hold_where_each_call_is_as_fast_as_its_mock(self) -> None:
+        checks, violations = check(calls(*((collective, size, 10 + 0.001 * size) for collective in sorted(COLLECTIVES) for size in (1024, 2048, 4096))), 0)
+        self.assertEqual(violations, [])
+        # Of 8 collectives and 3 sizes: 14 patterns at each, 2 with a larger size, 2 with a smaller one that divides it.
+        self.assertEqual(checks, 3 * 14 + 8 * 2 + 8 * 2)
+
+    def test_each_combination_that_is_faster_is_named(self) -> None:
+        self.assertEqual(found(("allreduce", 64, 30), ("reduce", 64, 10), ("bcast", 64, 10)), ["allreduce <= reduce + bcast"])
+        self.assertEqual(found(("allreduce", 64, 30), ("reduce_scatter", 64, 10), ("allgather", 64, 10)), ["allreduce <= reduce_scatter + allgather"])
+        self.assertEqual(found(("bcast", 64, 30), ("scatter", 64, 10), ("allgather", 64, 10)), ["bcast <= scatter + allgather"])
+        self.assertEqual(found(("reduce", 64, 30), ("allreduce", 64, 10)), ["reduce <= allreduce"])
+
+    def test_a_larger_vector_and_a_split_one_are_not_faster(self) -> None:
+        self.assertEqual(found(("alltoall", 64, 30), ("alltoall", 100, 10)), ["alltoall: a larger vector is not faster"])
+        # 4 * 5 us < 30 us; 96 is no multiple of 64.
+        self.assertEqual(found(("alltoall", 16, 5), ("alltoall", 64, 30), ("alltoall", 96, 60)), ["alltoall: a split vector is not faster"] * 2)
+        self.assertEqual(found(("alltoall", 64, 5), ("alltoall", 96, 60)), [])
+
+    def test_a_mock_may_be_larger_but_not_twice(self) -> None:
+        (near,) = check(calls(("reduce", 64, 30), ("allreduce", 96, 10)), 0)[1]
+        self.assertEqual(near.mock_bytes, 96)
+        for size in (128, 32):  # a smaller vector says nothing
+            self.assertEqual(check(calls(("reduce", 64, 30), ("allreduce", size, 10)), 0), (0, []))
+
+    def test_none_is_broken_while_intervals_overlap_or_the_excess_is_small(self) -> None:
+        self.assertEqual(found(("reduce", 64, 10.9), ("allreduce", 64, 10)), [], "10.355 against up to 10.5")
+        self.assertNotEqual(found(("reduce", 64, 11.2), ("allreduce", 64, 10)), [])
+        self.assertEqual(found(("reduce", 64, 11.2), ("allreduce", 64, 10), least_excess=0.05), [])
+
+    def test_calls_are_compared_within_one_setting(self) -> None:
+        self.assertEqual(check(calls(("reduce", 64, 30), setting="ring") | calls(("allreduce", 64, 10), setting="tree"), 0), (0, []))
+
+    def test_sure_violations_come_first_and_the_largest_of_them_before(self) -> None:
+        unsure = calls(("gather", 64, 900), ("allgather", 64, 10), setting="other")
+        unsure["other"]["gather"][64] = TimeRange(900, 900, 900, False)
+        violations = check(unsure | calls(("reduce", 64, 30), ("allreduce", 64, 10), ("scatter", 64, 90), ("bcast", 64, 5)), 0)[1]
+        self.assertEqual((violations[0].guideline, violations[-1].guideline), ("scatter <= bcast", "gather <= allgather"))
+        self.assertAlmostEqual(violations[0].excess, 17)
+        self.assertAlmostEqual(violations[0].excess_low, 0.95 * 90 / (1.05 * 5) - 1)
+
+    def test_many_launches_have_the_interval_of_their_median(self) -> None:
+        for launches, ranks in ((6, (1, 6)), (9, (2, 8)), (20, (6, 15))):  # Conover: Practical Nonparametric Statistics
+            us = over([TimeRange(time, 0, 99) for time in range(1, launches + 1)])
+            self.assertEqual((us.low, us.high), ranks)
+
+
 class Guidelines(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -36,7 +94,7 @@ class Guidelines(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def ask(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([str(PROGRAM), "guidelines", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=60)
+        return subprocess.run([str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, check=False, timeout=60)
 
     def results(self, *cells: dict[str, Any], name: str = "results.jsonl", launches: int = 1) -> Path:
         lines = []
@@ -108,4 +166,4 @@ class Guidelines(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main()

@@ -1,0 +1,140 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measured collectives of result files, and of tables with the columns of the data of PICO."""
+
+from __future__ import annotations
+
+import collections
+import csv
+import hashlib
+import json
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+from dlmb_launch.guidelines.rules import COLLECTIVES, Calls, TimeRange
+from dlmb_results.inputs import read_document
+from dlmb_results.lines import ResultError, read_lines, result_files
+
+NAMES = {"broadcast": "bcast", "reduce_scatter_block": "reduce_scatter", "reduce_scatter": ""}  # that with counts is another call
+PER_RANK = {"allgather", "gather", "scatter", "alltoall"}  # whose --message-size counts: patterns/collective/README.md
+NEEDED = ("system", "nodes", "collective", "algorithm", "bytes", "median_us")
+NO_CONDITIONS = {"collective", "bytes", "median_us", "p10_us", "p90_us", "iterations", "campaign", "test"}
+ENOUGH_LAUNCHES = 6
+
+
+class Measured:
+    def __init__(self) -> None:
+        self.used = 0
+        self.left_out = 0  # not of one of the collectives, or not measured well
+        self.remarks: list[str] = []
+        self.launches: dict[tuple[str, str, int], list[TimeRange]] = collections.defaultdict(list)
+
+    def read(self, path: Path) -> None:
+        if path.is_dir() or is_json(path):
+            for file in result_files(path):
+                self.read_results(file)
+        else:
+            self.read_table(path)
+
+    def calls(self) -> Calls:
+        calls: Calls = {}
+        for (setting, collective, size), launches in sorted(self.launches.items()):
+            calls.setdefault(setting, {}).setdefault(collective, {})[size] = over(launches)
+        return calls
+
+    def read_results(self, path: Path) -> None:
+        launches: dict[str, dict[str, Any]] = {}
+        for number, line in read_lines(path, self.remarks):
+            try:
+                if line["kind"] == "launch":
+                    launches[line["launch_id"]] = line
+                elif line["kind"] == "cell":
+                    self.add_cell(line, launches[line["launch_id"]])
+            except (KeyError, TypeError, ValueError) as error:
+                raise ResultError(f"{path}:{number}: not as results-schema/ says: {type(error).__name__} {error}") from error
+
+    def add_cell(self, cell: dict[str, Any], launch: dict[str, Any]) -> None:
+        parameters = cell["parameters"]
+        operation = str(parameters.get("operation", ""))
+        collective = NAMES.get(operation, operation)
+        if cell["pattern"] != "collective" or collective not in COLLECTIVES or not is_sound(cell, launch):
+            self.left_out += 1
+            return
+        world, time = cell["world"], cell["time_ns"]
+        size = int(parameters["message-size"]) * (world["ranks"] if collective in PER_RANK else 1)
+        known = time["median_low"] is not None and time["median_high"] is not None
+        low, high = (time["median_low"], time["median_high"]) if known else (time["median"], time["median"])
+        self.keep(setting_of(cell, launch), collective, size, TimeRange(time["median"] / 1000, low / 1000, high / 1000, known))
+
+    def read_table(self, path: Path) -> None:
+        try:
+            rows = csv.DictReader(read_document(path).decode("utf-8-sig").splitlines(), strict=True)
+            if missing := [name for name in NEEDED if name not in (rows.fieldnames or ())]:
+                raise ResultError(f"{path}: no result file, and no table with the column {missing[0]}")
+            for row in rows:
+                if None in row or None in row.values():
+                    raise ValueError("another number of cells than columns")
+                if row["collective"] in COLLECTIVES:
+                    setting = " ".join(f"{name}={value}" for name, value in row.items() if name not in NO_CONDITIONS)
+                    self.keep(setting, row["collective"], int(row["bytes"]), range_of(row))
+                else:
+                    self.left_out += 1
+        except OSError as error:
+            raise ResultError(f"{path}: {error.strerror}") from error
+        except (ValueError, csv.Error) as error:
+            raise ResultError(f"{path}: {error}") from error
+
+    def keep(self, setting: str, collective: str, size: int, us: TimeRange) -> None:
+        self.used += 1
+        self.launches[setting, collective, size].append(us)
+
+
+def is_json(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(4096).lstrip().startswith(b"{")
+    except OSError as error:
+        raise ResultError(f"{path}: {error.strerror}") from error
+
+
+def is_sound(cell: dict[str, Any], launch: dict[str, Any]) -> bool:
+    weak = cell.get("below_floor") or cell.get("throttled") or cell.get("shared_gpu") or launch["test_double"]
+    return cell["status"] == "ok" and 0 < cell["time_ns"]["median"] < math.inf and not weak and cell["validation"]["verdict"] != "failed"
+
+
+def setting_of(cell: dict[str, Any], launch: dict[str, Any]) -> str:
+    """Everything but the operation and its size. A backend's own choice is called default for every operation, because it is another
+    method for some."""
+    others = {name: value for name, value in cell["parameters"].items() if name not in ("operation", "message-size")}
+    others |= {"cache": cell["cache"]["mode"], "fill": cell["fill"]}
+    digest = hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()[:8]
+    world = cell["world"]
+    method = "default" if cell["is_default"] else cell["method"]
+    return (f"{cell['backend']} {method}, {cell['memory']} memory, {world['ranks']} ranks, {world['ranks_per_node']} per node, {cell['mode']}, "
+            f"environment {launch['environment']['env_key']}, parameters {digest}")
+
+
+def range_of(row: dict[str, str]) -> TimeRange:
+    """p10_us to p90_us, which is wider than an interval of the median."""
+    time = float(row["median_us"])
+    if not 0 < time < math.inf:
+        raise ValueError(f"median_us '{row['median_us']}' is no time")
+    try:
+        low, high = float(row.get("p10_us", "")), float(row.get("p90_us", ""))
+    except ValueError:
+        low = high = math.nan
+    return TimeRange(time, low, high) if 0 < low <= time <= high < math.inf else TimeRange(time, time, time, False)
+
+
+def over(launches: list[TimeRange]) -> TimeRange:
+    """The 95 % interval of the median over enough launches, below that the hull of their own intervals."""
+    times = sorted(each.time for each in launches)
+    known = all(each.known for each in launches)
+    if len(times) < ENOUGH_LAUNCHES:
+        return TimeRange(statistics.median(times), min(each.low for each in launches), max(each.high for each in launches), known)
+    outside, rank = 0.0, 0  # of the binomial distribution, on one side
+    while (outside := outside + math.comb(len(times), rank) / 2 ** len(times)) <= 0.025:
+        rank += 1
+    return TimeRange(statistics.median(times), times[rank - 1], times[-rank])
