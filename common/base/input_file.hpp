@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // How programs read files that users name. A device or a FIFO may have no end, so each read has a limit;
-// docs/running.md names them. results-schema/dlmb_results/inputs.py has the same.
+// docs/running.md names them. results-schema/dlmb_results/files.py has the same.
 #pragma once
 
 #include "common/base/units.hpp"

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How programs write files, standard output and standard error. results-schema/dlmb_results/output.py does it the same
+// How programs write files, standard output and standard error. results-schema/dlmb_results/files.py does it the same
 // way.
 #pragma once
 

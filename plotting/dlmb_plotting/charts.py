@@ -121,10 +121,6 @@ def evenly(items: list, count: int) -> list:
     return [items[index * (len(items) - 1) // max(1, count - 1)] for index in range(count)]
 
 
-def plural(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
 def left_out(shown: int, all_of_them: int, what: str) -> str:
     if shown == all_of_them:
         return ""

@@ -11,16 +11,15 @@ import re
 import sys
 from pathlib import Path
 
-from dlmb_results import program
-from dlmb_results.arguments import Parser, unknown_name
-from dlmb_results.lines import ResultError
-from dlmb_results.output import is_standard_output, write_output
-
 from dlmb_plotting.charts import Limits
 from dlmb_plotting.inputs import Inputs, read_inputs
 from dlmb_plotting.plots import MAKERS, plots
-from dlmb_plotting.simulation import Machine
+from dlmb_plotting.plots.plans import Machine
 from dlmb_plotting.style import palettes as palettes_of
+from dlmb_results import program
+from dlmb_results.arguments import Parser, unknown_name
+from dlmb_results.files import is_standard_output, write_output
+from dlmb_results.lines import ResultError
 
 PICTURE_FORMATS = ("png", "svg", "pdf")
 IN_A_PICTURE = Limits(charts=12)
@@ -50,7 +49,7 @@ def number(text: str, least: float, most: float) -> float:
 
 def parser() -> Parser:
     names = "\n".join(f"  {name:<10} {purpose}" for name, (purpose, _) in MAKERS.items())
-    made = Parser(ResultError, prog="dlmb_plot", formatter_class=argparse.RawDescriptionHelpFormatter, usage="%(prog)s [PLOT] FILE... [-o OUTPUT]",
+    made = Parser(prog="dlmb_plot", formatter_class=argparse.RawDescriptionHelpFormatter, usage="%(prog)s [PLOT] FILE... [-o OUTPUT]",
                   description=f"Draws what DLMB wrote.\n\nPLOT is one of\n{names}\n  {REPORT:<10} one HTML file with all of them\n"
                               f"  {ALL:<10} every picture that the files have something for (the default)")
     made.add_argument("files", nargs="+", type=Path, metavar="FILE", help=FILES)
@@ -122,10 +121,10 @@ def run(arguments: list[str] | None) -> int:
     try:
         return draw(plot, options)
     except ModuleNotFoundError as error:
-        hint = "Debian package python3-matplotlib, or 'pip install matplotlib'"
+        hint = f"Debian package python3-{error.name}, or 'pip install {error.name}'"
         say("error", f"{error.name} is not installed for {sys.executable}: {hint}")
         return program.UNAVAILABLE
 
 
 def main(arguments: list[str] | None = None) -> int:
-    return program.run("dlmb_plot", lambda: run(arguments), {ResultError: program.USAGE})
+    return program.run("dlmb_plot", lambda: run(arguments))

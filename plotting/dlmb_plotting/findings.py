@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What was found, in sentences: which method is fastest, by how much, where, and how sure that is.
 
-Two methods are compared by the ratio of their times in the same launch, where they took turns. With two launches or more that both
-ran in, the interval is Student's over the logarithms of these ratios. With one it is that of two medians (Zou and Donner, Statistics in
-Medicine 27, 2008): it says what the samples of this launch allow, not what another launch would give.
+Two methods are compared by the ratio of their times in the same launch, where they took turns (dlmb_statistics/student.py).
 """
 
 from __future__ import annotations
@@ -14,22 +12,21 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any, NamedTuple
 
 from dlmb_plotting import style
-from dlmb_plotting.charts import plural
-from dlmb_plotting.groups import Group, grouped, setting, short_names
 from dlmb_plotting.inputs import Inputs, refusing
 from dlmb_plotting.plots.curves import SIZE_PARAMETERS, per_rank
-from dlmb_plotting.plots.tuning import choice, condition
-from dlmb_plotting.results import LEAST_SAMPLES, Cell, Results
+from dlmb_plotting.plots.documents import choice, condition
+from dlmb_plotting.results import Cell, Group, Results, grouped, setting, short_names
+from dlmb_results.cells import LEAST_SAMPLES
+from dlmb_results.names import plural
+from dlmb_statistics.robust import Ratio, geometric_mean
+from dlmb_statistics.student import Median, of_independent, of_two_medians, over_launches
 
 MOST_LINES = 10  # of a pattern
 MOST_RANGES = 4  # of sizes in a line
-# 97.5 % quantile of Student's distribution for 1, 2, ... degrees of freedom, and beyond
-STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09)
-STUDENT_BEYOND = 2.08
 
 
 @dataclass
@@ -37,22 +34,6 @@ class Finding:
     title: str
     summary: str
     lines: list[tuple[str, str]] = field(default_factory=list)  # where, and what was found there
-
-
-class Ratio(NamedTuple):
-    """Of times, with its 95 % interval; 0 to infinity where nobody knows it."""
-
-    value: float
-    low: float
-    high: float
-    launches: int
-
-    @property
-    def known(self) -> bool:
-        return self.low > 0
-
-    def __str__(self) -> str:
-        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})" if self.known else f"{self.value:.3g}"
 
 
 class Contest(NamedTuple):
@@ -71,22 +52,6 @@ class Contest(NamedTuple):
         return self.cells[0].method_name
 
 
-def over_launches(logarithms: Sequence[float]) -> Ratio:
-    degrees = len(logarithms) - 1
-    quantile = STUDENT[degrees - 1] if degrees <= len(STUDENT) else STUDENT_BEYOND
-    middle, half = mean(logarithms), quantile * stdev(logarithms) / math.sqrt(len(logarithms))
-    return Ratio(math.exp(middle), math.exp(middle - half), math.exp(middle + half), len(logarithms))
-
-
-def of_two_medians(slow: Cell, fast: Cell) -> Ratio:
-    middle = math.log(slow.median_ns / fast.median_ns)
-    if not (slow.interval and fast.interval and slow.low_ns > 0 and fast.low_ns > 0):
-        return Ratio(math.exp(middle), 0.0, math.inf, 1)
-    below = math.hypot(math.log(slow.median_ns / slow.low_ns), math.log(fast.high_ns / fast.median_ns))
-    above = math.hypot(math.log(slow.high_ns / slow.median_ns), math.log(fast.median_ns / fast.low_ns))
-    return Ratio(math.exp(middle), math.exp(middle - below), math.exp(middle + above), 1)
-
-
 class Judge:
     def __init__(self, results: Results) -> None:
         self.visits = {identifier: dict(visits) for identifier, visits in results.visits.items()}
@@ -98,11 +63,11 @@ class Judge:
 
     def ratio(self, slow: Cell, fast: Cell) -> Ratio:
         of_launch = list(self.logarithms(slow, fast).values())
-        return over_launches(of_launch) if len(of_launch) > 1 else of_two_medians(slow, fast)
+        return over_launches(of_launch) if len(of_launch) > 1 else of_two_medians(median_of(slow), median_of(fast))
 
     def time_ns(self, cell: Cell) -> float:
         """Geometric mean over launches."""
-        return math.exp(mean(math.log(time) for time in self.visits[cell.id].values()))
+        return geometric_mean(self.visits[cell.id].values())
 
     def contests(self, cells: list[Cell]) -> list[Contest]:
         settings: dict[object, list[Cell]] = {}
@@ -124,12 +89,11 @@ class Judge:
         launches = set.intersection(*map(set, by_launch))
         if len(launches) > 1:
             return over_launches([mean(each[launch] for each in by_launch) for launch in launches])
-        ratios = [self.ratio(slow, fast) for slow, fast in pairs]
-        middle = mean(math.log(each.value) for each in ratios)
-        if not all(ratio.known for ratio in ratios):
-            return Ratio(math.exp(middle), 0.0, math.inf, 1)
-        below, above = (math.hypot(*(math.log(getattr(each, end) / each.value) for each in ratios)) / len(ratios) for end in ("low", "high"))
-        return Ratio(math.exp(middle), math.exp(middle - below), math.exp(middle + above), 1)
+        return of_independent(self.ratio(slow, fast) for slow, fast in pairs)
+
+
+def median_of(cell: Cell) -> Median:
+    return Median(cell.median_ns, (cell.low_ns, cell.high_ns) if cell.interval else None)
 
 
 def findings(inputs: Inputs) -> list[Finding]:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which of the given files is what: result lines, plans, tuning tables, comparisons.
 
-The classes at the top are the fields of documents that plots look at; results-schema/README.md says what they are.
+The classes at the top are the fields of documents that plots look at; results-schema/README.md says what they are. Tuning tables are checked
+by their own reader.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, TypedDict, Union
 
-from dlmb_results.fields import Signed, checker, load_json
-from dlmb_results.lines import ResultError
-
+import dlmb_tuning
 from dlmb_plotting.results import Results, read
-from dlmb_results.inputs import read_document
+from dlmb_results.fields import Signed, checker
+from dlmb_results.files import read_json
+from dlmb_results.lines import ResultError
+from dlmb_results.program import UsageError
 
 
 class Block(TypedDict):
@@ -58,57 +60,6 @@ class PlanDocument(TypedDict):
     plans: list[Plan]
 
 
-class Sizes(TypedDict, total=False):
-    basis: Optional[str]
-    min: Optional[int]
-    max: Optional[int]
-
-
-class When(TypedDict, total=False):
-    operation: str
-    bytes: Optional[Sizes]
-
-
-class Algorithm(TypedDict, total=False):
-    name: Optional[str]
-
-
-class ChoiceAlways(TypedDict):
-    backend: str
-
-
-class Choice(ChoiceAlways, total=False):
-    method: Optional[str]
-    algorithm: Optional[Algorithm]
-
-
-class Evidence(TypedDict, total=False):
-    gain: Optional[Signed]
-    ci: Optional[list[Signed]]
-
-
-class RuleAlways(TypedDict):
-    id: str
-    scope: str
-    when: When
-    choose: Choice
-    status: str
-
-
-class Rule(RuleAlways, total=False):
-    evidence: Optional[Evidence]
-
-
-class System(TypedDict, total=False):
-    cpu: Optional[str]
-    gpu: Optional[str]
-
-
-class TableDocument(TypedDict):
-    system: System
-    rules: list[Rule]
-
-
 class Metric(TypedDict):
     name: str
     unit: str
@@ -142,7 +93,16 @@ class ComparisonDocument(TypedDict):
     patterns: list[ComparedPattern]
 
 
-CHECKS = {"dlmb.plan": checker(PlanDocument), "dlmb.tuning-table": checker(TableDocument), "dlmb.comparison": checker(ComparisonDocument)}
+def table_fault(document: Any) -> str:
+    """What the reader of tables refuses (dlmb_tuning), for plots as for programs; empty: nothing."""
+    try:
+        dlmb_tuning.table_from(document)
+        return ""
+    except dlmb_tuning.TableError as error:
+        return str(error)
+
+
+CHECKS = {"dlmb.plan": checker(PlanDocument), "dlmb.tuning-table": table_fault, "dlmb.comparison": checker(ComparisonDocument)}
 DOCUMENTS = {"dlmb.plan": "plans", "dlmb.tuning-table": "tables", "dlmb.comparison": "comparisons"}
 MAJOR = "1"
 
@@ -174,7 +134,7 @@ def read_inputs(paths: list[Path]) -> Inputs:
             if path.suffix == ".json":
                 try:
                     document = read_json(path)
-                except ResultError as error:
+                except UsageError as error:
                     if not given.is_dir():
                         raise
                     remarks.append(f"{error}; it is passed over")
@@ -185,15 +145,6 @@ def read_inputs(paths: list[Path]) -> Inputs:
     inputs.results = read(lines)
     inputs.results.remarks += remarks
     return inputs
-
-
-def read_json(path: Path) -> Any:
-    try:
-        return load_json(read_document(path))
-    except OSError as error:
-        raise ResultError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ResultError(f"{path}: not JSON: {error}") from error
 
 
 def take_document(path: Path, document: Any, inputs: Inputs, found: bool) -> None:

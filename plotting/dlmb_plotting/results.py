@@ -1,98 +1,21 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cells of result files as plots need them: each once, without what no plot shows (a file may hold 100,000).
-
-The classes at the top are the fields of a cell's line that plots look at; results-schema/README.md says what they are.
-"""
+"""The cells of result files as plots need them: each once, without what no plot shows (a file may hold 100,000); which stand side by side,
+because they are the same traffic on the same ranks by different methods; and short names of cells."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Optional, TypedDict, Union
+from typing import Any, NamedTuple
 
-from dlmb_results.converted import statistic_of, suite_of
-from dlmb_results.lines import ResultError, each_kind_once, read_lines, warnings_of
-from dlmb_results.parallel import read_in_processes
-
-
-
-class World(TypedDict):
-    ranks: int
-    ranks_per_node: int
-
-
-class Cache(TypedDict):
-    mode: str
-
-
-class Traffic(TypedDict):
-    payload_bytes: int
-    imbalance_send: float
-    imbalance_recv: float
-
-
-class TimeAlways(TypedDict):
-    median: float
-    median_low: Optional[float]
-    median_high: Optional[float]
-
-
-class Time(TimeAlways, total=False):
-    samples: int
-
-
-class Phase(TypedDict, total=False):
-    median: float  # if ok
-
-
-class Bandwidth(TypedDict):
-    busbw_GBps: Optional[float]
-
-
-class Validation(TypedDict):
-    verdict: str
-
-
-class CellFields(TypedDict):
-    kind: str
-    launch_id: str
-    cell_id: str
-    pattern: str
-    preset: str
-    parameters: dict[str, Union[str, int, float]]
-    backend: str
-    method: str
-    memory: str
-    mode: str
-    seed: int
-    draws: int
-    cache: Cache
-    fill: str
-    world: World
-    status: str
-    reason: str
-    traffic: Traffic
-    time_ns: Optional[Time]
-    phases: dict[str, Phase]
-    bandwidth: Optional[Bandwidth]
-    below_floor: Optional[bool]
-    flags: list[str]
-    validation: Validation
-    shared_gpu: bool
-
-
-class Means(TypedDict):
-    mean: float
-
-
-class CellLine(CellFields, total=False):
-    throttled: bool
-    rank_means_ns: Means
-
-
-LEAST_SAMPLES = 6  # for a 95 % interval of their median
+from dlmb_results.cells import (
+    LEAST_SAMPLES, Launch, Line, bus_bandwidth, contradictions, each_kind_once, interval_of, is_throttled, launch_of, mean_of,
+    statistic_of, suite_of,
+)
+from dlmb_results.lines import read_cells, read_in_processes
+from dlmb_results.names import WINDOWED
 
 # What makes the time of a cell that ran less than it could be.
 DOUBTS = {
@@ -142,6 +65,7 @@ class Cell(NamedTuple):
     suite: str  # of the other program whose result dlmb_convert read; empty: DLMB's own
     statistic: str  # what median_ns is: of a converted cell it may be a mean; empty: the cell has no time
     mean_ns: float = 0.0  # over calls and ranks, as the definitions osu and nccl have it; zero: of another definition
+    statistics: Mapping[str, float] = {}  # of the pattern, and what other cells tell of it
 
     @property
     def ok(self) -> bool:
@@ -161,21 +85,6 @@ class Cell(NamedTuple):
         """Backend and method, and of a converted cell whose number it is."""
         whose = " ".join(filter(None, (self.suite, self.statistic)))
         return f"{self.backend} {self.method} ({whose})" if self.suite else f"{self.backend} {self.method}"
-
-
-@dataclass(frozen=True)
-class Launch:
-    id: str
-    campaign: str
-    time: str  # UTC, ISO 8601
-    world: dict[str, Any]
-    environment: dict[str, Any]
-    test_double: bool
-    warnings: list[str]
-
-    @property
-    def revision(self) -> str:
-        return self.environment["informational"].get("git_revision", "")
 
 
 @dataclass
@@ -214,20 +123,12 @@ class Reader:
         self.shared = Shared()  # equal parameters and texts of many cells are kept once
 
     def read(self, path: Path) -> None:
-        for number, line in read_lines(path, self.results.remarks, CellLine):
-            try:
-                if line["kind"] == "launch":
-                    self.launch(line)
-                elif line["kind"] == "cell":
-                    self.cell(line)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise ResultError(f"{path}:{number}: not as results-schema/ says: {type(error).__name__} {error}") from error
+        read_cells(path, self.results.remarks, self.launch, self.cell)
 
-    def launch(self, line: dict[str, Any]) -> None:
-        self.results.launches[line["launch_id"]] = Launch(
-            line["launch_id"], line["campaign_id"], line["time"], line["world"], line["environment"], line["test_double"], warnings_of(line))
+    def launch(self, line: Line) -> None:
+        self.results.launches[line["launch_id"]] = launch_of(line)
 
-    def cell(self, line: dict[str, Any]) -> None:
+    def cell(self, line: Line) -> None:
         """A cell that was measured again, in a resumed or later launch, counts once: the last ok one."""
         cell = self.made(line)
         self.take(cell)
@@ -250,13 +151,13 @@ class Reader:
         mine.launches |= its.launches
         mine.remarks += its.remarks
 
-    def made(self, line: dict[str, Any]) -> Cell:
+    def made(self, line: Line) -> Cell:
         traffic, once = line["traffic"], self.shared.__getitem__
         ok = line["status"] == "ok"
         statistic = statistic_of(line) if ok else ""
-        time = line["time_ns"] if statistic else {"median": 0, "median_low": None, "median_high": None}
-        low, high = interval_of(time)
-        bandwidth = line["bandwidth"]["busbw_GBps"] if line["bandwidth"] else None
+        median = float(line["time_ns"]["median"]) if statistic else 0.0
+        interval = interval_of(line) if statistic else None
+        low, high = interval or (median, median)
         return Cell(
             id=line["cell_id"],
             pattern=once(line["pattern"]),
@@ -274,28 +175,20 @@ class Reader:
             ranks_per_node=line["world"]["ranks_per_node"],
             status=once(line["status"]),
             reason=once(line["reason"]),
-            median_ns=float(time["median"]),
+            median_ns=median,
             low_ns=low,
             high_ns=high,
-            interval=has_interval(time),
+            interval=interval is not None,
             phases_ns=tuple((once(label), float(phase["median"])) for label, phase in line["phases"].items() if "median" in phase) if ok else (),
-            bus_bandwidth=None if bandwidth is None else float(bandwidth),
+            bus_bandwidth=bus_bandwidth(line),
             payload_bytes=traffic["payload_bytes"],
             imbalance=float(max(traffic["imbalance_send"], traffic["imbalance_recv"])),
             doubts=once(doubts(line)) if ok else (),
             suite=once(suite_of(line)),
             statistic=once(statistic),
-            mean_ns=float(line["rank_means_ns"]["mean"]) if ok and "rank_means_ns" in line else 0.0,
+            mean_ns=(mean_of(line) or 0.0) if ok and not suite_of(line) else 0.0,
+            statistics=line.get("statistics", {}) if ok else {},
         )
-
-
-def has_interval(time: dict[str, Any]) -> bool:
-    """Files of earlier versions have the extremes in place of an interval where samples were too few for one."""
-    return time["median_low"] is not None and time["median_high"] is not None and time.get("samples", LEAST_SAMPLES) >= LEAST_SAMPLES
-
-
-def interval_of(time: dict[str, Any]) -> tuple[float, float]:
-    return (float(time["median_low"]), float(time["median_high"])) if has_interval(time) else (float(time["median"]),) * 2
 
 
 def interval_caption(cells: Iterable[Cell], measured: str) -> str:
@@ -310,10 +203,10 @@ def interval_caption(cells: Iterable[Cell], measured: str) -> str:
         f"Those of {OWN} beside them are means, too, without one." if means else "")))
 
 
-def doubts(line: dict[str, Any]) -> tuple[str, ...]:
+def doubts(line: Line) -> tuple[str, ...]:
     """The names in DOUBTS that hold for a cell that ran."""
-    found = {*line["flags"], *(["too short"] if line["below_floor"] else []), *(["throttled"] if line.get("throttled") else []),
-             *(["few samples"] if not suite_of(line) and not has_interval(line["time_ns"]) else []),
+    found = {*line["flags"], *(["too short"] if line["below_floor"] else []), *(["throttled"] if is_throttled(line) else []),
+             *(["few samples"] if not suite_of(line) and not interval_of(line) else []),
              *(["shared GPU"] if line["shared_gpu"] else []), *(["unchecked"] if line["validation"]["verdict"] == "off" else [])}
     return tuple(name for name in DOUBTS if name in found)
 
@@ -334,3 +227,119 @@ def read(paths: Sequence[Path]) -> Results:
         reader.absorb(other)
     reader.results.cells = list(reader.cells.values())
     return reader.results
+
+
+@dataclass
+class Group:
+    """Cells that differ only in backend, method and the parameters in `without`."""
+
+    title: str
+    cells: list[Cell]
+
+
+Setting = tuple[tuple[str, Any], ...]
+NAMED = ("operation", "window", "pairs")  # parameters without which nobody knows what traffic it is
+NOT_SAID = ("seed", "draws", "cache", "fill")  # by results of other programs
+
+
+def setting(cell: Cell, without: Collection[str] = ()) -> Setting:
+    """Everything but backend and method, flat: what a group has in common."""
+    pairs = (
+        ("preset", cell.preset),
+        ("memory", cell.memory),
+        ("ranks", cell.ranks),
+        ("ranks per node", cell.ranks_per_node),
+        ("timing", cell.mode),  # a pattern has a parameter mode
+        ("seed", cell.seed),
+        ("draws", cell.draws),
+        ("cache", cell.cache),
+        ("fill", cell.fill),
+        *(pair for pair in cell.parameters if pair[0] not in without),
+    )
+    return tuple(pair for pair in pairs if pair[0] not in NOT_SAID) if cell.suite else pairs
+
+
+def home(own: Setting, measured: dict[Setting, dict[str, Any]]) -> Setting:
+    """The one measured setting of which nothing is against what a result of another program says, else the one that differs in its element
+    alone, else its own."""
+    said = {name: value for name, value in own if (name, value) != ("ranks per node", 0)}
+    against = {other: contradictions(said, values) for other, values in measured.items()}
+    for unlike in ([], ["element"]):
+        agreeing = [other for other, names in against.items() if names == unlike]
+        if agreeing:
+            return agreeing[0] if len(agreeing) == 1 else own
+    return own
+
+
+def beside_others(group: Group) -> Group:
+    """Where cells of other programs are in it, with DLMB's own named as such, and by the mean where their definition has one: that is what the
+    others print. Elements are named where they differ."""
+    if not any(cell.suite for cell in group.cells):
+        return group
+    elements = {dict(cell.parameters).get("element") for cell in group.cells}
+    found = []
+    for cell in group.cells:
+        element = dict(cell.parameters).get("element") if len(elements) > 1 else None
+        named = cell._replace(method=f"{cell.method} {element}") if element else cell
+        found.append(named if cell.suite else of_dlmb(named))
+    return Group(group.title, found)
+
+
+def of_dlmb(cell: Cell) -> Cell:
+    if not cell.mean_ns:
+        return cell._replace(suite=OWN)
+    rate = None if cell.bus_bandwidth is None else cell.bus_bandwidth * cell.median_ns / cell.mean_ns
+    return cell._replace(suite=OWN, statistic="mean", median_ns=cell.mean_ns, low_ns=cell.mean_ns, high_ns=cell.mean_ns, phases_ns=(), bus_bandwidth=rate)
+
+
+def grouped(cells: list[Cell], without: Collection[str] = ()) -> list[Group]:
+    """Groups of one pattern in file order; inside a group methods are sorted, because the order of measuring is random. A title
+    names the preset, the ranks, and what else differs between groups of that preset. What another program timed stands beside what was
+    measured here where nothing that it says is against it."""
+    groups: dict[Setting, list[Cell]] = {}
+    settings = [setting(cell, without) for cell in cells]
+    measured = {own: dict(own) for cell, own in zip(cells, settings) if not cell.suite}
+    homes = {own: home(own, measured) for cell, own in zip(cells, settings) if cell.suite and cell.timed}
+    for cell, own in zip(cells, settings):
+        groups.setdefault(homes.get(own, own) if cell.suite and cell.timed else own, []).append(cell)
+    values: dict[str, dict[str, set[Any]]] = {}  # of every name, by preset
+    for key in groups:
+        of_preset = values.setdefault(str(key[0][1]), {})
+        for name, value in key:
+            of_preset.setdefault(name, set()).add(value)
+    return [Group(title(dict(key), values[str(key[0][1])]), sorted(each, key=lambda cell: cell.method_name)) for key, each in groups.items()]
+
+
+def title(values: dict[str, Any], of_preset: dict[str, set[Any]]) -> str:
+    """Names the traffic, and of other parameters those that differ between the groups of a preset."""
+    always = ("preset", "memory", "ranks", "ranks per node", *NAMED)
+    extra = [f"{name} {value}" for name, value in values.items() if name not in always and len(of_preset[name]) > 1]
+    ranks = f"{values['ranks']} ranks"
+    if values["ranks per node"] not in (0, values["ranks"]):
+        ranks += f", {values['ranks per node']} per node"
+    return ", ".join([*filter(None, [values["preset"], traffic(values)]), ranks, f"{values['memory']} memory", *extra])
+
+
+def traffic(parameters: Mapping[str, Any]) -> str:
+    """Which operation, and of one with windows how they are: "allreduce", "bandwidth window 64 pairs all". Empty: the pattern says it."""
+    operation = str(parameters.get("operation", ""))
+    windows = [f"{name} {parameters[name]}" for name in NAMED[1:] if operation in WINDOWED and name in parameters]
+    return " ".join(filter(None, (operation, *windows)))
+
+
+def short_names(names: Mapping[str, str]) -> dict[str, str]:
+    """By the same keys. A name is sorted key=value parts joined by '/', as a cell id is; parts that all share are left out, but not the
+    operation."""
+    parts = {key: name.split("/") for key, name in names.items()}
+    shared = set.intersection(*(set(each) for each in parts.values())) if len(parts) > 1 else set()
+    kept = {part for each in parts.values() for part in each if part not in shared or name_of(part) in NAMED}
+    return {key: " ".join(shown(part) for part in each if part in kept) or names[key] for key, each in parts.items()}
+
+
+def name_of(part: str) -> str:
+    return part.partition("=")[0].removeprefix("p.")
+
+
+def shown(part: str) -> str:
+    name, value = name_of(part), part.partition("=")[2]
+    return value if name in ("backend", "method", "pattern", "preset", "operation") else f"{name}={value}"

@@ -39,11 +39,12 @@ def cell_line(size: int, median_ns: float, backend: str = "mpi", launch: str = "
     parameters = {"message-size": size, "skew": skew}
     return {
         "kind": "cell", "launch_id": launch, "cell_id": f"backend={backend}/p.message-size={size}/p.skew={skew}", "pattern": "collective", "preset": "",
-        "parameters": parameters, "backend": backend, "method": "default", "memory": "host", "mode": "isolated",
-        "world": {"ranks": 4, "ranks_per_node": 4}, "seed": 1, "draws": 1, "fill": "random", "cache": {"mode": "warm"},
+        "parameters": parameters, "backend": backend, "method": "default", "memory": "host", "mode": "isolated", "definition": "made up",
+        "world": {"ranks": 4, "ranks_per_node": 4}, "seed": 1, "draws": 1, "fill": "random", "cache": {"mode": "warm", "slots": 1}, "is_default": True, "iterations_per_sample": 1,
         "status": "ok", "reason": "", "below_floor": False, "flags": [], "validation": {"verdict": "passed"}, "shared_gpu": False,
-        "traffic": {"payload_bytes": 4 * size, "imbalance_send": imbalance, "imbalance_recv": 1.0},
-        "time_ns": {"median": median_ns, "median_low": 0.9 * median_ns, "median_high": 1.2 * median_ns},
+        "rounds": {"medians_ns": [], "median_of_rounds_ns": None, "aa_ratio": None},
+        "traffic": {"payload_bytes": 4 * size, "wire_bytes": 4 * size, "imbalance_send": imbalance, "imbalance_recv": 1.0},
+        "time_ns": {"median": median_ns, "median_low": 0.9 * median_ns, "median_high": 1.2 * median_ns, "p99": None, "max": 2 * median_ns},
         "bandwidth": {"busbw_GBps": size / median_ns if median_ns else None}, "phases": {"allreduce": {"median": median_ns}},
     }  # fmt: skip
 
@@ -73,16 +74,17 @@ def comparison_document() -> dict[str, Any]:
             "patterns": [{"pattern": "collective", "cells": 2, "ratio": 1.2, "low": 1.1, "high": 1.3}]}
 
 
-def rule(identifier: str, backend: str, low: int | None, high: int | None, **fields: Any) -> dict[str, Any]:
+def rule(identifier: str, backend: str, low: int, high: int | None, **fields: Any) -> dict[str, Any]:
     return {"id": identifier, "scope": "select", "when": {"operation": "allreduce", "bytes": {"basis": "buffer", "min": low, "max": high}},
             "choose": {"backend": backend, "method": "default"}, "status": "chosen", **fields}
 
 
 def table_document() -> dict[str, Any]:
-    evidence = {"gain": 0.2, "ci": [0.1, 0.3]}
-    rules = [rule("r1", "ucx", 1024, 65536, evidence=evidence), rule("r2", "mpi", 131072, None), rule("r3", "ucx", None, 512, status="tie"),
+    evidence = {"sizes": [1024, 65536], "samples": 800, "launches": 8, "confirmed": 8, "median_ns": {"choice": 800.0, "default": 1000.0}, "gain": 0.2, "ci": [0.1, 0.3]}
+    rules = [rule("r1", "ucx", 1024, 65536, evidence=evidence), rule("r2", "mpi", 131072, None), rule("r3", "ucx", 0, 512, status="tie"),
              rule("r4", "mpi", 513, 1023, status="unconfirmed", candidate={"choose": {"backend": "ucx", "method": "ring"}, "gain": 0.4, "ci": [0.3, 0.5]})]
-    return {"schema": "dlmb.tuning-table/1.0", "system": {"key": "k", "cpu": "a CPU"}, "rules": rules}
+    table = json.loads((SCHEMA_EXAMPLES / "tuning-table.json").read_text())
+    return {**table, "system": {"key": "k", "cpu": "a CPU"}, "rules": rules}
 
 
 class WithFolder(unittest.TestCase):

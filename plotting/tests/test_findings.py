@@ -7,11 +7,12 @@ from __future__ import annotations
 import math
 import unittest
 
-from dlmb_plotting.findings import Finding, Judge, findings, how_sure, over_launches
+from made import WithFolder, cell_line, comparison_document, launch_line, lines, table_document
+
+from dlmb_plotting.findings import Finding, Judge, findings, how_sure
 from dlmb_plotting.inputs import Inputs
 from dlmb_plotting.results import read
-
-from made import WithFolder, cell_line, comparison_document, launch_line, lines, table_document
+from dlmb_statistics.student import over_launches
 
 
 class FindingsTest(WithFolder):
@@ -30,7 +31,7 @@ class FindingsTest(WithFolder):
 
     def test_too_few_samples_of_one_launch_win_nothing_and_have_no_interval(self) -> None:
         def few(time: float, backend: str, samples: int = 4, **interval: float | None) -> dict:
-            return cell_line(1024, time, backend) | {"time_ns": {"median": time, "median_low": None, "median_high": None, "samples": samples, **interval}}
+            return cell_line(1024, time, backend) | {"time_ns": {"median": time, "p99": None, "max": 10000, "median_low": None, "median_high": None, "samples": samples, **interval}}
 
         text = "open: fewer than 6 samples, so there is no interval; ucx default took least time, mpi default 1.5 times as much"
         self.assertEqual(self.of(few(3000, "mpi"), few(2000, "ucx")).lines, [("", text)])
@@ -41,7 +42,7 @@ class FindingsTest(WithFolder):
         self.assertEqual(self.of(few(3000, "mpi")).lines[0][1], "mpi default, 3.00 µs at 1 KiB per rank")
 
     def test_too_few_samples_of_several_launches_are_judged_over_the_launches(self) -> None:
-        none = {"median_low": None, "median_high": None, "samples": 2}
+        none = {"p99": None, "max": 10000, "median_low": None, "median_high": None, "samples": 2}
         cells = [cell_line(1024, time, backend, launch) | {"time_ns": {"median": time, **none}}
                  for launch, *pair in (("l1", 2000, 1000), ("l2", 4000, 1900), ("l3", 1000, 520)) for time, backend in zip(pair, ("mpi", "ucx"))]
         self.assertIn("ucx default is 2.01 (1.79 to 2.25) times as fast as mpi default", self.of(*cells).lines[0][1])
@@ -61,8 +62,8 @@ class FindingsTest(WithFolder):
 
     def test_a_third_method_that_is_not_surely_slower_leaves_the_setting_open(self) -> None:
         # the second is slower for sure, the third has a wider interval
-        wide = cell_line(1024, 2600, "nccl") | {"time_ns": {"median": 2600, "median_low": 1000, "median_high": 9000}}
-        found = self.of(cell_line(1024, 2550, "mpi") | {"time_ns": {"median": 2550, "median_low": 2540, "median_high": 2560}}, cell_line(1024, 2000, "ucx"), wide)
+        wide = cell_line(1024, 2600, "nccl") | {"time_ns": {"median": 2600, "p99": None, "max": 10000, "median_low": 1000, "median_high": 9000}}
+        found = self.of(cell_line(1024, 2550, "mpi") | {"time_ns": {"median": 2550, "p99": None, "max": 10000, "median_low": 2540, "median_high": 2560}}, cell_line(1024, 2000, "ucx"), wide)
         self.assertEqual(found.lines[0][1], "open: nccl default or ucx default may be the fastest; ucx default leads mpi default by 1.27 (1.06 to 1.42) times with 2.00 µs")
 
     def test_a_cell_too_short_for_the_clock_wins_nothing(self) -> None:

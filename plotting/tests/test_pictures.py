@@ -9,16 +9,16 @@ import unittest
 from dataclasses import replace
 
 import matplotlib.image
+from made import EXAMPLE, SCHEMA_EXAMPLES, WithFolder, launch_line, lines, run
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Heat, Limits, Mark, Plot, Point, Points, Rows
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.pictures import picture
 from dlmb_plotting.plots import MAKERS, phases, plots
+from dlmb_plotting.plots.plans import Machine
 from dlmb_plotting.results import read
-from dlmb_plotting.simulation import Machine
-
-from made import EXAMPLE, SCHEMA_EXAMPLES, WithFolder, launch_line, lines, run
 
 WIDTH_PIXELS, DPI = 8 * 50, 50
 

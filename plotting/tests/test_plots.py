@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import unittest
 
+from made import WithFolder, cell_line, comparison_document, launch_line, lines, plan, plan_document, table_document
+
 from dlmb_plotting import style
 from dlmb_plotting.charts import Limits, evenly
 from dlmb_plotting.inputs import Inputs
-from dlmb_plotting.plots import compare, curves, matrix, messages, phases, plots, timeline, trend, tuning
+from dlmb_plotting.plots import curves, documents, phases, plans, plots, trend
+from dlmb_plotting.plots.plans import Machine, simulate
 from dlmb_plotting.results import read
-from dlmb_plotting.simulation import Machine, simulate
-
-from made import WithFolder, cell_line, comparison_document, launch_line, lines, plan, plan_document, table_document
 
 LIMITS = Limits(12)
 TRANSFER_NS = 5_000 + 100_000  # 5 us and 1 MB at 10 GB/s
@@ -33,29 +33,29 @@ class SimulationTest(unittest.TestCase):
         self.assertEqual(ends, {7_000 + TRANSFER_NS})
 
     def test_the_bubble_is_the_share_without_compute(self) -> None:
-        chart = timeline.plots({"p": plan_document()}, Machine(5, 10), LIMITS)[0].charts[0]
+        chart = plans.timeline_plots({"p": plan_document()}, Machine(5, 10), LIMITS)[0].charts[0]
         whole = 2_000_000 + TRANSFER_NS
         self.assertEqual(set(chart.ends.values()), {f"bubble {1 - 1_000_000 / whole:.0%}"})
 
     def test_recorded_times_have_a_lane_beside_the_simulated_ones(self) -> None:
         document = plan_document()
         document["plans"][0]["steps"][1]["recorded_ns"] = [500_000, 250_000]
-        chart = timeline.plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0]
+        chart = plans.timeline_plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0]
         row = chart.rows.index("rank 0 recorded")
         self.assertEqual([(span.start, span.length) for span in chart.spans if span.row == row], [(0.5, 0.25)])  # ms
 
     def test_a_lane_in_which_nothing_is_to_be_seen_is_left_out(self) -> None:
         document = plan_document()
-        self.assertEqual(timeline.plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0].rows, ["rank 0 compute", "rank 0 send", "rank 1 compute", "rank 1 wait"])
+        self.assertEqual(plans.timeline_plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0].rows, ["rank 0 compute", "rank 0 send", "rank 1 compute", "rank 1 wait"])
         for each in document["plans"]:
             each["steps"].append({"id": 9, "label": "meta", "after": [], "group": [0, 1], "operation": "allreduce", "bytes": 8})
-        chart = timeline.plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0]
+        chart = plans.timeline_plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0]
         self.assertEqual(len(chart.rows), 4, "5 us of 2 ms")
 
     def test_a_rank_that_never_computes_has_no_compute_lane_and_no_bubble(self) -> None:
         document = plan_document()
         del document["plans"][1]["steps"][1]
-        chart = timeline.plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0]
+        chart = plans.timeline_plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0]
         self.assertEqual(chart.rows, ["rank 0 compute", "rank 0 send", "rank 1 wait"])
         self.assertEqual(list(chart.ends), [0])
 
@@ -75,7 +75,7 @@ class CurvesTest(WithFolder):
         self.assertEqual((len(both.charts), both.left_out), (1, "2 settings that differ in their size: the plot 'sizes' shows them"))
 
     def test_a_cell_without_an_interval_has_no_whisker_and_says_so(self) -> None:
-        few = [cell_line(size, size) | {"time_ns": {"median": size, "median_low": None, "median_high": None, "samples": 3}} for size in (4096, 1024)]
+        few = [cell_line(size, size) | {"time_ns": {"median": size, "p99": None, "max": 10000, "median_low": None, "median_high": None, "samples": 3}} for size in (4096, 1024)]
         results = read([self.file(lines(launch_line(), *few))])
         (plot, _) = curves.size_plots(results, LIMITS)
         self.assertIn("Where no whisker is, there are fewer than 6 samples.", plot.caption)
@@ -176,7 +176,7 @@ class CurvesTest(WithFolder):
 
     def test_definitions_of_the_time_are_lines_of_one_chart_whatever_their_caches(self) -> None:
         isolated = [cell_line(size, 1000 + size) for size in (4096, 1024)]
-        osu = [{**cell_line(size, 900 + size), "cell_id": f"osu {size}", "mode": "osu", "cache": {"mode": "rotate"}} for size in (4096, 1024)]
+        osu = [{**cell_line(size, 900 + size), "cell_id": f"osu {size}", "mode": "osu", "cache": {"mode": "rotate", "slots": 1}} for size in (4096, 1024)]
         (plot,) = curves.timing_plots(read([self.file(lines(launch_line(), *isolated, *osu))]), LIMITS)
         self.assertEqual(list(plot.charts[0].series), ["mpi default, isolated", "mpi default, osu"])
         self.assertEqual(curves.timing_plots(read([self.file(lines(launch_line(), *osu))]), LIMITS), [])
@@ -250,7 +250,7 @@ class TrendTest(WithFolder):
 
 class DocumentsTest(unittest.TestCase):
     def test_the_matrix_has_sources_as_rows(self) -> None:
-        heat = matrix.plots({"p": plan_document()}, LIMITS)[0].charts[0]
+        heat = plans.matrix_plots({"p": plan_document()}, LIMITS)[0].charts[0]
         size = dict(B=1, KiB=1 << 10, MiB=1 << 20)[heat.unit]
         self.assertEqual([[value * size for value in row] for row in heat.values], [[0, 1_000_000], [0, 0]])
 
@@ -258,7 +258,7 @@ class DocumentsTest(unittest.TestCase):
         both = {"operation": "exchange", "send": [{"peer": 0, "bytes": 64}, {"peer": 1, "bytes": 127}], "recv": []}
         document = {**plan_document(), "plans": [plan(0, both, {"operation": "allreduce", "bytes": 200}, {"operation": "barrier"}),
                                                  plan(1, {"operation": "recv", "recv": [{"peer": 0, "bytes": 9}], "channel": 0})]}
-        chart = messages.plots({"p": document}, LIMITS)[0].charts[0]
+        chart = plans.message_plots({"p": document}, LIMITS)[0].charts[0]
         self.assertEqual(chart.rows, ["64 B ..", "128 B .."])
         self.assertEqual([span[:4] for span in chart.spans], [(0, 0, 1, "exchange"), (1, 0, 1, "allreduce")])
         self.assertEqual(chart.ends, {0: "127 B", 1: "200 B"})
@@ -267,53 +267,53 @@ class DocumentsTest(unittest.TestCase):
         document = comparison_document()
         for cell in document["cells"]:
             cell["name"] = f"{cell['cell_id']}/p.operation=allreduce"
-        self.assertEqual(compare.plots({"c": document}, LIMITS)[0].charts[0].rows, ["message-size=16 allreduce", "message-size=8 allreduce"])
+        self.assertEqual(documents.comparison_plots({"c": document}, LIMITS)[0].charts[0].rows, ["message-size=16 allreduce", "message-size=8 allreduce"])
 
     def test_bins_without_a_message_are_no_rows(self) -> None:
         both = {"operation": "exchange", "send": [{"peer": 1, "bytes": 64}, {"peer": 1, "bytes": 64 << 20}], "recv": []}
-        chart = messages.plots({"p": {**plan_document(), "plans": [plan(0, both)]}}, LIMITS)[0].charts[0]
+        chart = plans.message_plots({"p": {**plan_document(), "plans": [plan(0, both)]}}, LIMITS)[0].charts[0]
         self.assertEqual(chart.rows, ["64 B ..", "64 MiB .."])
 
     def test_a_plan_that_sends_nothing_has_no_messages(self) -> None:
         document = {**plan_document(), "plans": [plan(0, {"operation": "barrier"})]}
-        self.assertEqual(messages.plots({"p": document}, LIMITS), [])
+        self.assertEqual(plans.message_plots({"p": document}, LIMITS), [])
 
     def test_every_plan_is_a_picture_of_its_own(self) -> None:
-        self.assertEqual([plot.name for plot in matrix.plots({"a": plan_document(), "b": plan_document()}, LIMITS)],
+        self.assertEqual([plot.name for plot in plans.matrix_plots({"a": plan_document(), "b": plan_document()}, LIMITS)],
                          ["pipeline_p2p.a.matrix", "pipeline_p2p.b.matrix"])
 
     def test_a_large_matrix_is_summed_in_blocks(self) -> None:
         steps = [{"id": 0, "label": "all", "after": [], "operation": "exchange", "send": [{"peer": peer, "bytes": 1} for peer in range(130)]}]
         document = {"pattern": "p", "preset": "", "world": {"ranks": 130}, "plans": [{"rank": rank, "steps": steps} for rank in range(130)]}
-        heat = matrix.heats(document)[0]
+        heat = plans.heats(document)[0]
         self.assertEqual((len(heat.rows), heat.values[0][0], heat.rows[-1]), (44, 9.0, "129-129"))
         self.assertIn("blocks of 3 ranks", heat.title)
 
     def test_the_matrix_of_a_world_of_any_size_takes_little_memory(self) -> None:
         step = {"id": 0, "label": "one", "after": [], "operation": "send", "send": [{"peer": 2**40 - 1, "bytes": 8}]}
         document = {"pattern": "p", "preset": "", "world": {"ranks": 2**40}, "plans": [{"rank": 0, "steps": [step]}]}
-        self.assertEqual(len(matrix.heats(document)[0].values), 64)
+        self.assertEqual(len(plans.heats(document)[0].values), 64)
 
     def test_ratios_without_a_verdict_are_drawn_without_an_interval(self) -> None:
         document = comparison_document()
         bare = {"cell_id": "origin=osu", "state": "NOT_COMPARABLE", "bare_ratio": {"ratio": 1.2, "baseline": 10.0, "candidate": 12.0}}
         for cells, promised in (([bare], False), ([*document["cells"], bare], True)):
-            (plot,) = compare.plots({"c": {**document, "cells": cells}}, LIMITS)
+            (plot,) = documents.comparison_plots({"c": {**document, "cells": cells}}, LIMITS)
             (mark,) = [mark for mark in plot.charts[0].marks if mark.kind == "NOT_COMPARABLE"]
             self.assertEqual((mark.low, mark.high), (1.2, 1.2))
             self.assertEqual("95 % interval" in plot.caption, promised, plot.caption)
             self.assertIn("numbers of another program, without an interval", plot.caption)
 
     def test_the_worst_cell_is_on_top_of_the_forest_and_cells_without_a_ratio_are_counted(self) -> None:
-        plot = compare.plots({"c": comparison_document()}, LIMITS)[0]
+        plot = documents.comparison_plots({"c": comparison_document()}, LIMITS)[0]
         self.assertEqual([mark.kind for mark in plot.charts[0].marks], ["REGRESSED", "SAME"])
         self.assertIn("1 of 3 cells without a ratio", plot.left_out)
 
     def test_rules_span_their_sizes_and_open_ends_are_drawn_somewhere(self) -> None:
-        where, gain = tuning.plots({"t": table_document()}, LIMITS)
+        where, gain = documents.tuning_plots({"t": table_document()}, LIMITS)
         spans = where.charts[0].spans
         self.assertEqual([(span.start, span.start + span.length) for span in spans], [(1024, 65536), (131072, 4 * 131072), (1, 512), (513, 1023)])
-        self.assertEqual([span.kind for span in spans], ["ucx default", "mpi default", tuning.DEFAULT_STAYS, tuning.OPEN["unconfirmed"]])
+        self.assertEqual([span.kind for span in spans], ["ucx default", "mpi default", documents.DEFAULT_STAYS, documents.OPEN["unconfirmed"]])
         self.assertIn("candidate ucx ring +40%", spans[-1].text)
         self.assertEqual([mark[1:4] for mark in gain.charts[0].marks], [(20.0, 10.0, 30.0)])
 

@@ -12,13 +12,13 @@ import unittest
 from html.parser import HTMLParser
 from pathlib import Path
 
+from made import WithFolder, cell_line, launch_line, lines, run
+
 from dlmb_plotting.charts import Limits
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.plots import plots
+from dlmb_plotting.plots.plans import Machine
 from dlmb_plotting.report import page
-from dlmb_plotting.simulation import Machine
-
-from made import WithFolder, cell_line, launch_line, lines, run
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 DEAD_PROXY = "127.0.0.1:9"  # the browser has no network
@@ -77,7 +77,7 @@ class ReportTest(WithFolder):
     def test_the_first_screen_has_date_host_revision_and_warnings(self) -> None:
         launch = launch_line(time="2026-03-04T05:06:07Z", warnings=["the governor is powersave"])
         launch["environment"]["informational"] = {"hosts": "node7 node8", "git_revision": "abc1234"}
-        few = cell_line(8, 10) | {"time_ns": {"median": 10, "median_low": None, "median_high": None, "samples": 4}}
+        few = cell_line(8, 10) | {"time_ns": {"median": 10, "p99": None, "max": 10000, "median_low": None, "median_high": None, "samples": 4}}
         top = self.report(self.file(lines(launch, few))).read_text().split("<nav>")[0]
         self.assertIn("<p>2026-03-04T05:06:07Z; on node7 node8; ranks: 4; revision abc1234</p>", top)
         self.assertIn("<li>the governor is powersave (1 of 1 launches)</li>", top)

@@ -7,12 +7,13 @@ from __future__ import annotations
 import json
 import unittest
 
-from dlmb_plotting.groups import grouped
-from dlmb_plotting.inputs import read_inputs
-from dlmb_plotting.results import read
-from dlmb_results.lines import TEST_DOUBLE, ResultError, each_kind_once
-
 from made import EXAMPLE, WithFolder
+
+from dlmb_plotting.inputs import read_inputs
+from dlmb_plotting.results import grouped, read
+from dlmb_results.cells import TEST_DOUBLE, each_kind_once
+from dlmb_results.lines import ResultError
+from dlmb_results.program import UsageError
 
 
 class ReadingTest(WithFolder):
@@ -21,6 +22,12 @@ class ReadingTest(WithFolder):
         self.assertEqual([cell.method_name for cell in results.cells], ["mpi alltoallv", "ucx linear", "nccl default", "mpi alltoallv"])
         self.assertEqual(results.remarks, [])
         self.assertEqual(dict(results.cells[0].phases_ns), {"count_exchange": 20e3, "dispatch": 900e3, "combine": 1000e3})
+
+    def test_a_cell_has_the_figures_of_later_lines_too(self) -> None:
+        launch, cell = map(json.loads, EXAMPLE.read_text().splitlines()[:2])
+        derived = {"kind": "derived", "launch_id": launch["launch_id"], "cell_id": cell["cell_id"], "statistics": {"interference": 1.5}}
+        (found,) = read([self.file("".join(json.dumps(line) + "\n" for line in (launch, cell, derived)))]).cells
+        self.assertEqual(found.statistics, {**cell["statistics"], "interference": 1.5})
 
     def test_a_killed_run_is_read_up_to_its_last_whole_line_and_said_to_be_cut(self) -> None:
         lines = EXAMPLE.read_text().splitlines(keepends=True)
@@ -48,7 +55,7 @@ class ReadingTest(WithFolder):
         inputs = read_inputs([self.folder])
         self.assertTrue(inputs.results.cells)
         self.assertIn(f"{other}: not JSON: NaN is no number of JSON; it is passed over", inputs.results.remarks)
-        with self.assertRaisesRegex(ResultError, "other.json: not JSON"):
+        with self.assertRaisesRegex(UsageError, "other.json: not JSON"):
             read_inputs([other])
 
     def test_a_launch_on_a_test_double_is_warned_about_once(self) -> None:

@@ -11,25 +11,31 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from dlmb_results import VERSION
+from dlmb_results.program import UsageError
 
 
 class Parser(argparse.ArgumentParser):
-    """fault: what is raised for a wrong command line, instead of two lines and exit code 2."""
+    """A wrong command line is a UsageError, instead of two lines and exit code 2."""
 
-    def __init__(self, fault: type[Exception], **settings: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, **settings})  # a later option could make an abbreviation mean another one
-        self._fault = fault
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)  # a later option could make an abbreviation mean another one
         self.add_argument("--version", action="version", version=f"%(prog)s {VERSION}", help="print the version and exit")
 
     def error(self, message: str) -> NoReturn:
         unknown = re.fullmatch(r"unrecognized arguments: (-[^\s=]+).*", message, re.DOTALL)
         if unknown:
             message = unknown_name("option", unknown.group(1), (name for name in self._option_string_actions if name.startswith("--")))
-        raise self._fault(f"{message}; --help shows the usage")
+        raise UsageError(f"{message}; --help shows the usage")
 
     def print_help(self, file: Any = None) -> None:
         """argparse does not mind if nobody gets the text."""
         (file or sys.stdout).write(self.format_help())
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number above 0")
+    return int(text)
 
 
 def unknown_name(kind: str, unknown: str, known: Iterable[str]) -> str:

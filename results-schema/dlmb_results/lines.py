@@ -1,6 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lines of result files (JSON Lines), one by one; says what is odd about a file, never guesses.
+"""The one reader of result files (JSON Lines): line by line, checked; says what is odd about a file, never guesses. Many files are read in as
+many processes as there are cores.
 
 Lines come as dictionaries without `samples_ns`: the samples are most of a line's bytes, and no tool works on them. Where msgspec is
 installed, millions of lines are read several times faster: of a cell it builds only the fields that the caller wants.
@@ -8,25 +9,37 @@ installed, millions of lines are read several times faster: of a cell it builds 
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Any, Optional, TypedDict
+from typing import Any, TypeVar
 
-from dlmb_results.converted import for_readers
-from dlmb_results.fields import Signed, checker, load_json
-from dlmb_results.inputs import bounded_lines
+from dlmb_results.cells import CellFields, CellIdentity, DerivedFields, EndFields, LaunchFields, Line, for_readers
+from dlmb_results.fields import checker, load_json
+from dlmb_results.files import bounded_lines
+from dlmb_results.program import UsageError
 
 try:
     import msgspec
 except ModuleNotFoundError:
     msgspec = None
 
-Line = dict[str, Any]
 Decode = Callable[[bytes], "tuple[Line | None, bool]"]  # None: not a whole line of a result file; whether its fields were checked
 
+SCHEMA_NAME = "dlmb.result"
+SCHEMA_MAJOR = 1
+READ_BYTES = 1 << 20  # lines have kilobytes; Python's own buffer has 8
 # Inside a JSON string the second quote would have a backslash before it, so this is always the field itself.
 SAMPLES = re.compile(rb'"samples_ns":\s*\[[^\]]*\]')
+
+
+class ResultError(UsageError):
+    """A file that cannot be used at all."""
 
 
 def whole(line: bytes) -> Line | None:
@@ -58,17 +71,6 @@ def decoder(cell_fields: type | None) -> Decode:
     return decode
 
 
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
-SCHEMA_NAME = "dlmb.result"
-SCHEMA_MAJOR = 1
-READ_BYTES = 1 << 20  # lines have kilobytes; Python's own buffer has 8
-TEST_DOUBLE = "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement"
-
-
-class ResultError(Exception):
-    """A file that cannot be used at all."""
-
-
 def result_files(path: Path) -> list[Path]:
     """The file itself, or every *.jsonl below a folder."""
     if not path.is_dir():
@@ -79,62 +81,16 @@ def result_files(path: Path) -> list[Path]:
     return found
 
 
-class Timer(TypedDict):
-    cost_ns: float
-    step_ns: float
-
-
-class Calibration(TypedDict):
-    timer: Timer
-
-
-class Environment(TypedDict):
-    env_key: str
-    identity: dict[str, str]
-    informational: dict[str, str]
-    variables: dict[str, str]
-    warnings: list[str]
-
-
-class World(TypedDict):
-    ranks: int
-
-
-class LaunchFields(TypedDict):
-    schema: str
-    launch_id: str
-    campaign_id: str
-    time: str
-    world: World
-    test_double: bool
-    environment: Environment
-    calibration: Optional[Calibration]
-
-
-class CellFields(TypedDict):
-    launch_id: str
-    cell_id: str
-    status: str
-
-
-class DerivedFields(TypedDict):
-    launch_id: str
-    cell_id: str
-    statistics: dict[str, Signed]
-
-
-class EndFields(TypedDict):
-    launch_id: str
-
-
-def read_lines(path: Path, remarks: list[str], cell_fields: type = CellFields) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and content. Launches, cells and ends have the fields of the classes above, and cells those of `cell_fields`, a
-    TypedDict; a field that is missing, has another type, or is a number that cannot be is a ResultError. Whoever names the fields is
-    faster: of others there may be none. Converted lines come as `for_readers` fills them. A launch without its end line and a last line
-    that is cut off become remarks."""
-    launches: dict[str, bool] = {}  # whether it has ended
+def read_lines(path: Path, remarks: list[str], cell_fields: type = CellIdentity) -> Iterator[tuple[int, Line]]:
+    """Line number and content. Launches and ends have the fields of cells.py, and cells those of `cell_fields`, a TypedDict; a field that
+    is missing, has another type, or is a number that cannot be is a ResultError. Whoever names more fields than CellIdentity is faster: of
+    others there may be none. Converted lines come as `for_readers` fills them. Figures of a `derived` line go to the statistics of the
+    cell that they belong to, which may have been given out long before. A launch without its end line and a last line that is cut off
+    become remarks."""
+    ended: dict[str, bool] = {}  # by launch
+    statistics: dict[str, dict[str, float]] = {}  # of the last ok cell of each id
     checks = {"launch": checker(LaunchFields), "cell": checker(cell_fields), "derived": checker(DerivedFields), "end": checker(EndFields)}
-    decode = decoder(None if cell_fields is CellFields else cell_fields)
+    decode = decoder(None if cell_fields is CellIdentity else cell_fields)
     try:
         with path.open("rb", buffering=READ_BYTES) as file:
             for number, line in enumerate(bounded_lines(file), 1):
@@ -154,14 +110,30 @@ def read_lines(path: Path, remarks: list[str], cell_fields: type = CellFields) -
                     if wrong := "" if checked else checks[kind](value):
                         raise ResultError(f"{path}:{number}: {kind}{wrong}")
                     launch = value["launch_id"]
-                    if kind != "launch" and launch not in launches:
+                    if kind != "launch" and launch not in ended:
                         raise ResultError(f"{path}:{number}: {kind} of launch {launch}, which has no line above")
-                    launches[launch] = kind == "end"
+                    ended[launch] = kind == "end"
+                if kind == "cell" and value["status"] == "ok" and isinstance(value.get("statistics"), dict):
+                    statistics[value["cell_id"]] = value["statistics"]
+                elif kind == "derived":
+                    statistics.get(value["cell_id"], {}).update(value["statistics"])
                 yield number, value
     except OSError as error:
         raise ResultError(f"{path}: {error.strerror}") from error
-    for launch in (launch for launch, ended in launches.items() if not ended):
+    for launch in (launch for launch, has_ended in ended.items() if not has_ended):
         remarks.append(f"{path}: launch {launch} has no end line: it was interrupted; its finished cells are used")
+
+
+def read_cells(path: Path, remarks: list[str], take_launch: Callable[[Line], None], take_cell: Callable[[Line], None]) -> None:
+    """Gives every line to one of both. What a line has in each field is checked before; that they fit together is not."""
+    for number, line in read_lines(path, remarks, CellFields):
+        try:
+            if line["kind"] == "launch":
+                take_launch(line)
+            elif line["kind"] == "cell":
+                take_cell(line)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ResultError(f"{path}:{number}: not as results-schema/ says: {type(error).__name__} {error}") from error
 
 
 def filled(value: Line, path: Path, number: int) -> Line:
@@ -177,28 +149,47 @@ def check_schema(schema: Any, path: Path, number: int) -> None:
         raise ResultError(f"{path}:{number}: schema '{schema}', this program reads {SCHEMA_NAME}/{SCHEMA_MAJOR}.x")
 
 
-def warnings_of(launch: dict[str, Any]) -> list[str]:
-    """What a launch line says makes its numbers less than they could be."""
-    warnings = list((launch.get("environment") or {}).get("warnings") or [])
-    if launch.get("test_double") and TEST_DOUBLE not in warnings:
-        warnings.append(TEST_DOUBLE)
-    return warnings
+Read = TypeVar("Read")
+
+LEAST_BYTES = 16 << 20  # of a part; less is read sooner than a process has started and handed over what it read
 
 
-def each_kind_once(said: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
-    """said: who, and a text. Texts that differ only in numbers are of one kind; it has the range of each number: "a load of 4.4 to
-    4.6". With each goes how many say it."""
-    kinds: dict[str, list[tuple[str, str]]] = {}
-    for who, text in said:
-        kinds.setdefault(NUMBER.sub("#", text), []).append((who, text))
-    found = []
-    for members in kinds.values():
-        numbers = zip(*(NUMBER.findall(text) for _, text in members))
-        text = NUMBER.sub(lambda _: shown_range(next(numbers)), members[0][1])
-        found.append((text, len({who for who, _ in members})))
+def equal_parts(paths: Sequence[Path], count: int) -> list[list[Path]]:
+    """Runs of neighbours, at most `count`, none empty, of about equal bytes."""
+    sizes = [size(path) for path in paths]
+    found: list[list[Path]] = []
+    before, latest = 0, -1
+    for path, own in zip(paths, sizes):
+        middle = before + own / 2
+        number = min(count - 1, int(count * middle / max(1, sum(sizes))))
+        if number > latest:
+            found.append([])
+            latest = number
+        found[-1].append(path)
+        before += own
     return found
 
 
-def shown_range(numbers: Sequence[str]) -> str:
-    low, high = min(numbers, key=float), max(numbers, key=float)
-    return low if float(low) == float(high) else f"{low} to {high}"
+def size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # whoever opens it says what is wrong
+
+
+def read_in_processes(read: Callable[[list[Path]], Read], paths: Sequence[Path], least_bytes: int = LEAST_BYTES) -> list[Read]:
+    """What `read` makes of each part, in the order of `paths`; what it raises is raised."""
+    cores = len(os.sched_getaffinity(0))
+    parts = equal_parts(paths, max(1, min(cores, sum(map(size, paths)) // least_bytes)))
+    if len(parts) < 2:
+        return [read(part) for part in parts]
+    try:
+        with ProcessPoolExecutor(len(parts), multiprocessing.get_context("fork"), _end_quietly) as processes:
+            return list(processes.map(read, parts))
+    except BrokenProcessPool:  # one was killed, for its memory perhaps
+        return [read(part) for part in parts]
+
+
+def _end_quietly() -> None:
+    """Ctrl-C reaches every process; only the first one has something to say."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -15,6 +15,15 @@ PATTERN = "collective"
 WINDOWED = ("bandwidth", "message_rate", "bibandwidth")
 
 
+def plural(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def parts_of(cell_id: str) -> dict[str, str]:
+    """key=value parts of a cell id. Of one that was cut, those behind its end are missing."""
+    return dict(part.split("=", 1) for part in cell_id.split("/") if "=" in part)
+
+
 def named(cell_id: str, pattern: str, parameters: Mapping[str, Any]) -> str:
     """The cell_id with these parameters in it, in its order."""
     operation = parameters.get("operation")

@@ -12,16 +12,44 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+OK = 0
+FAILED = 1  # what was asked for was done, and something in it failed
 USAGE = 64
 UNAVAILABLE = 69
 INTERNAL = 70  # a fault of the program itself; 1 has a meaning of its own in dlmb_compare
 CANNOT_WRITE = 74
-INTERRUPTED = 128 + signal.SIGINT
+NOTHING_CAN_RUN = 77  # of a measuring program: nothing that was asked for can run here
+SIGNAL_BASE = 128
+INTERRUPTED = SIGNAL_BASE + signal.SIGINT
 
 LONGEST_BEGIN, LONGEST_END = 600, 300  # characters of a message
+
+
+class ProgramError(Exception):
+    """What ends a program with a message of one line and an exit code of its own."""
+
+    exit_code = INTERNAL
+
+
+class UsageError(ProgramError):
+    """A wrong command line or input file; the message says what, where and what to do."""
+
+    exit_code = USAGE
+
+
+class UnavailableError(ProgramError):
+    """A program, launcher or package that is not here."""
+
+    exit_code = UNAVAILABLE
+
+
+class OutputError(ProgramError):
+    """What was asked for cannot be written."""
+
+    exit_code = CANNOT_WRITE
 
 
 def start(program: str, module: str, hint: str = "") -> int:
@@ -71,25 +99,22 @@ def hold_standard_streams() -> None:
     sys.stderr = io.TextIOWrapper(_Unread(2, "w", closefd=False), encoding="utf-8", errors="backslashreplace", write_through=True)
 
 
-def run(program: str, body: Callable[[], int], codes: Mapping[type[Exception], int]) -> int:
-    """The exit code of `body`, of what it raises by `codes`, or that of the output that cannot be written."""
-    from dlmb_results.output import OutputError
-
+def run(program: str, body: Callable[[], int]) -> int:
+    """The exit code of `body`, that of the ProgramError that it raises, or that of output that cannot be written."""
     try:
         try:
             code = body()
         except SystemExit as stop:  # argparse: --help
-            code = stop.code if isinstance(stop.code, int) else 0
+            code = stop.code if isinstance(stop.code, int) else OK
         sys.stdout.flush()
         return code
-    except tuple(codes) as error:
+    except ProgramError as error:
         say(program, "error", error)
-        return next(code for kind, code in codes.items() if isinstance(error, kind))
+        if not isinstance(error, OutputError):
+            return error.exit_code
     except KeyboardInterrupt:
         say(program, "error", "interrupted")
         return INTERRUPTED
-    except OutputError as error:
-        say(program, "error", error)
     except BrokenPipeError:  # the reader has seen enough
         pass
     except OSError as error:

@@ -10,6 +10,6 @@ The same answers as libdlmb_tuning (dlmb_tuning.h), with nothing but the standar
 """
 
 from .fields import TableError
-from .table import Choice, Table, open_table
+from .table import Choice, Table, open_table, table_from
 
-__all__ = ["Choice", "Table", "TableError", "open_table"]
+__all__ = ["Choice", "Table", "TableError", "open_table", "table_from"]

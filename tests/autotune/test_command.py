@@ -17,6 +17,7 @@ from pathlib import Path
 from unittest import mock
 
 import doubles
+
 from dlmb_launch.autotune import tune_program
 
 TUNE = Path(os.environ["DLMB_TUNE"])
@@ -55,7 +56,7 @@ class Command(unittest.TestCase):
     @classmethod
     def command_in(cls, output: Path, *more: str) -> list[str]:
         asked = ["--ranks", "2", "--operations", "allreduce", "--sizes", "4K:8K", "--budget", "5m", "-o", str(output)]
-        return [sys.executable, "-m", "dlmb_launch.autotune", "--build", str(cls.folder / "bin"), *asked, *more]
+        return [sys.executable, "-m", "dlmb_launch", "autotune", "--build", str(cls.folder / "bin"), *asked, *more]
 
     def command(self, *more: str) -> list[str]:
         return self.command_in(self.output, *more)

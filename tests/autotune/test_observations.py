@@ -17,10 +17,14 @@ from dlmb_launch.autotune.points import Point
 KEY = ("mpi", Point("allreduce", 1024))
 
 
+EXAMPLE = Path(__file__).resolve().parents[2] / "results-schema" / "examples" / "results.jsonl"
+LAUNCH, CELL = (next(each for each in map(json.loads, EXAMPLE.open(encoding="utf-8")) if each["kind"] == kind) for kind in ("launch", "cell"))
+
+
 def line(method: str, nanoseconds: float, status: str = "ok", operation: str = "allreduce", default: bool = False) -> str:
-    cell = {"kind": "cell", "backend": "mpi", "method": method, "parameters": {"operation": operation, "message-size": 1024}, "status": status}
-    rounds = {"median_of_rounds_ns": nanoseconds or None}
-    return json.dumps({**cell, "is_default": default, "rounds": rounds, "time_ns": {"median": nanoseconds} if nanoseconds else None}) + "\n"
+    cell = {**CELL, "backend": "mpi", "method": method, "parameters": {"operation": operation, "message-size": 1024}, "status": status}
+    rounds = {**CELL["rounds"], "median_of_rounds_ns": nanoseconds or None}
+    return json.dumps({**cell, "is_default": default, "rounds": rounds, "time_ns": {**CELL["time_ns"], "median": nanoseconds} if nanoseconds else None}) + "\n"
 
 
 class Observations(unittest.TestCase):
@@ -33,7 +37,7 @@ class Observations(unittest.TestCase):
         files = []
         for number, text in enumerate(launches):
             files.append(self.folder / f"{number}.jsonl")
-            files[-1].write_text(text, encoding="utf-8")
+            files[-1].write_text(json.dumps(LAUNCH) + "\n" + text, encoding="utf-8")
         return observations.read(files)
 
     def test_a_launch_gives_one_ratio_to_its_own_default(self) -> None:
@@ -51,6 +55,10 @@ class Observations(unittest.TestCase):
     def test_what_fails_or_does_not_exist_is_remembered(self) -> None:
         point = self.read(line("blocking", 100, default=True) + line("ring", 0, "failed") + line("two_proc", 0, "skipped"))[KEY]
         self.assertEqual(point.refused, {"ring", "two_proc"})
+
+    def test_a_time_of_zero_has_no_ratio(self) -> None:
+        zero = line("ring", 1).replace('"median_of_rounds_ns": 1', '"median_of_rounds_ns": 0')
+        self.assertEqual(self.read(line("blocking", 100, default=True) + zero)[KEY].logs, {})
 
     def test_an_alltoall_over_mpi_is_compared_with_the_call_of_that_name(self) -> None:
         found = self.read(line("alltoallv", 200, operation="alltoall", default=True) + line("alltoall", 100, operation="alltoall"))

@@ -12,8 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from dlmb_launch.autotune.plain_check import DECIDING_ROUNDS, gaining_sizes, narrowed
-from dlmb_launch.autotune.plain_program import settings_of
+from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, gaining_sizes, narrowed, settings_of
 
 SIZES = (1024, 2048, 4096, 8192, 16384)
 

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from dlmb_launch.autotune import budget, points, workload
+from dlmb_launch.autotune import points, request
 from dlmb_launch.autotune.planning import (
     LONGEST_CELL_S,
     SHORTEST_CELL_S,
@@ -24,7 +24,7 @@ from dlmb_launch.autotune.planning import (
     value_near,
 )
 from dlmb_launch.autotune.points import Point
-from dlmb_launch.sweep.faults import UsageError
+from dlmb_results.program import UsageError
 
 CHEAP_START, DEAR_START = Cost(0.001, 0.1, 0.05), Cost(100.0, 0.1, 0.05)
 
@@ -136,10 +136,10 @@ class Words(unittest.TestCase):
         self.assertEqual(points.parse_operations("bcast,reduce_scatter,broadcast"), ["broadcast", "reduce_scatter_block"])
 
     def test_budgets(self) -> None:
-        self.assertEqual([budget.parse(text) for text in ("90s", "20m", "1h30m")], [90, 1200, 5400])
+        self.assertEqual([request.parse(text) for text in ("90s", "20m", "1h30m")], [90, 1200, 5400])
         for wrong in ("", "20", "5s", "m", "1d", "-3m"):
             with self.subTest(wrong), self.assertRaises(UsageError):
-                budget.parse(wrong)
+                request.parse(wrong)
 
     def test_tables_count_all_parts_of_an_allgather(self) -> None:
         self.assertEqual(Point("allgather", 1024).table_bytes(4), 4096)
@@ -152,9 +152,9 @@ class Workload(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             plan = Path(folder) / "plan.json"
             plan.write_text(json.dumps({"schema": "dlmb.plan/1.0", "world": {"ranks": 4}, "plans": [{"rank": 0, "steps": steps}]}), encoding="utf-8")
-            use = workload.use_of(str(plan), ranks, Path(folder))
+            use = points.use_of(str(plan), ranks, Path(folder))
             (Path(folder) / "other.json").write_bytes(plan.read_bytes())
-            self.assertEqual(workload.use_of(folder, ranks, Path(folder)), use)  # the mean over the iterations in a folder
+            self.assertEqual(points.use_of(folder, ranks, Path(folder)), use)  # the mean over the iterations in a folder
             return use
 
     def step(self, operation: str, size: int, group: int = 4, **more) -> dict:

@@ -22,7 +22,7 @@ class Run(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             output = Path(name) / "tuned"
             asked = ["--ranks", "2", "--operations", "allreduce", "--sizes", "1K:2K", "--budget", "45s", "-o", str(output)]
-            command = [sys.executable, "-m", "dlmb_launch.autotune", "--build", str(BIN), *asked]
+            command = [sys.executable, "-m", "dlmb_launch", "autotune", "--build", str(BIN), *asked]
             done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
             self.assertIn(done.returncode, (0, 77), done.stdout + done.stderr)
             self.assertIn("which methods there are for allreduce", done.stdout)

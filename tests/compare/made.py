@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dlmb_launch.compare.campaign import METRICS
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
-from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.reading import read_campaign
 
 IDENTITY = {"cpu_model": "Made CPU", "build_type": "Release", "ranks": "4"}
@@ -42,14 +42,21 @@ def cell(launch_id: str, us: float, cell_id: str = CELL, **fields: Any) -> dict[
         "launch_id": launch_id,
         "cell_id": cell_id,
         "pattern": parts["pattern"],
+        "preset": "",
         "backend": parts["backend"],
+        "method": parts.get("method", "default"),
         "memory": "host",
         "mode": "isolated",
         "definition": "made up",
         "status": "ok",
         "reason": "",
-        "traffic": {"payload_bytes": BYTES, "wire_bytes": BYTES},
-        "time_ns": {"median": ns, "p99": None, "max": ns},
+        "seed": 1,
+        "draws": 1,
+        "world": {"ranks": 4, "ranks_per_node": 4},
+        "traffic": {"payload_bytes": BYTES, "wire_bytes": BYTES, "imbalance_send": 1.0, "imbalance_recv": 1.0},
+        "time_ns": {"median": ns, "median_low": None, "median_high": None, "p99": None, "max": ns},
+        "phases": {},
+        "flags": [],
         "samples_ns": [1, 2, 3],
         "rounds": {"medians_ns": [ns] * 6, "median_of_rounds_ns": ns, "aa_ratio": 1.0},
         "below_floor": None,
@@ -60,6 +67,7 @@ def cell(launch_id: str, us: float, cell_id: str = CELL, **fields: Any) -> dict[
         "validation": {"verdict": "passed"},
         "shared_gpu": False,
         "is_default": True,
+        "statistics": {"shift": -0.5},
         "parameters": {},
     }
     return line | fields

@@ -21,10 +21,10 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 
-from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch, Parameters
+from dlmb_launch.compare.campaign import METRICS, NUMBERS, Campaign, Cell, Parameters
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
-from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.verdict import State
+from dlmb_results.cells import Launch
 
 BASE_NS = 1e5
 CELLS = 4
@@ -37,7 +37,7 @@ Times = list[int]  # in minutes, one per launch
 def launches(name: str, times: Times, nights: list[int] | None = None) -> list[Launch]:
     stamps = [f"{BEGIN + timedelta(minutes=minute):%Y-%m-%dT%H:%M:%SZ}" for minute in times]
     nights = nights or [0] * len(times)
-    return [Launch(f"{name}{index}", f"{name}.{night}", stamp, "", {}, {}, False, 24, 20) for index, (night, stamp) in enumerate(zip(nights, stamps))]
+    return [Launch(f"{name}{index}", f"{name}.{night}", stamp) for index, (night, stamp) in enumerate(zip(nights, stamps))]
 
 
 def campaign(name: str, medians_ns: np.ndarray, times: Times, nights: list[int] | None = None, odd_to_even: float = 1.0) -> Campaign:

@@ -7,14 +7,15 @@ from __future__ import annotations
 import json
 import unittest
 
-from dlmb_results.lines import ResultError
 from made import CELL, WithFolder, cell, fault, launch, side
 
-from dlmb_launch.compare.checks import Declared, UsageError, facts_that_differ
+from dlmb_launch.compare.campaign import METRICS
 from dlmb_launch.compare.comparison import Rules
-from dlmb_launch.compare.metrics import METRICS
+from dlmb_launch.compare.pairing import Declared, facts_that_differ
 from dlmb_launch.compare.reading import read_campaign
 from dlmb_launch.compare.verdict import State
+from dlmb_results.lines import ResultError
+from dlmb_results.program import UsageError
 
 US = [100.0] * 8
 BASE = side("base", {CELL: US})
@@ -81,7 +82,7 @@ class CellTest(WithFolder):
 
     def test_another_definition_or_traffic_is_not_compared(self) -> None:
         self.assertEqual(self.changed(definition="other"), "definition differs: 'made up' in 8 and 0 launches, 'other' in 0 and 8 launches (baseline and candidate)")
-        self.assertIn("payload_bytes differs", self.changed(traffic={"payload_bytes": 1, "wire_bytes": 1}))
+        self.assertIn("payload_bytes differs", self.changed(traffic={"payload_bytes": 1, "wire_bytes": 1, "imbalance_send": 1.0, "imbalance_recv": 1.0}))
 
     def test_turns_on_one_gpu_measure_nothing(self) -> None:
         lines = [side(name, {CELL: US}) for name in ("base", "cand")]
@@ -102,7 +103,7 @@ class CellTest(WithFolder):
         self.assertIn("zeros", self.compared(*lines).verdicts[0].reason)
 
     def test_another_number_of_slots_is_not_compared(self) -> None:
-        self.assertEqual(self.changed(cache={"slots": 2}), "slots differs: '1' and '2'")
+        self.assertEqual(self.changed(cache={"mode": "warm", "slots": 2}), "slots differs: '1' and '2'")
 
     def test_a_launch_that_is_defined_otherwise_than_most_is_left_out_and_said(self) -> None:
         lines = side("cand", {CELL: [*US, 1e6], f"{CELL}/x=1": US})

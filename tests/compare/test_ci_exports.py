@@ -13,7 +13,7 @@ from made import CELL, fault, side
 from test_exit_codes import SLOW, US, run
 
 from dlmb_launch.compare.exports import github
-from dlmb_launch.compare.markdown import CUT, code, cut
+from dlmb_launch.compare.tables import CUT, code, cut
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 

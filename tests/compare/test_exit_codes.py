@@ -13,8 +13,7 @@ from pathlib import Path
 
 from made import CELL, WithFolder, fault, launch, side
 
-from dlmb_launch.compare.command import main
-from dlmb_launch.compare.exit_codes import PRECEDENCE, exit_code
+from dlmb_launch.compare.command import PRECEDENCE, exit_code, main
 
 US = [100, 101, 99, 102, 100.5, 98.5, 101.5, 99.5]
 SLOW = [2 * value for value in US]

@@ -87,12 +87,12 @@ class LeftOutTest(WithFolder):
             self.assertIn(f"of the {said}: its time is 0 ns, which is no measurement", verdict.reason)
 
     def test_a_reason_is_printed_whole(self) -> None:
-        from dlmb_launch.compare import terminal
+        from dlmb_launch.compare import tables
 
         lines = side("base", {CELL: US}), side("cand", {CELL: US})
         for line, definition in zip(cells(lines[0]) + cells(lines[1]), [WINDOW, BARRIER] * 8):
             line["definition"] = definition
-        said = " ".join(terminal.text(self.compared(*lines), False).split())
+        said = " ".join(tables.terminal(self.compared(*lines), False).split())
         self.assertIn("'begun at one time on all ranks' in 4 and 4 launches", said)
         self.assertIn('(start = "barrier" in a sweep)', said)
 

@@ -12,14 +12,13 @@ import unittest
 from pathlib import Path
 from typing import Any, TypedDict, get_args, get_type_hints, is_typeddict
 
-from dlmb_results.inputs import bounded_lines
-from dlmb_results.lines import decoder, whole
-from dlmb_results.lines import read_lines
-from made import WithFolder, cell, launch
+from made import CELL, WithFolder, cell, fault, launch
 
-from dlmb_launch.compare.reading import CellLine
-from dlmb_launch.compare.metrics import METRICS
+from dlmb_launch.compare.campaign import METRICS
 from dlmb_launch.compare.reading import read_campaign
+from dlmb_results.cells import CellFields, CellIdentity
+from dlmb_results.files import bounded_lines
+from dlmb_results.lines import decoder, read_lines, whole
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "results-schema" / "examples"
 
@@ -37,18 +36,18 @@ class DecodingTest(WithFolder):
     def test_a_narrow_line_holds_what_is_asked_for_as_a_whole_one_does(self) -> None:
         lines = [line for path in EXAMPLES.glob("*.jsonl") for line in path.read_bytes().splitlines()]
         for line in [*lines, json.dumps(cell("a", 1)).encode()]:
-            self.assertEqual(common(decoder(CellLine)(line)[0], CellLine), common(whole(line), CellLine))
+            self.assertEqual(common(decoder(CellFields)(line)[0], CellFields), common(whole(line), CellFields))
 
     def test_a_line_of_unexpected_types_is_left_to_the_reader_as_it_is(self) -> None:
         line = json.dumps(cell("a", 1) | {"time_ns": "none"}).encode()
-        self.assertEqual(decoder(CellLine)(line), (whole(line), False))
+        self.assertEqual(decoder(CellFields)(line), (whole(line), False))
 
     def test_what_is_no_line_is_none(self) -> None:
         for text in (b"", b"{", b"[1]", b"{}", b'{"kind": "cell', b'{"kind": "cell"} x', b'\xff'):
-            self.assertEqual(decoder(CellLine)(text), (None, False), text)
+            self.assertEqual(decoder(CellFields)(text), (None, False), text)
 
     def test_it_is_the_fast_one_where_it_should_be(self) -> None:
-        fast = decoder(CellLine)(json.dumps(cell("a", 1)).encode())[1]
+        fast = decoder(CellFields)(json.dumps(cell("a", 1)).encode())[1]
         self.assertEqual(importlib.util.find_spec("msgspec") is not None, fast)
 
 
@@ -62,6 +61,25 @@ def common(value: Any, fields: Any) -> Any:
 def nested(kind: Any) -> Any:
     """The TypedDict in an Optional; for plain types one without fields."""
     return next((one for one in (kind, *get_args(kind)) if is_typeddict(one)), TypedDict("Nothing", {}))
+
+
+class DerivedTest(WithFolder):
+    """Figures that other cells tell of a cell stand behind it in the file."""
+
+    def read(self, lines: list[dict[str, Any]], fields: type) -> dict[str, Any]:
+        found = [line for _, line in read_lines(self.file("derived", lines), [], fields)]  # to the end of the file
+        return next(line for line in found if line["kind"] == "cell")
+
+    def test_they_are_statistics_of_the_last_ok_cell_of_their_id_whoever_reads(self) -> None:
+        own, later = {"words_per_rank_max": 3.0, "interference": 0.0}, {"interference": 1.25}
+        derived = {"kind": "derived", "launch_id": "b", "cell_id": CELL, "statistics": later}
+        for fields in (CellFields, CellIdentity):
+            line = self.read([launch("a"), cell("a", 1, statistics=dict(own)), fault("a", "failed"), launch("b"), derived], fields)
+            self.assertEqual(line["statistics"], own | later)
+
+    def test_those_of_a_cell_that_is_not_there_are_passed_over(self) -> None:
+        derived = {"kind": "derived", "launch_id": "a", "cell_id": "other", "statistics": {"interference": 1.25}}
+        self.assertEqual(self.read([launch("a"), cell("a", 1, statistics={}), derived], CellFields)["statistics"], {})
 
 
 class EndlessTest(unittest.TestCase):

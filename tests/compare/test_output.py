@@ -14,7 +14,8 @@ from pathlib import Path
 
 from made import CELL, WithFolder, side
 
-from dlmb_results.output import OutputError, write_output
+from dlmb_results.files import write_output
+from dlmb_results.program import OutputError
 
 PROGRAM = os.environ["DLMB_COMPARE"]
 
@@ -62,7 +63,7 @@ class WriteOutputTest(WithFolder):
 
     def test_a_path_of_standard_output_is_printed_and_a_dash_is_standard_output(self) -> None:
         log = self.folder / "log"
-        script = f"from pathlib import Path; from dlmb_results.output import write_output\nprint('one'); write_output(Path({str(log)!r}), 'two\\n'); write_output(Path('-'), 'three\\n'); print('four')"
+        script = f"from pathlib import Path; from dlmb_results.files import write_output\nprint('one'); write_output(Path({str(log)!r}), 'two\\n'); write_output(Path('-'), 'three\\n'); print('four')"
         with log.open("w") as file:
             subprocess.run([sys.executable, "-c", script], stdout=file, check=True, timeout=60)
         self.assertEqual(log.read_text(), "one\ntwo\nthree\nfour\n")

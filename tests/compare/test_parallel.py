@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
-from dlmb_results import parallel
-from dlmb_results.lines import ResultError
 from made import CELL, WithFolder, cell, fault, launch, side
 
 from dlmb_launch.compare import reading
-from dlmb_launch.compare.metrics import METRICS
+from dlmb_launch.compare.campaign import METRICS
+from dlmb_results import lines
+from dlmb_results.lines import ResultError
 
 TWO_CORES = mock.patch.object(os, "sched_getaffinity", lambda _: {0, 1})
 OTHER = f"{CELL}/x=1"
@@ -35,21 +35,21 @@ class EqualPartsTest(WithFolder):
     def test_neighbours_stay_together_and_bytes_are_about_equal(self) -> None:
         for sizes, expected in (((5, 5, 5, 5), (2, 2)), ((90, 5, 5), (1, 2)), ((5, 5, 90), (2, 1)), ((7,), (1,)), ((0, 0), (2,))):
             paths = self.files(*sizes)
-            found = parallel.equal_parts(paths, 2)
+            found = lines.equal_parts(paths, 2)
             self.assertEqual(tuple(map(len, found)), expected, sizes)
             self.assertEqual([path for part in found for path in part], paths)
 
     @TWO_CORES
     def test_large_parts_are_read_by_other_processes(self) -> None:
         paths = self.files(5, 5)
-        (one, first), (two, second) = parallel.read_in_processes(process_and_files, paths, least_bytes=5)
+        (one, first), (two, second) = lines.read_in_processes(process_and_files, paths, least_bytes=5)
         self.assertEqual((first, second), (paths[:1], paths[1:]))
         self.assertNotIn(os.getpid(), (one, two))
 
     @TWO_CORES
     def test_little_is_read_by_the_process_itself(self) -> None:
         paths = self.files(5, 5)
-        self.assertEqual(parallel.read_in_processes(process_and_files, paths, least_bytes=6), [(os.getpid(), paths)])
+        self.assertEqual(lines.read_in_processes(process_and_files, paths, least_bytes=6), [(os.getpid(), paths)])
 
 
 @TWO_CORES
@@ -57,7 +57,7 @@ class CampaignTest(WithFolder):
     def read_in(self, processes: int) -> tuple:
         """All of the campaign, in the order of its fields."""
         least_bytes = 1 if processes > 1 else 1 << 40
-        with mock.patch.object(reading, "read_in_processes", partial(parallel.read_in_processes, least_bytes=least_bytes)):
+        with mock.patch.object(reading, "read_in_processes", partial(lines.read_in_processes, least_bytes=least_bytes)):
             return tuple(vars(reading.read_campaign("made", self.folder, METRICS["time"])).values())
 
     def test_a_campaign_is_the_same_in_one_process_and_in_two(self) -> None:

@@ -9,15 +9,16 @@ import itertools
 import unittest
 
 import numpy as np
-from dlmb_launch.compare.statistics import rank_sum, signed_rank
-from dlmb_launch.compare.deciding import significant
+
+from dlmb_statistics import ranks
+from dlmb_statistics.ranks import significant
 
 EIGHT = np.array([[100, 101, 99, 102, 100.5, 98.5, 101.5, 99.5]])
 SLOWER = np.array([[105, 104, 106, 103, 107, 104.5, 105.5, 103.5]])
 
 
 def p_larger(baseline: list[float], candidate: list[float]) -> float:
-    return float(rank_sum.p_values(np.array([baseline]), np.array([candidate]))[0][0])
+    return float(ranks.rank_sum(np.array([baseline]), np.array([candidate]))[0][0])
 
 
 def wins(baseline: tuple[float, ...], candidate: tuple[float, ...]) -> float:
@@ -41,8 +42,8 @@ class RankSumTest(unittest.TestCase):
         self.assertAlmostEqual(p_larger([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]), 1 / 252, 12)
         self.assertAlmostEqual(p_larger([1, 2, 2, 3, 5], [2, 4, 5, 5, 6]), 0.075397, 6)
         self.assertAlmostEqual(p_larger([10.0, 10.1, 10.2, 10.3, 10.4], [10.25, 10.6, 10.7, 10.8, 10.9]), 4 / 252, 12)
-        self.assertAlmostEqual(float(rank_sum.p_values(EIGHT, EIGHT + 0.2)[0][0]), 0.36045, 5)
-        self.assertAlmostEqual(float(rank_sum.p_values(EIGHT, SLOWER)[0][0]), 7.770e-5, 8)
+        self.assertAlmostEqual(float(ranks.rank_sum(EIGHT, EIGHT + 0.2)[0][0]), 0.36045, 5)
+        self.assertAlmostEqual(float(ranks.rank_sum(EIGHT, SLOWER)[0][0]), 7.770e-5, 8)
 
     def test_smallest_p_value_of_each_number_of_launches(self) -> None:
         for launches, choices in ((5, 252), (7, 3432), (8, 12870), (10, 184756)):
@@ -53,14 +54,14 @@ class RankSumTest(unittest.TestCase):
         for sizes in itertools.product(range(1, 7), repeat=2):
             for _ in range(4):
                 baseline, candidate = (tuple(random.integers(0, 5, size).tolist()) for size in sizes)
-                found = rank_sum.p_values(np.array([baseline], dtype=float), np.array([candidate], dtype=float))
+                found = ranks.rank_sum(np.array([baseline], dtype=float), np.array([candidate], dtype=float))
                 for p, expected in zip(found, counted(baseline, candidate)):
                     self.assertAlmostEqual(float(p[0]), expected, 12, (baseline, candidate))
 
     def test_cells_are_independent_of_their_neighbours(self) -> None:
         values = np.random.default_rng(1).integers(0, 9, (50, 12)).astype(float)
-        together = rank_sum.p_values(values[:, :6], values[:, 6:])[0]
-        alone = [rank_sum.p_values(row[None, :6], row[None, 6:])[0][0] for row in values]
+        together = ranks.rank_sum(values[:, :6], values[:, 6:])[0]
+        alone = [ranks.rank_sum(row[None, :6], row[None, 6:])[0][0] for row in values]
         np.testing.assert_array_equal(together, alone)
 
     def test_equal_values_prove_nothing(self) -> None:
@@ -71,7 +72,7 @@ class RankSumTest(unittest.TestCase):
 class ManyLaunchesTest(unittest.TestCase):
     def test_the_approximation_is_near_the_exact_test_where_it_takes_over(self) -> None:
         values = np.random.default_rng(3).normal(size=(200, 42)).round(1)
-        for exact, approximate in zip(*(test(values[:, :21], values[:, 21:]) for test in (rank_sum.exact, rank_sum.approximate))):
+        for exact, approximate in zip(*(test(values[:, :21], values[:, 21:]) for test in (ranks.exact_p_values, ranks.approximate_p_values))):
             np.testing.assert_allclose(approximate, exact, atol=0.005)
 
     def test_equal_values_prove_nothing(self) -> None:
@@ -81,14 +82,14 @@ class ManyLaunchesTest(unittest.TestCase):
 class ShiftTest(unittest.TestCase):
     def test_hand_computed_ratios_and_intervals(self) -> None:
         for candidate, expected in ((EIGHT + 0.2, (1.00200, 0.98719, 1.01700)), (SLOWER, (1.04511, 1.02985, 1.06030))):
-            found = [float(np.exp(value[0])) for value in rank_sum.estimate(np.log(EIGHT), np.log(candidate))]
+            found = [float(np.exp(value[0])) for value in ranks.shift(np.log(EIGHT), np.log(candidate))]
             np.testing.assert_allclose(found, expected, atol=6e-6)
 
     def test_interval_ranks_by_number_of_launches(self) -> None:
-        self.assertEqual([rank_sum.interval_rank(k, k) for k in (5, 7, 8, 10)], [3, 9, 14, 24])
+        self.assertEqual([ranks.interval_rank(k, k) for k in (5, 7, 8, 10)], [3, 9, 14, 24])
 
     def test_too_few_values_have_no_interval(self) -> None:
-        _, low, high = rank_sum.estimate(np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]]))
+        _, low, high = ranks.shift(np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]]))
         self.assertEqual((low[0], high[0]), (-np.inf, np.inf))
 
 
@@ -98,21 +99,21 @@ class SignedRankTest(unittest.TestCase):
         for pairs in range(1, 9):
             differences = random.integers(-4, 5, pairs).astype(float)
             sizes = np.abs(differences[differences != 0])
-            ranks = [(sizes < size).sum() + ((sizes == size).sum() + 1) / 2 for size in sizes]
-            seen = sum(rank for rank, value in zip(ranks, differences[differences != 0]) if value > 0)
-            sums = [sum(itertools.compress(ranks, signs)) for signs in itertools.product((0, 1), repeat=len(ranks))]
-            larger, smaller = signed_rank.p_values(differences[None, :])
+            midranks = [(sizes < size).sum() + ((sizes == size).sum() + 1) / 2 for size in sizes]
+            seen = sum(rank for rank, value in zip(midranks, differences[differences != 0]) if value > 0)
+            sums = [sum(itertools.compress(midranks, signs)) for signs in itertools.product((0, 1), repeat=len(midranks))]
+            larger, smaller = ranks.signed_rank(differences[None, :])
             self.assertAlmostEqual(float(larger[0]), sum(s >= seen for s in sums) / len(sums), 12)
             self.assertAlmostEqual(float(smaller[0]), sum(s <= seen for s in sums) / len(sums), 12)
 
     def test_the_smallest_p_value_is_one_over_all_choices(self) -> None:
-        self.assertAlmostEqual(float(signed_rank.p_values(np.arange(1.0, 13)[None, :])[0][0]), 2**-12, 15)
+        self.assertAlmostEqual(float(ranks.signed_rank(np.arange(1.0, 13)[None, :])[0][0]), 2**-12, 15)
 
     def test_interval_of_15_pairs_starts_at_the_26th_average(self) -> None:
         # 25 is the tabulated critical value of 15 pairs, one-sided .025.
         values = np.arange(15.0)
         averages = sorted((values[i] + values[j]) / 2 for i in range(15) for j in range(i, 15))
-        middle, low, high = signed_rank.estimate(values[None, :])
+        middle, low, high = ranks.paired_shift(values[None, :])
         self.assertEqual((middle[0], low[0], high[0]), (7, averages[25], averages[-26]))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from made import CELL, WithFolder, side
 from test_exit_codes import run
 
-from dlmb_launch.compare.arrangement import are_pairs, took_turns
 from dlmb_launch.compare.comparison import Rules
+from dlmb_launch.compare.evidence import are_pairs, took_turns
 from dlmb_launch.compare.verdict import State
 
 US = [100, 101, 99, 102, 100.5, 98.5, 101.5, 99.5]

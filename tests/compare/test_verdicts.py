@@ -9,8 +9,8 @@ import unittest
 from made import CELL, WithFolder, side
 
 from dlmb_launch.compare.comparison import Rules
-from dlmb_launch.compare.metrics import median_of_rounds, odd_to_even
 from dlmb_launch.compare.verdict import State
+from dlmb_results.cells import median_of_rounds, odd_to_even
 
 US = [100, 101, 99, 102, 100.5, 98.5, 101.5, 99.5]  # around 100 us, so the margin is 3 %
 SLOWER = [105, 104, 106, 103, 107, 104.5, 105.5, 103.5]

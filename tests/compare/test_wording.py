@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import unittest
 
-from dlmb_launch.compare.metrics import METRICS
-from dlmb_launch.compare.terminal import shortened
-from dlmb_launch.compare.campaign import Cell
+from dlmb_launch.compare.campaign import METRICS, Cell
+from dlmb_launch.compare.tables import shortened
 from dlmb_launch.compare.wording import quantity, short_names
 from dlmb_results.names import named
 

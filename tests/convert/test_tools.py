@@ -13,9 +13,11 @@ from pathlib import Path
 
 import outputs
 import own
-from dlmb_launch.compare import terminal
+from outputs import WithFolder
+
+from dlmb_launch.compare import tables
+from dlmb_launch.compare.campaign import METRICS
 from dlmb_launch.compare.comparison import Rules, compare
-from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.reading import read_campaign
 from dlmb_launch.compare.verdict import BareRatio, State
 from dlmb_plotting.charts import Limits
@@ -23,7 +25,6 @@ from dlmb_plotting.findings import findings
 from dlmb_plotting.inputs import Inputs
 from dlmb_plotting.plots import curves, phases, trend
 from dlmb_plotting.results import read
-from outputs import WithFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMITS = Limits(charts=12)
@@ -174,7 +175,7 @@ class BesideOwnTest(WithFolder):
         ours = self.own(own.cell(size=4) | {"cell_id": "a/b", "parameters": {}}, own.cell(size=4) | {"cell_id": "ranks=4/p.pairs=" + "9" * 5000})
         compared = self.compared(osu, ours)
         self.assertEqual([each.bare_ratio for each in compared.verdicts], [None, None])
-        self.assertIn("9" * 20, terminal.text(compared, True))
+        self.assertIn("9" * 20, tables.terminal(compared, True))
         windows = self.converted(outputs.OSU_MANY, "--ranks", "8", name="many.txt")
         ours = self.own(own.cell("message_rate", size=1024, ranks=8, pairs=4, definition=own.RATE_DEFINITION))
         self.assertEqual(sum(each.bare_ratio is not None for each in self.compared(windows, ours, "busbw").verdicts), 1, "4 pairs of 8 ranks are all")

@@ -83,7 +83,7 @@ SHORTER = (
     (r"mpirun -np 4 (dlmb_replay)", r"mpirun -np 2 \1"),
     (r"(dlmb_trace import .*--ranks-per-node) 8", r"\1 2"),
 )
-NEEDS = {"mpi": r"mpirun|dlmb_(sweep|autotune) ", "ucx": r"\bucx\b", "numpy": r"dlmb_(plot|compare) ", "archive": r"dlmb_(trace|replay) ", "jq": r"jq "}
+NEEDS = {"mpi": r"mpirun|dlmb_(sweep|autotune) ", "ucx": r"\bucx\b", "scipy": r"dlmb_(plot|compare) ", "archive": r"dlmb_(trace|replay) ", "jq": r"jq "}
 NOTHING_TO_TUNE = 77
 EXPECTED = {r".*dlmb_compare osu\.jsonl": 3}  # as the page says
 

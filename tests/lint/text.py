@@ -47,7 +47,7 @@ def check(path: Path, text: str) -> list[str]:
         if PATH_EDIT.search(line):
             findings.append(f"{path}:{number}: edits sys.path")
         if OWN_WRITING.search(line) and str(path).startswith(PRODUCT):
-            findings.append(f"{path}:{number}: writes a file of its own accord; call write_output (common/base/output_file.hpp, dlmb_results/output.py)")
+            findings.append(f"{path}:{number}: writes a file of its own accord; call write_output (common/base/output_file.hpp, dlmb_results/files.py)")
     return findings
 
 

@@ -12,9 +12,8 @@ import sys
 import unittest
 from xml.etree import ElementTree
 
-import tools
-
 import doubles
+import tools
 from made import CELL, WithFolder, cell, launch
 
 CI = tools.ROOT / "launch" / "ci"
@@ -40,7 +39,7 @@ cell["definition"] = "another" if any(word in path for word in os.environ.get("O
 slower = 2 if any(word in path for word in os.environ.get("SLOW", "none").split()) else 1
 ns = slower * (100000 + 100 * int(path.split(".")[-2]))
 launch["launch_id"] = cell["launch_id"] = str(uuid.uuid4())
-cell |= dict(time_ns=dict(median=ns, p99=None, max=ns), rounds=dict(medians_ns=[ns] * 6, median_of_rounds_ns=ns, aa_ratio=1.0))
+cell |= dict(time_ns=dict(median=ns, median_low=None, median_high=None, p99=None, max=ns), rounds=dict(medians_ns=[ns] * 6, median_of_rounds_ns=ns, aa_ratio=1.0))
 os.makedirs(os.path.dirname(path), exist_ok=True)
 with open(path, "w") as file:
     for line in (launch, cell, dict(kind="end", launch_id=launch["launch_id"])):

@@ -16,7 +16,7 @@ import tools
 
 EXAMPLES = tools.ROOT / "results-schema" / "examples"
 COMMANDS = ("dlmb_autotune", "dlmb_compare", "dlmb_convert", "dlmb_guidelines", "dlmb_plot", "dlmb_sweep")
-MODULES = ("venv", "ensurepip", "setuptools", "wheel", "numpy", "matplotlib")  # to install, and to run what was installed
+MODULES = ("venv", "ensurepip", "setuptools", "wheel", "numpy", "scipy", "matplotlib")  # to install, and to run what was installed
 
 
 def what_is_missing(python: str) -> list[str]:

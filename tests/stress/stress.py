@@ -27,7 +27,7 @@ import tempfile
 
 import launches
 import trials
-from dlmb_launch.sweep.faults import UnavailableError, UsageError
+
 from dlmb_results import program
 
 COLUMNS = ("trials", "finished", "lost", "twice", "hangs", "incomplete", "unexpected")
@@ -86,4 +86,4 @@ def main():
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what runs is ended as well
-    sys.exit(program.run("tests/stress/run", main, {UsageError: program.USAGE, UnavailableError: program.UNAVAILABLE}))
+    sys.exit(program.run("tests/stress/run", main))

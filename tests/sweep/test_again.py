@@ -7,9 +7,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from dlmb_launch.sweep import again
-from dlmb_launch.sweep.faults import UsageError
 from test_sweep_file import read
+
+from dlmb_launch.sweep import command
+from dlmb_results.program import UsageError
 
 SWEEP = """
 launches = 8
@@ -32,8 +33,8 @@ class Again(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "rerun.json"
             listed = [{"cell_id": cell, "pattern": pattern, "state": "REGRESSED"} for pattern, cell in cells]
-            file.write_text(json.dumps({"schema": schema, "cells": listed}), encoding="utf-8")
-            return again.only(read(SWEEP), file)
+            file.write_text(json.dumps({"schema": schema, "metric": "time", "launches": [], "cells": listed}), encoding="utf-8")
+            return command.only(read(SWEEP), file)
 
     def test_programs_and_worlds_of_the_list_alone_with_its_backends_and_presets(self):
         sweep = self.only([("moe_alltoall", MOE)])

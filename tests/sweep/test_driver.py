@@ -34,7 +34,7 @@ class Driver(unittest.TestCase):
         self.sweep.write_text(SWEEP.format(timeout=30), encoding="utf-8")
 
     def command(self, *more):
-        tool = [sys.executable, "-m", "dlmb_launch.sweep"]
+        tool = [sys.executable, "-m", "dlmb_launch", "sweep"]
         return [*tool, str(self.sweep), "--build", str(self.folder / "bin"), "-o", str(self.output), *more]
 
     def environment(self, behaviour):

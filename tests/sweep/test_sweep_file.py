@@ -7,8 +7,8 @@ import unittest
 from pathlib import Path
 
 from dlmb_launch.sweep import sweep_file
-from dlmb_launch.sweep.faults import UsageError
 from dlmb_launch.sweep.sweep_file import launches
+from dlmb_results.program import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 WHOLE = """

@@ -20,19 +20,22 @@ from dlmb_launch.autotune.planning import Wanted, Work
 from dlmb_launch.autotune.points import Point
 from dlmb_launch.sweep import launchers, state, sweep_file
 from dlmb_launch.sweep.driver import Driver
-from dlmb_launch.sweep.faults import OutputError
 from dlmb_launch.sweep.process import Interrupts
 from dlmb_launch.sweep.state import Folder
 from dlmb_launch.sweep.sweep_file import Launch, Program, Sweep, World
-from dlmb_results.output import write_output
+from dlmb_results.files import write_whole
+from dlmb_results.lines import read_lines
+from dlmb_results.program import FAILED, ProgramError
 
 SURVEY, SEARCH, REPEAT, REFINE, CONFIRM = "survey", "search", "repeat", "refine", "confirm"
 _MEMORY = {"nccl": "cuda"}  # where it is not the host's
 _NAME = re.compile(rf"(\d{{3}})-({SURVEY}|{SEARCH}|{REPEAT}|{REFINE}|{CONFIRM})\.toml")
 
 
-class LaunchFailed(Exception):
+class LaunchFailed(ProgramError):
     """A launch that measured nothing at all: what follows would fail alike."""
+
+    exit_code = FAILED
 
 
 class Stopped(Exception):
@@ -89,11 +92,7 @@ class Campaign:
         steps = self.steps()
         number = steps[-1].number + 1 if steps else 1
         path = self.root / f"{number:03d}-{kind}.toml"
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"{self.root}: {error.strerror}") from None
-        write_output(path, self._text(path.stem, works, launches, options, timeout_s))
+        write_whole(path, self._text(path.stem, works, launches, options, timeout_s))
         return Step(number, kind, path, sweep_file.read(path))
 
     def left(self, step: Step) -> list[Launch]:
@@ -138,7 +137,7 @@ def _tried(folder: Folder, launch: Launch) -> bool:
 
 
 def _holds_a_time(results: Path) -> bool:
-    return results.is_file() and b'"status":"ok"' in results.read_bytes()
+    return results.is_file() and any(line["kind"] == "cell" and line["status"] == "ok" for _, line in read_lines(results, []))
 
 
 def _option(program: Program, name: str) -> str:

@@ -6,46 +6,33 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dlmb_launch.autotune import budget, consumers, observations, points, report, request, workload
-from dlmb_launch.autotune.before_after import Plain
-from dlmb_launch.autotune.budget import Clock
+from dlmb_launch.autotune import observations, points, report, request
 from dlmb_launch.autotune.campaign import Campaign, LaunchFailed, Settings, Stopped
-from dlmb_launch.autotune.consumers import Consumer
-from dlmb_launch.autotune.dry_run import describe
 from dlmb_launch.autotune.outcome import HELD, UNSEEN, WRONG, Finisher, reserve_s
-from dlmb_launch.autotune.report import Findings
-from dlmb_launch.autotune.request import Request
-from dlmb_launch.autotune.tune_program import TuneFailed, TuneProgram, chosen_rules, undecided_lines
+from dlmb_launch.autotune.plain_program import Plain
+from dlmb_launch.autotune.points import Consumer
+from dlmb_launch.autotune.report import Findings, describe
+from dlmb_launch.autotune.request import Clock, Request
+from dlmb_launch.autotune.tune_program import TuneProgram, chosen_rules, undecided_lines
 from dlmb_launch.autotune.tuner import Tuner
-from dlmb_launch.sweep import faults, launchers
+from dlmb_launch.sweep import launchers
 from dlmb_launch.sweep.driver import duration
 from dlmb_launch.sweep.process import Interrupts, Process
 from dlmb_launch.sweep.state import Folder
 from dlmb_results import program
 from dlmb_results.arguments import Parser
-from dlmb_results.output import write_output
+from dlmb_results.files import write_output
 
-OK, FAILED, NOTHING = 0, 1, 77
-_EXITS = {
-    faults.UsageError: faults.USAGE,
-    faults.UnavailableError: faults.UNAVAILABLE,
-    faults.OutputError: faults.CANNOT_WRITE,
-    LaunchFailed: FAILED,
-    TuneFailed: FAILED,
-}
 _START_TIMEOUT_S = 60
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = Parser(
-        faults.UsageError,
         prog="dlmb_autotune",
         description="Measures which algorithms are faster than the library's own choice here, and writes files by which programs use them.",
         epilog="exit codes: 0 files that act, or nothing is faster; 1 files that do not act as the table says, or launches that fail; "
@@ -68,22 +55,17 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _default_build() -> Path:
-    found = shutil.which("dlmb_info")
-    return Path(found).parent if found else Path("build/release/bin")
-
-
 def _request(options: argparse.Namespace, machine: launchers.Machine, build: Path, info: dict[str, Any]) -> tuple[Request, list[str]]:
     """And what people should know of it."""
     if not 2 <= options.ranks <= 1 << 20:
-        raise faults.UsageError(f"--ranks {options.ranks}: a number from 2 up")
+        raise program.UsageError(f"--ranks {options.ranks}: a number from 2 up")
     if options.nodes < 1 or options.ranks % options.nodes != 0:
-        raise faults.UsageError(f"--nodes {options.nodes}: {options.ranks} ranks do not divide over them")
+        raise program.UsageError(f"--nodes {options.nodes}: {options.ranks} ranks do not divide over them")
     if options.workload and options.sizes:
-        raise faults.UsageError("--sizes: the workload says its sizes; leave one of --workload and --sizes out")
-    wanted = consumers.chosen(options.consumers, info)
-    consumers.require_unset(wanted, {**os.environ, **dict(machine.variables)})
-    use = workload.use_of(options.workload, options.ranks, build) if options.workload else None
+        raise program.UsageError("--sizes: the workload says its sizes; leave one of --workload and --sizes out")
+    wanted = points.chosen(options.consumers, info)
+    points.require_unset(wanted, {**os.environ, **dict(machine.variables)})
+    use = points.use_of(options.workload, options.ranks, build) if options.workload else None
     operations = points.parse_operations(options.operations) if options.operations else None
     machine = replace(machine, arguments=(*machine.arguments, *options.launcher))
     cautions, accept = [], ["quick"]  # short cells: the launch is what is tested
@@ -99,7 +81,7 @@ def _request(options: argparse.Namespace, machine: launchers.Machine, build: Pat
         consumers=tuple(wanted),
         weights=request.points(tuple(wanted), operations, points.parse_sizes(options.sizes or "8:1M"), use),
         weighted=use is not None,
-        budget_s=budget.parse(options.budget),
+        budget_s=request.parse(options.budget),
         timing=options.timing,
         build=build,
         machine=machine,
@@ -129,14 +111,14 @@ def _startup_s(asked: Request, plain: Plain, interrupts: Interrupts) -> float:
             last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["it printed nothing"]
             raise LaunchFailed(f"{asked.ranks} ranks of {plain.command[-1]} do not start: {last[0]} ({log})")
     except OSError as error:
-        raise faults.OutputError(f"{log}: {error.strerror}") from None
+        raise program.OutputError(f"{log}: {error.strerror}") from None
     return seconds
 
 
 def _usable(found: list[Consumer], info: dict[str, Any]) -> list[Consumer]:
     usable = []
     for consumer in found:
-        reason = consumers.why_not(consumer, info)
+        reason = points.why_not(consumer, info)
         if reason:
             print(f"{consumer.name}: cannot be tuned here: {reason}")
         else:
@@ -147,23 +129,23 @@ def _usable(found: list[Consumer], info: dict[str, Any]) -> list[Consumer]:
 def _run(arguments: list[str] | None) -> int:
     options = _parse(arguments)
     machine = launchers.read_machine(options.machine)
-    build = Path(options.build or machine.build or _default_build()).expanduser()
+    build = Path(options.build or machine.build or launchers.default_build()).expanduser()
     info = launchers.info(build)
     asked, cautions = _request(options, machine, build, info)
     usable = _usable(list(asked.consumers), info)
     if not usable:
-        return NOTHING
+        return program.NOTHING_CAN_RUN
     weights = {key: weight for key, weight in asked.weights.items() if any(key[0] == consumer.backend for consumer in usable)}
     asked = replace(asked, consumers=tuple(usable), weights=weights)
     if not weights:
-        return NOTHING
+        return program.NOTHING_CAN_RUN
     launcher = launchers.find(asked.machine, build)
     launchers.require_room(asked.machine, asked.world, launcher)
     for caution in cautions:
         print(f"note: {caution}")
     if options.dry_run:
         print("\n".join(describe(asked, info, launcher)))
-        return OK
+        return program.OK
     with Folder(asked.campaign).held():
         request.require_same(asked)
         return _tune(asked, cautions, launcher)
@@ -189,7 +171,7 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
     except Stopped as stopped:
         clock.keep()
         print(f"stopped by signal {stopped.args[0]}; the same command goes on from here", flush=True)
-        return faults.SIGNAL_BASE + stopped.args[0]
+        return program.SIGNAL_BASE + stopped.args[0]
     write_output(asked.output / "table.json", table.read_bytes())
     standings = tuner.standings(measured)
     rules = {one.consumer.name: chosen_rules(table, one.consumer.backend) for one in outcomes}
@@ -204,13 +186,9 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
 
 def _exit_code(verified: list[int]) -> int:
     if WRONG in verified or any(code not in (HELD, WRONG, UNSEEN, -1) for code in verified):
-        return FAILED
-    return OK if all(code == HELD for code in verified) else NOTHING
+        return program.FAILED
+    return program.OK if all(code == HELD for code in verified) else program.NOTHING_CAN_RUN
 
 
 def main(arguments: list[str] | None = None) -> int:
-    return program.run("dlmb_autotune", lambda: _run(arguments), _EXITS)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return program.run("dlmb_autotune", lambda: _run(arguments))

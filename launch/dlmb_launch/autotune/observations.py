@@ -1,6 +1,14 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the launches so far say: of each point, the times of each method relative to the library's own choice in the same launch."""
+"""What the launches so far say: of each point, the times of each method relative to the library's own choice in the same launch; and which
+methods can still win there.
+
+After every launch each method is tested, so the tests have to hold at all launches together (dlmb_statistics/robust.py). A method is out when
+it is slower than another one, or too little faster than the library's own choice to be chosen, beyond that interval. The error rate is
+ERROR_RATE divided by the number of comparisons at the point. So the fastest method of a point is lost with a probability of at most
+ERROR_RATE, as far as the logarithms are normal with that spread. A lost one costs speed and never makes a wrong choice: what is chosen
+passes the tests of `dlmb_tune build` on fresh launches.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dlmb_launch.autotune.points import Point
-from dlmb_results.fields import load_json
+from dlmb_results.cells import CellFields, Line, median_of_rounds
+from dlmb_results.lines import read_lines
+from dlmb_statistics.margins import least_gain
+from dlmb_statistics.robust import always_radius, hodges_lehmann, normal_spread
 
 Key = tuple[str, Point]  # backend, point
 
@@ -37,7 +48,7 @@ _LEAST_SPREAD = 0.01
 
 
 def read(files: Iterable[Path]) -> dict[Key, Measured]:
-    """Lines that a kill cut, and those of another kind, are passed over: the sweep measures them again."""
+    """A last line that a kill cut is passed over: the sweep measures that cell again."""
     found: dict[Key, Measured] = defaultdict(Measured)
     for file in files:
         times: dict[Key, dict[str, float]] = defaultdict(dict)
@@ -47,7 +58,9 @@ def read(files: Iterable[Path]) -> dict[Key, Measured]:
             if cell["status"] != "ok":
                 found[key].refused.add(cell["method"])
                 continue
-            nanoseconds = cell["rounds"]["median_of_rounds_ns"] or cell["time_ns"]["median"]
+            nanoseconds = median_of_rounds(cell)
+            if not nanoseconds > 0:  # below what the clock sees; it has no ratio to another
+                continue
             times[key][cell["method"]] = nanoseconds
             if _is_standard(cell):
                 standard[key] = cell["method"]
@@ -64,35 +77,21 @@ def methods_in(files: Iterable[Path]) -> list[tuple[str, str, str]]:
     return sorted({(cell["backend"], cell["parameters"]["operation"], cell["method"]) for cell in cells})
 
 
-def _cells(file: Path) -> list[dict]:
-    """Without what nobody asks for here: samples are most of a file."""
+def _cells(file: Path) -> list[Line]:
     try:
         found = file.stat()
     except FileNotFoundError:
         return []
     known = _CELLS.get(file)
     if known is None or known[0] != (found.st_size, found.st_mtime_ns):
-        known = _CELLS[file] = ((found.st_size, found.st_mtime_ns), list(_read_cells(file)))
+        known = _CELLS[file] = ((found.st_size, found.st_mtime_ns), [line for _, line in read_lines(file, [], CellFields) if line["kind"] == "cell"])
     return known[1]
 
 
-_CELLS: dict[Path, tuple[tuple[int, int], list[dict]]] = {}  # by size and time of the file: each is asked for after every launch
+_CELLS: dict[Path, tuple[tuple[int, int], list[Line]]] = {}  # by size and time of the file: each is asked for after every launch
 
 
-def _read_cells(file: Path) -> Iterable[dict]:
-    for line in file.read_bytes().splitlines():
-        try:
-            entry = load_json(line)
-        except ValueError:
-            continue
-        if isinstance(entry, dict) and entry.get("kind") == "cell":
-            yield {name: entry[name] for name in _FIELDS}
-
-
-_FIELDS = ("backend", "method", "parameters", "status", "is_default", "rounds", "time_ns")
-
-
-def _is_standard(cell: dict) -> bool:
+def _is_standard(cell: Line) -> bool:
     """As `dlmb_tune build --methods` has it: an exchange of equal blocks over MPI is compared with MPI_Alltoall."""
     if cell["backend"] == "mpi" and cell["parameters"]["operation"] == "alltoall":
         return cell["method"] == "alltoall"
@@ -111,10 +110,10 @@ def _pool(found: dict[Key, Measured]) -> None:
     """A point's own spread is known from few launches only, so that of its operation is counted in."""
     own = {key: _residuals(measured) for key, measured in found.items()}
     for key, measured in found.items():
-        similar = [_scale(each) ** 2 for other, each in own.items() if each and other[1].operation == key[1].operation]
+        similar = [normal_spread(each) ** 2 for other, each in own.items() if each and other[1].operation == key[1].operation]
         prior = statistics.median(similar) if similar else _PRIOR_SPREAD**2
         count = len(own[key])
-        squares = _scale(own[key]) ** 2 * count if count else 0.0
+        squares = normal_spread(own[key]) ** 2 * count if count else 0.0
         measured.spread = max(math.sqrt((squares + _PRIOR_FREEDOM * prior) / (count + _PRIOR_FREEDOM)), _LEAST_SPREAD)
 
 
@@ -124,12 +123,57 @@ def _residuals(measured: Measured) -> list[float]:
     return [abs(b - a) / math.sqrt(2) for logs in by_method for a, b in zip(logs, logs[1:])]
 
 
-def _scale(residuals: list[float]) -> float:
-    """The standard deviation of normal numbers whose median distance from their mean this is."""
-    return 1.4826 * statistics.median(residuals)
-
-
 def noise(found: dict[Key, Measured]) -> float | None:
     """How much the ratio of two methods differs from launch to launch: the median spread of the points; None: not known yet."""
     known = [measured.spread for measured in found.values() if any(len(logs) > 1 for logs in measured.logs.values())]
     return statistics.median(known) if known else None
+
+
+ERROR_RATE = 0.05  # per point
+
+
+def least_log_gain(measured: Measured) -> float:
+    return math.log(1 - least_gain(statistics.median(measured.default_ns)))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Of a point: who is left, and how fast they are against the library's own choice."""
+
+    alive: tuple[str, ...]  # fastest first; empty: the library's own choice stays
+    best: str  # the fastest of those that have most launches: a method that was set aside has few, and perhaps lucky ones
+    launches: int  # of the point
+    gain: float  # share of the default's time that `best` saves; negative where it is slower
+    gain_possible: float  # the largest that the interval of one of them holds
+
+    @classmethod
+    def settled(cls, launches: int) -> Standing:
+        return cls((), "", launches, 0.0, 0.0)
+
+
+def standing(measured: Measured, competitors: list[str]) -> Standing:
+    """`competitors`: of them only those that have been measured here and did not fail are looked at."""
+    logs = {method: measured.logs[method] for method in competitors if method in measured.logs and method not in measured.refused}
+    if not logs:
+        return Standing.settled(measured.launches)
+    error_rate = ERROR_RATE / len(logs)
+    middle = {method: hodges_lehmann(list(by_launch.values())) for method, by_launch in logs.items()}
+    alive = sorted((method for method in logs if not _is_out(method, middle, logs, measured, error_rate)), key=middle.__getitem__)
+    if not alive:
+        return Standing.settled(measured.launches)
+    most = max(len(logs[method]) for method in alive)
+    best = next(method for method in alive if len(logs[method]) == most)
+    least = min(middle[method] - always_radius(len(logs[method]), measured.spread, error_rate) for method in alive)
+    return Standing(tuple(alive), best, measured.launches, -math.expm1(middle[best]), -math.expm1(least))
+
+
+def _is_out(method: str, middle: dict[str, float], logs: dict[str, dict[int, float]], measured: Measured, error_rate: float) -> bool:
+    mine = logs[method]
+    if middle[method] - always_radius(len(mine), measured.spread, error_rate) > least_log_gain(measured):
+        return True
+    # A method that was dropped is missing in later launches, but for those that measure it again beside others.
+    for theirs in (log for other, log in logs.items() if other != method):
+        behind = [log - theirs[launch] for launch, log in mine.items() if launch in theirs]
+        if behind and hodges_lehmann(behind) > always_radius(len(behind), measured.spread, error_rate):
+            return True
+    return False

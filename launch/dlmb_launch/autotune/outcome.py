@@ -10,20 +10,15 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dlmb_launch.autotune.before_after import VISITS, Measurement, Plain, SizeGain, run_rounds
-from dlmb_launch.autotune.budget import EXCESS_S, Clock
 from dlmb_launch.autotune.campaign import Campaign
-from dlmb_launch.autotune.consumers import Consumer
 from dlmb_launch.autotune.observations import Key, Measured
-from dlmb_launch.autotune.plain_check import DECIDING_ROUNDS, gaining_sizes, narrowed
-from dlmb_launch.autotune.plain_program import Visits, settings_of
-from dlmb_launch.autotune.points import OPERATIONS
-from dlmb_launch.autotune.request import Request
+from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, VISITS, Measurement, Plain, SizeGain, Visits, gaining_sizes, narrowed, run_rounds, settings_of
+from dlmb_launch.autotune.points import OPERATIONS, Consumer
+from dlmb_launch.autotune.request import EXCESS_S, Clock, Request
 from dlmb_launch.autotune.tune_program import TuneProgram, chosen_rules
-from dlmb_launch.sweep.faults import OutputError
 from dlmb_launch.sweep.process import Interrupts, Process
-from dlmb_results.fields import load_json
-from dlmb_results.output import write_output
+from dlmb_results.files import kept_json, read_json, write_output
+from dlmb_results.program import OutputError
 
 HELD, WRONG, UNSEEN = 0, 1, 77  # exit codes of `dlmb_tune verify`
 NO_TIME = -1
@@ -72,7 +67,7 @@ class Finisher:
                 parts.update(self._borne_out(one, rules, table, measured))
         if any(one.withdrawn for one in everything):
             kept = table.with_name("table-kept.json")
-            value = load_json(table.read_bytes())
+            value = read_json(table)
             value["rules"] = [part for rule in value["rules"] for part in parts.get(rule["id"], [rule])]
             write_output(kept, json.dumps(value, indent=1) + "\n")
             table = kept
@@ -95,7 +90,7 @@ class Finisher:
         """What was seen of these very files is not looked at again."""
         digest = _digest(one.folder)
         file = self._request.campaign / "verify" / f"{one.consumer.name}-{digest[:12]}.json"
-        before = _known(file)
+        before = kept_json(file, "cannot be read; remove it, and the files are verified again") or {}
         if before.get("files") == digest:
             one.verified, one.verify_lines = before["code"], before["lines"]
             return
@@ -207,14 +202,6 @@ def _digest(folder: Path) -> str:
         if file.name not in ("table.json", "lost.json", "verify.sh"):
             digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-def _known(file: Path) -> dict:
-    try:
-        value = load_json(file.read_text(encoding="utf-8"))
-        return value if isinstance(value, dict) else {}
-    except (OSError, ValueError):
-        return {}
 
 
 def _quoted(text: str) -> str:

@@ -1,7 +1,11 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What exported files gain in a plain MPI program (dlmb_plain_mpi, which has nothing of DLMB in it): launches with them and without
-them in turns, and the ratio inside of each round.
+"""What exported files gain in a plain MPI program (dlmb_plain_mpi, which has nothing of DLMB in it), and which rules that bears out.
+
+Rounds of launches with the files, without them, and without them once more: the third side is the control, by how much two equal sides
+differ. A rule was found, and confirmed, inside of dlmb_collective. It is exported only where a program without DLMB is faster with it than
+without: at sizes where it is, and whose 95 % interval rules out a loss worth speaking of, and only if the 95 % interval of all of these
+sizes together is above 1.
 """
 
 from __future__ import annotations
@@ -12,13 +16,17 @@ import random
 import shlex
 import statistics
 import subprocess
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlmb_launch.sweep.faults import UsageError
+from dlmb_launch.sweep.process import Interrupts, Process
+from dlmb_results.program import OutputError, UsageError
+from dlmb_statistics.margins import SHARE_IF_SHORT
+from dlmb_statistics.robust import Ratio, bootstrapped
 
 _LIBRARIES = ("OMPI_MCA_", "MPIR_CVAR_")  # how the variables of each begin
-_RESAMPLES = 1000
 
 Times = dict[int, float]  # nanoseconds per call, by bytes
 Round = dict[str, Times]  # by side
@@ -59,29 +67,153 @@ def times_in(printed: str, sizes: tuple[int, ...]) -> Times:
     return {size: statistics.median(times) for size, times in seen.items()} if all(seen.values()) else {}
 
 
-def hodges_lehmann(logarithms: list[float]) -> float:
-    """Median of the means of all pairs, each with itself included."""
-    return statistics.median((a + b) / 2 for i, a in enumerate(logarithms) for b in logarithms[i:])
+def ratio(rounds: list[Round], above: str, below: str, *sizes: int) -> Ratio:
+    """Of times at a size, or geometric mean over several, with its interval over the rounds."""
+    return bootstrapped([statistics.fmean(math.log(one[above][size] / one[below][size]) for size in sizes) for one in rounds], sizes[0])
+
+
+FILE, DEFAULT, CONTROL = "file", "default", "control"
+SIDES = (FILE, DEFAULT, CONTROL)
+MOST_ROUNDS = 10
+VISITS = 3
+_SHOWN_LINES = 3
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """Above 1: the side below is faster."""
+class Plain:
+    """How the plain program is started: all before its own arguments, and the variables of both sides."""
 
-    value: float
-    low: float
-    high: float
-
-
-def ratio(rounds: list[Round], above: str, below: str, *sizes: int) -> Ratio:
-    """Of times at a size, or geometric mean over several, with the 95 % bootstrap interval over the rounds (the same each time it is
-    asked)."""
-    logarithms = [statistics.fmean(math.log(one[above][size] / one[below][size]) for size in sizes) for one in rounds]
-    draw = random.Random(sizes[0])
-    drawn = sorted(hodges_lehmann(draw.choices(logarithms, k=len(logarithms))) for _ in range(_RESAMPLES))
-    low, high = drawn[int(0.025 * _RESAMPLES)], drawn[int(0.975 * _RESAMPLES)]
-    return Ratio(math.exp(hodges_lehmann(logarithms)), math.exp(low), math.exp(high))
+    command: list[str]
+    variables: dict[str, str]
 
 
-def geometric_mean(values: list[float]) -> float:
-    return math.exp(statistics.fmean(map(math.log, values)))
+@dataclass(frozen=True)
+class SizeGain:
+    bytes: int
+    default_ns: float
+    file_ns: float
+    speedup: Ratio  # default / file
+    control: Ratio  # default / control: near 1
+    exported: bool
+
+
+class Measurement:
+    """Of one collective: one file per launch, so that a kill loses one launch. Another export has another folder."""
+
+    def __init__(self, folder: Path, what: Visits, plain: Plain, of_file: dict[str, str]):
+        self._folder = folder
+        self.what = what
+        self._plain = plain
+        self._of_file = of_file
+
+    def has(self, number: int) -> bool:
+        return all(self._times(side, number) for side in SIDES)
+
+    def run(self, number: int, timeout_s: float, interrupts: Interrupts) -> str:
+        """The launches of a round that are missing, in random order. Returns why one failed, or nothing."""
+        for side in random.Random(f"{number} {self.what.collective}").sample(SIDES, k=len(SIDES)):
+            if self._times(side, number):
+                continue
+            if reason := self._launch(side, number, timeout_s, interrupts):
+                return reason
+        return ""
+
+    def _launch(self, side: str, number: int, timeout_s: float, interrupts: Interrupts) -> str:
+        part = self._file(side, number).with_suffix(".part")
+        try:
+            part.unlink(missing_ok=True)  # of a run that was killed
+            variables = {**self._plain.variables, **(self._of_file if side == FILE else {})}
+            outcome = Process([*self._plain.command, *self.what.arguments()], variables, part).wait(timeout_s, interrupts)
+            if outcome.interrupted:
+                return "it was stopped"
+            if outcome.timed_out:
+                return f"it did not end in {timeout_s:.0f} s"
+            printed = part.read_text(encoding="utf-8", errors="replace")
+            if outcome.exit_code != 0 or not times_in(printed, self.what.sizes):
+                return f"it returned {outcome.exit_code}: {' / '.join(printed.strip().splitlines()[-_SHOWN_LINES:])}"
+            part.replace(self._file(side, number))
+        except OSError as error:
+            raise OutputError(f"{part}: {error.strerror}") from None
+        return ""
+
+    def _file(self, side: str, number: int) -> Path:
+        return self._folder / f"{self.what.collective}.{side}.{number:03d}.txt"
+
+    def _times(self, side: str, number: int) -> Times:
+        try:
+            return times_in(self._file(side, number).read_text(encoding="utf-8"), self.what.sizes)
+        except OSError:
+            return {}
+
+    def rounds(self) -> list[Round]:
+        numbers = [number for number in range(1, MOST_ROUNDS + 1) if self.has(number)]
+        return [{side: self._times(side, number) for side in SIDES} for number in numbers]
+
+    def gains(self, exported: set[int]) -> list[SizeGain]:
+        """`exported`: sizes whose rule is kept."""
+        rounds = self.rounds()
+        return [_gain(rounds, size, size in exported) for size in self.what.sizes] if rounds else []
+
+
+def _gain(rounds: list[Round], size: int, exported: bool) -> SizeGain:
+    def middle(side: str) -> float:
+        times = sorted(one[side][size] for one in rounds)
+        return times[len(times) // 2]
+
+    return SizeGain(size, middle(DEFAULT), middle(FILE), ratio(rounds, DEFAULT, FILE, size), ratio(rounds, DEFAULT, CONTROL, size), exported)
+
+
+def run_rounds(measurements: list[Measurement], has_time: Callable[[int, float], bool], launch: Callable[[Measurement, int], str]) -> tuple[int, str]:
+    """Rounds over all collectives while there is time for one more, by what the last one took. Returns how many there are, and why a
+    launch failed."""
+    took = 0.0
+    for number in range(1, MOST_ROUNDS + 1):
+        missing = [one for one in measurements if not one.has(number)]
+        if missing and not has_time(number, took):
+            return number - 1, ""
+        began = time.monotonic()
+        for one in missing:
+            if reason := launch(one, number):
+                return number - 1, reason
+        if missing:
+            took = time.monotonic() - began
+    return MOST_ROUNDS, ""
+
+
+DECIDING_ROUNDS = 6  # fewer give no interval to speak of
+LEAST_SPEEDUP = 1 - SHARE_IF_SHORT  # what `dlmb_tune build` calls no difference, as a loss
+
+
+def gaining_sizes(rule: dict, measurement: Measurement | None) -> list[int]:
+    """In bytes, ascending. `measurement`: of the rule's operation; None: it was not measured."""
+    rounds: list[Round] = measurement.rounds() if measurement else []
+    if len(rounds) < DECIDING_ROUNDS:
+        return []
+    limits = rule["when"]["bytes"]
+    inside = [size for size in measurement.what.sizes if limits["min"] <= size <= limits["max"]]
+    speedups = {size: ratio(rounds, DEFAULT, FILE, size) for size in inside}
+    faster = sorted(size for size, speedup in speedups.items() if speedup.value > 1 and speedup.low > LEAST_SPEEDUP)
+    return faster if faster and ratio(rounds, DEFAULT, FILE, *faster).low > 1 else []
+
+
+def narrowed(rule: dict, gaining: list[int]) -> list[dict]:
+    """The rule for neighbours among its sizes that gain; several where others lie between them. A rule that loses no size stays as it is."""
+    runs: list[list[int]] = [[]]
+    for size in rule["evidence"]["sizes"]:
+        if size in gaining:
+            runs[-1].append(size)
+        elif runs[-1]:
+            runs.append([])
+    return [_part(rule, run, number) for number, run in enumerate(filter(None, runs))]
+
+
+def _part(rule: dict, sizes: list[int], number: int) -> dict:
+    """Beside a size that was dropped it ends at its own last one: what lies between is not known."""
+    before, limits = rule["evidence"]["sizes"], rule["when"]["bytes"]
+    limits = {
+        **limits,
+        "min": limits["min"] if sizes[0] == before[0] else sizes[0],
+        "max": limits["max"] if sizes[-1] == before[-1] else sizes[-1],
+    }
+    name = f"{rule['id']}-{number + 1}" if number else rule["id"]
+    return {**rule, "id": name, "when": {**rule["when"], "bytes": limits}, "evidence": {**rule["evidence"], "sizes": sizes}}

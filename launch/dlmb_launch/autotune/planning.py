@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from dlmb_launch.autotune.elimination import Standing
-from dlmb_launch.autotune.observations import Key
+from dlmb_launch.autotune.observations import Key, Standing
 
 SEARCH_LAUNCHES = 8  # that a winner needs, as `dlmb_tune build` has it
 CONFIRM_LAUNCHES = 8

@@ -1,14 +1,27 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is tuned, in the words of dlmb_collective: a point is one operation at one size, and how often programs use it."""
+"""What is tuned, in the words of dlmb_collective: a point is one operation at one size, and how often programs use it; and whose files can be
+made, so what has to be measured for them.
+
+How long the library's own choice takes in all for each operation and size is what a tuning can save of. A plan is what the programs of
+patterns print with --plan json, a folder of plans has iterations; a preset is named PROGRAM:PRESET and printed the same way.
+"""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
-from dlmb_launch.sweep.faults import UsageError
+from dlmb_results.fields import load_json
+from dlmb_results.files import read_document
+from dlmb_results.program import UsageError
 
 #: As dlmb_collective names them: as tables name them, as plain MPI programs do, and what MPI libraries call the choice.
 OPERATIONS = {
@@ -82,3 +95,136 @@ def shown_bytes(size: int) -> str:
 
 def shown_sizes(sizes: list[int]) -> str:
     return shown_bytes(sizes[0]) if len(sizes) == 1 else f"{len(sizes)} sizes from {shown_bytes(sizes[0])} to {shown_bytes(sizes[-1])}"
+
+
+_OPEN_MPI_FILES = ("OMPI_MCA_coll_tuned_dynamic_rules_filename", "OMPI_MCA_coll_han_dynamic_rules_filename")
+_COLLECTIVES = ("allreduce", "allgather", "reduce_scatter_block", "broadcast", "alltoall")
+
+
+@dataclass(frozen=True)
+class Consumer:
+    name: str  # as `dlmb_tune export --to`
+    backend: str  # that measures for it; several consumers may share one
+    operations: tuple[str, ...]
+    library: str = ""  # how its MPI library calls itself
+    methods: tuple[str, ...] = ()  # what competes; empty: what the backend offers
+    variables: tuple[str, ...] = ()  # by which its env.sh names files and choices
+
+    def competes(self, operation: str, method: str) -> bool:
+        """Whether a file of this consumer can say the method. Of MPI: an algorithm of the operation's own call."""
+        if self.methods:
+            return method in self.methods
+        if self.backend == "mpi":
+            return method.startswith(f"algorithm:{OPERATIONS[operation][1]}=")
+        return True
+
+    def standard(self, operation: str) -> str:
+        """The method that others are compared with: what a program has without the files."""
+        return "alltoall" if self.backend == "mpi" and operation == "alltoall" else "default"
+
+
+CONSUMERS = {
+    consumer.name: consumer
+    for consumer in (
+        Consumer("openmpi", "mpi", _COLLECTIVES, library="Open MPI", variables=_OPEN_MPI_FILES),
+        Consumer("mpich", "mpi", _COLLECTIVES, library="MPICH", variables=("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE",)),
+        Consumer("ucx", "ucx", ("sendrecv",), methods=("linear:rndv_thresh=inf", "linear:rndv_thresh=1"), variables=("UCX_CONFIG_DIR",)),
+        Consumer("ucc", "ucc", _COLLECTIVES, variables=("UCC_CONFIG_FILE", "UCC_TL_UCP_TUNE")),
+        Consumer("nccl", "nccl", ("allreduce", "allgather", "reduce_scatter_block", "broadcast"), variables=("DLMB_NCCL_TABLE",)),
+    )
+}
+
+
+def why_not(consumer: Consumer, info: dict[str, Any]) -> str:
+    """Why nothing can be measured for it here, by what `dlmb_info --json` says; empty: it can."""
+    library = info["machine"].get("mpi_library", "")
+    if consumer.library and consumer.library not in library:
+        return f"the programs were built with {library.split(',')[0] or 'no MPI'}"
+    backend = next((each for each in info["backends"] if each["name"] == consumer.backend), None)
+    if backend is None or not backend["usable"]:
+        return backend["reason"] if backend else f"this build knows no backend {consumer.backend}"
+    return ""
+
+
+def chosen(words: str | None, info: dict[str, Any]) -> list[Consumer]:
+    """Those that --for names; without it the MPI library of the programs, which plain programs here run with."""
+    if words is None:
+        found = [each for each in CONSUMERS.values() if each.library and not why_not(each, info)]
+        if not found:
+            raise UsageError("--for: name a consumer; the programs run with neither Open MPI nor MPICH")
+        return found
+    for word in words.split(","):
+        if word not in CONSUMERS:
+            raise UsageError(f"--for: '{word}' is none of {', '.join(CONSUMERS)}")
+    return [CONSUMERS[word] for word in dict.fromkeys(words.split(","))]
+
+
+def require_unset(consumers: Iterable[Consumer], environment: Mapping[str, str]) -> None:
+    """An export that is in effect would be measured as the library's own choice."""
+    found = [name for consumer in consumers for name in consumer.variables if name in environment]
+    if found:
+        raise UsageError(f"{found[0]} is set, so the library's own choice is not what would be measured: unset {' '.join(found)}")
+
+
+_SECONDS = 120  # to print a plan
+
+
+def use_of(workload: str, ranks: int, programs: Path) -> dict[Point, float]:
+    """Calls per iteration of each operation at each size: a call counts at the powers of two on both sides of its size, so that a doubling grid
+    has them."""
+    path = Path(workload)
+    if path.is_dir():
+        files = sorted(path.glob("*.json"))
+        if not files:
+            raise UsageError(f"--workload {workload}: has no plan in it (*.json)")
+        mean: Counter[Point] = Counter()
+        for file in files:
+            mean.update({point: calls / len(files) for point, calls in _count(file, ranks).items()})
+        return dict(mean)
+    if path.is_file():
+        return _count(path, ranks)
+    program, colon, preset = workload.partition(":")
+    path = programs / f"dlmb_{program.removeprefix('dlmb_')}"
+    if not colon or not path.is_file():
+        raise UsageError(f"--workload {workload}: is no file, and no PROGRAM:PRESET of {programs}, as tp_allreduce:gpt-19m")
+    with tempfile.TemporaryDirectory() as folder:
+        plan = Path(folder) / "plan.json"
+        with plan.open("wb") as file:
+            command = [path, "--preset", preset, "--ranks", str(ranks), "--plan", "json"]
+            try:
+                done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True, timeout=_SECONDS, check=False)
+            except subprocess.TimeoutExpired:
+                raise UsageError(f"--workload {workload}: its plan took longer than {_SECONDS} s") from None
+        if done.returncode != 0:
+            raise UsageError(f"--workload {workload}: {done.stderr.strip() or 'it makes no plan'}")
+        return _count(plan, ranks)
+
+
+def _count(path: Path, ranks: int) -> dict[Point, float]:
+    try:
+        plan = load_json(read_document(path))
+        if not plan["schema"].startswith("dlmb.plan/1."):
+            raise UsageError(f"--workload {path}: schema '{plan['schema']}', this program reads dlmb.plan/1.x")
+        if plan["world"]["ranks"] != ranks:
+            raise UsageError(f"--workload {path}: is a plan of {plan['world']['ranks']} ranks; give --ranks {plan['world']['ranks']}, or another plan")
+        return _of_steps(plan["plans"][0]["steps"], ranks)
+    except OSError as error:
+        raise UsageError(f"--workload {path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        raise UsageError(f"--workload {path}: is not what --plan json prints") from None
+
+
+def _of_steps(steps: list[dict], ranks: int) -> dict[Point, float]:
+    """Of one rank: what a table chooses for is the same on all. Steps of a part of the ranks are left out, as are exchanges of unequal
+    blocks, for which MPI libraries choose without their size, and calls with shares: a vector form is another call."""
+    names = {table: operation for operation, (table, plain) in OPERATIONS.items() if plain}
+    calls: Counter[Point] = Counter()
+    for step in steps:
+        operation, sent = names.get(step["operation"]), [message["bytes"] for message in step.get("send", [])]
+        if operation is None or "shares" in step or len(step["group"]) != ranks or (operation == "alltoall" and len(set(sent)) != 1):
+            continue
+        size = from_table_bytes(operation, sum(sent) if operation == "alltoall" else step["bytes"], ranks).size
+        below = 1 << max(size.bit_length() - 1, 3)
+        for near in {below, below if size <= below else 2 * below}:
+            calls[Point(operation, near)] += 1.0
+    return dict(calls)

@@ -1,21 +1,70 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is asked for, and the part of it that all runs into one folder must share."""
+"""What is asked for, the part of it that all runs into one folder must share, and the time that a tuning may take over all of these runs."""
 
 from __future__ import annotations
 
 import json
+import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlmb_launch.autotune.consumers import Consumer
 from dlmb_launch.autotune.observations import Key
-from dlmb_launch.autotune.points import Point
-from dlmb_launch.sweep.faults import UsageError
+from dlmb_launch.autotune.points import Consumer, Point
+from dlmb_launch.sweep.driver import duration
 from dlmb_launch.sweep.launchers import Machine
 from dlmb_launch.sweep.sweep_file import World
-from dlmb_results.fields import load_json
-from dlmb_results.output import write_output
+from dlmb_results.files import kept_json, write_output, write_whole
+from dlmb_results.program import UsageError
+
+EXCESS_S = 60.0  # beyond the budget, for what was begun to come to its end
+SHORTEST_S = 10.0
+_FACTORS = {"s": 1, "m": 60, "h": 3600}
+
+
+def parse(text: str) -> float:
+    """"20m", "90s", "1h", "1h30m" in seconds."""
+    if not re.fullmatch(r"(\d{1,6}[hms])+", text):
+        raise UsageError(f"--budget: '{text}' is no time as 20m, 90s or 1h30m")
+    seconds = sum(int(number) * _FACTORS[unit] for number, unit in re.findall(r"(\d+)([hms])", text))
+    if seconds < SHORTEST_S:
+        raise UsageError(f"--budget: {text} is too short; give {SHORTEST_S:.0f}s or more")
+    return float(seconds)
+
+
+class Clock:
+    """What was used is kept in a file after every launch, so that a kill loses the time of one launch at most."""
+
+    def __init__(self, file: Path, budget_s: float):
+        self._file = file
+        self.budget_s = budget_s
+        self._before = _read(file)
+        self._began = time.monotonic()
+
+    @property
+    def spent_s(self) -> float:
+        return self._before + time.monotonic() - self._began
+
+    @property
+    def left_s(self) -> float:
+        return self.budget_s - self.spent_s
+
+    def keep(self) -> None:
+        write_whole(self._file, json.dumps({"spent_s": round(self.spent_s, 1)}) + "\n")
+
+    def say(self, text: str) -> None:
+        left = f"{duration(self.left_s)} left" if self.left_s > 0 else "budget used up"
+        print(f"[{left} of {duration(self.budget_s)}] {text}", flush=True)
+
+
+def _read(file: Path) -> float:
+    remedy = "cannot be read; remove it, and the time starts anew"
+    kept = kept_json(file, remedy)
+    try:
+        return 0.0 if kept is None else float(kept["spent_s"])
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{file}: {remedy}") from None
 
 
 @dataclass(frozen=True)
@@ -76,13 +125,10 @@ def require_same(request: Request) -> None:
         "build": str(request.build.resolve()),
     }
     file = request.campaign / "request.json"
-    try:
-        before = load_json(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    before = kept_json(file, "is not of a tuning; name another folder with -o")
+    if before is None:
         write_output(file, json.dumps(mine, indent=1) + "\n")
         return
-    except (OSError, ValueError):
-        raise UsageError(f"{file}: is not of a tuning; name another folder with -o") from None
     for name, value in mine.items():
         if not isinstance(before, dict) or before.get(name) != value:
             was = before.get(name) if isinstance(before, dict) else None

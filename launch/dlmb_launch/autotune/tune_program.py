@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dlmb_launch.sweep.faults import UnavailableError
-from dlmb_results.fields import load_json
-from dlmb_results.inputs import read_document
+from dlmb_results.files import read_json
+from dlmb_results.program import FAILED, NOTHING_CAN_RUN, ProgramError, UnavailableError
 
 NEXT = ("confirm", "repeat", "refine")  # as the options --next-* are named
-NOTHING = 77  # exit code
 _SECONDS = 300
 
 
-class TuneFailed(Exception):
+class TuneFailed(ProgramError):
     """dlmb_tune refused what it was given, or did not run to its end; the argument is what it says, or why, with the command."""
+
+    exit_code = FAILED
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class TuneProgram:
     def export(self, consumer: str, table: Path, folder: Path) -> bool:
         """Whether files were written: False where the consumer can hold no choice of the table."""
         done = self._run(["export", "--to", consumer, table, "-o", folder])
-        if done.code not in (0, NOTHING):
+        if done.code not in (0, NOTHING_CAN_RUN):
             raise TuneFailed(done.output.strip())
         return done.code == 0
 
@@ -91,7 +91,7 @@ class TuneProgram:
 
 def chosen_rules(table: Path, scope: str) -> list[dict]:
     """Of a backend's scope, those that leave the default."""
-    rules = load_json(read_document(table))["rules"]
+    rules = read_json(table)["rules"]
     return [rule for rule in rules if rule["scope"] == scope and rule["status"] == "chosen"]
 
 

@@ -13,14 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dlmb_launch.autotune import campaign as steps
-from dlmb_launch.autotune import elimination, observations, planning, report
-from dlmb_launch.autotune.budget import Clock
+from dlmb_launch.autotune import observations, planning, report
 from dlmb_launch.autotune.campaign import Campaign, Step, cells_of, wanted_of
-from dlmb_launch.autotune.elimination import Standing
-from dlmb_launch.autotune.observations import Key, Measured
+from dlmb_launch.autotune.observations import Key, Measured, Standing
 from dlmb_launch.autotune.planning import Candidate, Cost, Wanted, Work
 from dlmb_launch.autotune.points import shown_sizes
-from dlmb_launch.autotune.request import Request
+from dlmb_launch.autotune.request import Clock, Request
 from dlmb_launch.autotune.tune_program import NEXT, Counting, TuneProgram, chosen_rules
 from dlmb_launch.sweep import sweep_file
 from dlmb_launch.sweep.sweep_file import Launch
@@ -68,7 +66,7 @@ class Tuner:
         found = {}
         for key, weight in self.request.weights.items():
             if weight and key in measured and measured[key].launches:
-                found[key] = elimination.standing(measured[key], competitors[key[0], key[1].operation])
+                found[key] = observations.standing(measured[key], competitors[key[0], key[1].operation])
         return found
 
     def cost(self, limit_s: float) -> Cost:

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""One side of a comparison: its launches, and per cell one number of each launch.
+"""One side of a comparison: its launches, and per cell one number of each launch, in the metric that is compared.
 
 Held in arrays, not as lines: a campaign may have millions of lines.
 """
@@ -13,6 +13,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dlmb_results.cells import Launch
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str
+    unit: str
+    worse_is_larger: bool
+    definition: str
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("time", "ns", True, "each launch counts as one number: the median of its rounds"),
+        Metric("busbw", "GB/s", False, "each launch counts as one number: the bus bandwidth at its median time"),
+    )
+}
+
+
 # The numbers that are kept of a cell in a launch: the metrics by name, and what margins and the output need. NaN: no number. p99_ns and
 # max_ns need at least 299 samples. below_floor, unchecked and throttled are 0 or 1. clock_step_ns is that of the launch. definition is an
 # index of Campaign.definitions. mean_ns is that of the definitions osu and nccl, over calls and ranks.
@@ -20,19 +40,6 @@ NUMBERS = (
     "time", "busbw", "median_ns", "mean_ns", "odd_to_even", "sample_ns", "p99_ns", "max_ns", "below_floor", "clock_step_ns", "definition",
     "unchecked", "throttled",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Launch:
-    id: str
-    campaign: str
-    time: str  # UTC, ISO 8601
-    env_key: str
-    settings: dict[str, str]  # identity of the environment and the variables that steer libraries
-    facts: dict[str, str]  # informational
-    test_double: bool
-    clock_read_ns: float
-    clock_step_ns: float
 
 
 class Cell(NamedTuple):
@@ -62,11 +69,6 @@ class Cell(NamedTuple):
             if one != two:
                 return f"{name} differs: '{one}' and '{two}'"
         return ""
-
-
-def parts_of(cell_id: str) -> dict[str, str]:
-    """key=value parts of a cell id."""
-    return dict(part.partition("=")[::2] for part in cell_id.split("/"))
 
 
 class Parameters(NamedTuple):

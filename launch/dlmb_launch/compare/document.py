@@ -1,9 +1,13 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison as one JSON object (results-schema/README.md lists its fields), and how all JSON of dlmb_compare is written.
+"""The comparison as one JSON object (results-schema/README.md lists its fields), how all JSON of dlmb_compare is written, and the list of
+cells to measure again.
 
 Numbers are plain decimals: no exponent, no NaN or infinity, and what is absent is left out. Several of the sites that read these files
 parse numbers with a pattern without exponents.
+
+A first look at many cells finds some by chance; a second look at those alone, with fresh launches only, tells. Launches of the first look
+are refused: to measure until it passes, and to count the good ones, proves nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from typing import Any
 from dlmb_launch.compare.campaign import Campaign
 from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.verdict import State, Verdict
+from dlmb_results import rerun
+from dlmb_results.program import UsageError
 
 DIGITS = 12  # after the point; p values are small
 MARK = "\u0001"  # marks a number until the text is complete; no text of a result holds it
@@ -82,3 +88,27 @@ def document(comparison: Comparison, exit_code: int) -> dict[str, Any]:
         "only_in_candidate": [cell.id for cell in comparison.only_in_candidate],
         "worst": [verdict.cell.id for verdict in comparison.worst],
     }
+
+
+DOUBTFUL = (State.REGRESSED, State.SUSPECT)
+
+
+def to_measure_again(comparison: Comparison) -> dict[str, Any]:
+    launches = comparison.baseline.launches + comparison.candidate.launches
+    doubtful = [verdict for verdict in comparison.verdicts if verdict.state in DOUBTFUL]
+    cells = [rerun.Doubtful(verdict.cell.id, verdict.cell.pattern, verdict.state.value) for verdict in doubtful]
+    return rerun.document(comparison.metric.name, [launch.id for launch in launches], cells)
+
+
+def cells_to_confirm(request: rerun.Rerun, baseline: Campaign, candidate: Campaign) -> frozenset[str]:
+    """Every cell of the list must have been measured again, in no launch of the first look."""
+    for launch in baseline.launches + candidate.launches:
+        if launch.id in request.launches:
+            raise UsageError(f"--confirm: launch {launch.id} was in the first comparison; only fresh launches confirm")
+    cells = frozenset(cell.cell_id for cell in request.cells)
+    missing = sorted(cell for cell in cells if cell not in baseline.row_of or cell not in candidate.row_of)
+    if missing:
+        raise UsageError(f"--confirm: {len(missing)} cells were not measured again on both sides, for one {missing[0]}")
+    if not cells:
+        raise UsageError("--confirm: the list is empty, there is nothing to confirm")
+    return cells

@@ -15,8 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dlmb_launch.compare.campaign import Campaign, parts_of
-from dlmb_results.converted import NOT_DONE, contradictions
+from dlmb_launch.compare.campaign import Campaign
+from dlmb_results.cells import NOT_DONE, contradictions
+from dlmb_results.names import parts_of
 
 Facts = dict[str, Any]  # what is known of a cell, by name
 Differences = dict[str, tuple[Any, Any]]  # in the baseline and in the candidate, by name

@@ -1,95 +1,25 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""From result files to a campaign, line by line.
-
-The classes at the top are the fields of a cell's line that a comparison looks at; results-schema/README.md says what they are.
-"""
+"""From result files to a campaign, line by line."""
 
 from __future__ import annotations
 
 import math
 from array import array
 from collections.abc import Set
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional, TypedDict, Union
+from typing import Any
 
 import numpy as np
 
-from dlmb_launch.compare import margins
-from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch, Parameters
-from dlmb_launch.compare.margins import WITHOUT_CALIBRATION
-from dlmb_launch.compare.metrics import Metric, bus_bandwidth, median_of_rounds, odd_to_even
-from dlmb_results.converted import statistic_of, suite_of
-from dlmb_results.lines import ResultError, read_lines, result_files, warnings_of
+from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Metric, Parameters
+from dlmb_results.cells import Launch, Line, bus_bandwidth, is_throttled, launch_of, mean_of, median_of_rounds, odd_to_even, suite_of
+from dlmb_results.lines import ResultError, read_cells, read_in_processes, result_files
 from dlmb_results.names import named
-from dlmb_results.parallel import read_in_processes
+from dlmb_statistics import margins
 
-
-class Traffic(TypedDict):
-    payload_bytes: int
-    wire_bytes: int
-
-
-class Time(TypedDict):
-    median: float
-    p99: Optional[float]
-    max: float
-
-
-class Rounds(TypedDict):
-    median_of_rounds_ns: Optional[float]
-    aa_ratio: Optional[float]
-
-
-class Bandwidth(TypedDict):
-    busbw_GBps: Optional[float]
-
-
-class Validation(TypedDict):
-    verdict: str
-
-
-class Cache(TypedDict):
-    slots: int
-
-
-class Means(TypedDict):
-    mean: float
-
-
-class CellFields(TypedDict):
-    kind: str
-    launch_id: str
-    cell_id: str
-    pattern: str
-    backend: str
-    memory: str
-    mode: str
-    definition: str
-    status: str
-    reason: str
-    fill: str
-    shared_gpu: bool
-    below_floor: Optional[bool]
-    iterations_per_sample: int
-    traffic: Traffic
-    time_ns: Optional[Time]
-    rounds: Rounds
-    bandwidth: Optional[Bandwidth]
-    validation: Validation
-    cache: Cache
-    parameters: dict[str, Union[str, int, float]]
-    is_default: bool
-
-
-class CellLine(CellFields, total=False):
-    rank_means_ns: Means
-    throttled: Optional[bool]
-    flags: list[str]
-
-
-THROTTLED = "throttled"  # as a field: a GPU's clocks; as a flag: whatever else the machine holds down
 NO_MEASUREMENT = "failed"  # status of a line that is ok, but of which the metric cannot be
 
 
@@ -110,45 +40,30 @@ class Reader:
 
     def read(self, path: Path, campaign: str | None = None, environments: Set[str] | None = None) -> None:
         """campaign: the name for its launches, instead of their own. environments: read only launches of these env_keys."""
-        for number, line in read_lines(path, self.campaign.remarks, CellLine):
-            try:
-                if line["kind"] == "launch":
-                    self.launch(line, path, campaign, environments)
-                elif line["kind"] == "cell" and line["launch_id"] not in self.passed_over:
-                    self.cell(line)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise ResultError(f"{path}:{number}: not as results-schema/ says: {type(error).__name__} {error}") from error
 
-    def launch(self, line: dict[str, Any], path: Path, campaign: str | None, environments: Set[str] | None) -> None:
-        identifier = line["launch_id"]
-        environment = line["environment"]
-        if environments is not None and environment["env_key"] not in environments:
-            self.passed_over.add(identifier)
+        def take_launch(line: Line) -> None:
+            launch = launch_of(line)
+            self.launch(replace(launch, campaign=campaign) if campaign else launch, path, environments)
+
+        read_cells(path, self.campaign.remarks, take_launch, self.cell)
+
+    def launch(self, launch: Launch, path: Path, environments: Set[str] | None) -> None:
+        if environments is not None and launch.env_key not in environments:
+            self.passed_over.add(launch.id)
             return
-        self.refuse_known(identifier, path)
-        self.column_of[identifier] = len(self.campaign.launches)
-        self.file_of[identifier] = path
-        timer = (line["calibration"] or {"timer": WITHOUT_CALIBRATION})["timer"]
-        self.campaign.launches.append(
-            Launch(
-                id=identifier,
-                campaign=campaign or line["campaign_id"],
-                time=line["time"],
-                env_key=environment["env_key"],
-                settings={**environment["identity"], **environment["variables"]},
-                facts=environment["informational"],
-                test_double=line["test_double"],
-                clock_read_ns=timer["cost_ns"],
-                clock_step_ns=timer["step_ns"],
-            )
-        )
-        self.campaign.warnings.extend(text for text in warnings_of(line) if text not in self.campaign.warnings)
+        self.refuse_known(launch.id, path)
+        self.column_of[launch.id] = len(self.campaign.launches)
+        self.file_of[launch.id] = path
+        self.campaign.launches.append(launch)
+        self.campaign.warnings.extend(text for text in launch.warnings if text not in self.campaign.warnings)
 
     def refuse_known(self, launch: str, path: Path) -> None:
         if launch in self.column_of:
             raise ResultError(f"launch {launch} is in {self.file_of[launch]} and in {path}; it would count twice")
 
-    def cell(self, line: dict[str, Any]) -> None:
+    def cell(self, line: Line) -> None:
+        if line["launch_id"] in self.passed_over:
+            return
         campaign = self.campaign
         cell = Cell(
             line["cell_id"],
@@ -187,11 +102,11 @@ class Reader:
             reason = line["reason"] or f"has no {self.metric.name}{instead}"
             campaign.faults.setdefault(row, []).append(("skipped" if ok else line["status"], reason))
 
-    def counts(self, cell: Cell, line: dict[str, Any]) -> bool:
+    def counts(self, cell: Cell, line: Line) -> bool:
         """Whether a measured cell is read."""
         return True
 
-    def name(self, line: dict[str, Any]) -> str:
+    def name(self, line: Line) -> str:
         cell_id = line["cell_id"]
         if cell_id not in self.name_of:
             self.name_of[cell_id] = named(cell_id, line["pattern"], line["parameters"])
@@ -271,11 +186,11 @@ class Reader:
         return campaign
 
 
-def numbers_of(line: dict[str, Any], launch: Launch, definition: int) -> tuple[float, ...]:
+def numbers_of(line: Line, launch: Launch, definition: int) -> tuple[float, ...]:
     """In the order of NUMBERS."""
     time = line["time_ns"]
     p99_ns, max_ns = (np.nan, np.nan) if time["p99"] is None else (time["p99"], time["max"])
-    busbw = bus_bandwidth(line)
+    busbw, mean_ns = bus_bandwidth(line), mean_of(line)
     sample_ns = time["median"] * line["iterations_per_sample"]
     below_floor = line["below_floor"]
     if below_floor is None:  # no calibration
@@ -284,7 +199,7 @@ def numbers_of(line: dict[str, Any], launch: Launch, definition: int) -> tuple[f
         median_of_rounds(line),
         np.nan if busbw is None else busbw,
         time["median"],
-        mean_of(line),
+        np.nan if mean_ns is None else mean_ns,
         odd_to_even(line),
         sample_ns,
         p99_ns,
@@ -293,15 +208,8 @@ def numbers_of(line: dict[str, Any], launch: Launch, definition: int) -> tuple[f
         launch.clock_step_ns,
         definition,
         line["validation"]["verdict"] != "passed" and not suite_of(line),
-        bool(line.get(THROTTLED)) or THROTTLED in line.get("flags", ()),
+        is_throttled(line),
     )
-
-
-def mean_of(line: dict[str, Any]) -> float:
-    """In ns, over calls and ranks; NaN: its definition is no mean."""
-    if "rank_means_ns" in line:
-        return float(line["rank_means_ns"]["mean"])
-    return float(line["time_ns"]["median"]) if statistic_of(line) == "mean" else math.nan
 
 
 def read_files(name: str, metric: Metric, paths: list[Path]) -> Reader:

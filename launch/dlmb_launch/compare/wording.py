@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from dlmb_launch.compare import verdict as verdicts
-from dlmb_launch.compare.campaign import Cell, parts_of
+from dlmb_launch.compare.campaign import Cell, Metric
 from dlmb_launch.compare.comparison import Comparison
-from dlmb_launch.compare.metrics import Metric
-from dlmb_launch.compare.verdict import ENOUGH_LAUNCHES, FEWEST_LAUNCHES, Evidence, State, Verdict
+from dlmb_launch.compare.verdict import ENOUGH_LAUNCHES, FEWEST_LAUNCHES, State, Verdict
+from dlmb_results.names import parts_of, plural
+from dlmb_statistics.robust import geometric_mean
 
 OPERATION = "p.operation"
 TIME_UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))
@@ -38,16 +39,27 @@ def quantity(value: float, metric: Metric) -> str:
     return f"{scaled:.{digits}f} {unit}"
 
 
-def cells(number: int) -> str:
-    return f"{number} cell" if number == 1 else f"{number} cells"
-
-
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def ratio_with_interval(evidence: Evidence) -> str:
-    return f"{evidence.ratio:.3f} [{evidence.low:.3f}, {evidence.high:.3f}]"
+class Figures(NamedTuple):
+    """Of one verdict, as texts; empty where nothing tells how far launches differ."""
+
+    ratio: str
+    interval: str
+    margin: str
+    baseline: str
+    candidate: str
+
+
+def figures(verdict: Verdict, metric: Metric) -> Figures | None:
+    evidence = verdict.evidence
+    found = evidence or verdict.bare_ratio
+    if found is None:
+        return None
+    interval, margin = (f"[{evidence.low:.3f}, {evidence.high:.3f}]", percent(evidence.margin)) if evidence else ("", "")
+    return Figures(f"{found.ratio:.3f}", interval, margin, quantity(found.baseline, metric), quantity(found.candidate, metric))
 
 
 def reason(verdict: Verdict) -> str:
@@ -57,15 +69,11 @@ def reason(verdict: Verdict) -> str:
 def sentence(verdict: Verdict, metric: Metric) -> str:
     """One verdict without its cell."""
     text = verdict.state.value + (f" ({reason(verdict)})" if verdict.reason else "")
-    evidence, bare = verdict.evidence, verdict.bare_ratio
-    if bare is not None:
-        return f"{text}: {bare.ratio:.3f} times worse, {quantity(bare.baseline, metric)} to {quantity(bare.candidate, metric)}"
-    if evidence is None:
+    found = figures(verdict, metric)
+    if found is None:
         return text
-    return (
-        f"{text}: {ratio_with_interval(evidence)} times worse, margin {percent(evidence.margin)}, "
-        f"{quantity(evidence.baseline, metric)} to {quantity(evidence.candidate, metric)}"
-    )
+    ratio = f"{found.ratio} {found.interval}".strip()
+    return f"{text}: {ratio} times worse, {f'margin {found.margin}, ' if found.margin else ''}{found.baseline} to {found.candidate}"
 
 
 def short_names(cells: Sequence[Cell]) -> tuple[str, dict[str, str]]:
@@ -98,7 +106,7 @@ def not_in_turns(comparison: Comparison) -> str:
     if not number:
         return ""
     return (
-        f"{cells(number)} without a verdict: the launches of the two sides did not take turns, so what drifts on the machine looks like a "
+        f"{plural(number, 'cell')} without a verdict: the launches of the two sides did not take turns, so what drifts on the machine looks like a "
         "difference. Measure both sides in turns (dlmb_sweep does), or compare campaigns of different days with --history"
     )
 
@@ -111,11 +119,10 @@ def counts(comparison: Comparison) -> str:
 def bare_ratios(comparison: Comparison) -> str:
     """Of all cells that have a ratio and no verdict; empty: there is none."""
     ratios = [verdict.bare_ratio.ratio for verdict in comparison.verdicts if verdict.bare_ratio is not None]
-    logarithms = [math.log(ratio) for ratio in ratios if ratio > 0]
-    if not logarithms:
+    if not any(ratio > 0 for ratio in ratios):
         return ""
-    mean = math.exp(sum(logarithms) / len(logarithms))
-    return f"no verdict on {cells(len(ratios))}, by the mean where their definition has one: ratios of {mean:.3f} in geometric mean, which another launch may change"
+    mean = geometric_mean(ratio for ratio in ratios if ratio > 0)
+    return f"no verdict on {plural(len(ratios), 'cell')}, by the mean where their definition has one: ratios of {mean:.3f} in geometric mean, which another launch may change"
 
 
 def too_few_launches(comparison: Comparison) -> str:

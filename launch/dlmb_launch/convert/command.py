@@ -8,15 +8,14 @@ import argparse
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Optional, TypedDict, Union
 
 from dlmb_launch.convert import comms_logger, formats, lines
 from dlmb_launch.convert.measured import ConvertError, Given, Table
 from dlmb_results import program
-from dlmb_results.arguments import Parser
-from dlmb_results.inputs import read_document
-from dlmb_results.lines import ResultError, World, read_lines, result_files
-from dlmb_results.output import is_standard_output, write_output
+from dlmb_results.arguments import Parser, count
+from dlmb_results.cells import CellFields, Line
+from dlmb_results.files import is_standard_output, read_document, write_output
+from dlmb_results.lines import read_lines, result_files
 
 PROGRAM = "dlmb_convert"
 OK = 0
@@ -24,12 +23,6 @@ OK = 0
 DESCRIPTION = """Converts results of other programs to lines of result files, for dlmb_plot, dlmb_compare and dlmb_tune build. What a line may claim
 and what each definition means: docs/converting.md."""
 EPILOG = "exit codes: 0 converted, 64 bad usage or input, 70 a fault of the program, 74 cannot write, 130 Ctrl-C"
-
-
-def count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number above 0")
-    return int(text)
 
 
 def file(text: str) -> Path:
@@ -44,7 +37,7 @@ def condition(text: str) -> tuple[str, str]:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = Parser(ConvertError, prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    made = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG)
     made.add_argument("files", nargs="+", type=file, metavar="FILE", help="output of another program, whole; -: standard input; " + ", ".join(form.what for form in formats.FORMATS.values()))
     made.add_argument("-o", "--output", type=Path, default=Path("-"), metavar="RESULTS.jsonl", help="default: -, standard output")
     made.add_argument("--from", dest="format", choices=formats.FORMATS, default="", help="default: found out from each file")
@@ -73,7 +66,7 @@ def tables_of(path: Path, format_name: str, given: Given) -> tuple[bytes, list[T
     return content, formats.read(path, text, format_name, given)
 
 
-def converted(paths: Iterable[Path], options: argparse.Namespace, given: Given) -> Iterator[lines.Line]:
+def converted(paths: Iterable[Path], options: argparse.Namespace, given: Given) -> Iterator[Line]:
     file_of: dict[str, Path] = {}
     for path in paths:
         content, tables = tables_of(path, options.format, given)
@@ -85,23 +78,10 @@ def converted(paths: Iterable[Path], options: argparse.Namespace, given: Given) 
             yield from lines.lines_of(table, path.name, identifier, options.campaign, given)
 
 
-class Collective(TypedDict):
-    launch_id: str
-    cell_id: str
-    status: str
-    pattern: str
-    parameters: dict[str, Union[str, int, float]]
-    world: World
-    time_ns: Optional[dict[str, Any]]
-
-
-def cells_of(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
+def cells_of(paths: Iterable[Path]) -> Iterator[Line]:
     remarks: list[str] = []
-    try:
-        for path in (file for path in paths for file in result_files(path)):
-            yield from (line for _, line in read_lines(path, remarks, Collective) if line["kind"] == "cell" and line["pattern"] == "collective")
-    except ResultError as error:
-        raise ConvertError(str(error)) from None
+    for path in (file for path in paths for file in result_files(path)):
+        yield from (line for _, line in read_lines(path, remarks, CellFields) if line["kind"] == "cell" and line["pattern"] == "collective")
     for remark in remarks:
         program.say(PROGRAM, "warning", remark)
 
@@ -124,4 +104,4 @@ def run(arguments: list[str] | None) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    return program.run(PROGRAM, lambda: run(arguments), {ConvertError: program.USAGE})
+    return program.run(PROGRAM, lambda: run(arguments))

@@ -16,9 +16,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from dlmb_launch.convert.measured import LARGEST, ConvertError, Given, Row, Table, refuse, whole
-from dlmb_launch.convert.source import Source
-from dlmb_launch.convert.traffic import block_of
+from dlmb_launch.convert.lines import block_of
+from dlmb_launch.convert.measured import LARGEST, ConvertError, Given, Row, Source, Table, refuse, whole
 from dlmb_results.fields import load_json
 
 SUITE = "comms_logger"

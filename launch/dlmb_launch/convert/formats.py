@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dlmb_launch.convert import comms_logger, nccl, osu, pico, rccl, ucc
-from dlmb_launch.convert.measured import ConvertError, Given, Table, refuse
-from dlmb_launch.convert.source import Source, source_of
+from dlmb_launch.convert.measured import ConvertError, Given, Source, Table, refuse, source_of
 
 
 class Format(NamedTuple):

@@ -10,10 +10,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from dlmb_launch.convert.measured import LARGEST, Given, Row, Table, check_count, element, follows, in_order, measured, ns, number, refuse, whole
-from dlmb_launch.convert.source import Source
-from dlmb_launch.convert.traffic import block_of
-from dlmb_results.fields import load_json
+from dlmb_launch.convert.lines import block_of
+from dlmb_launch.convert.measured import (
+    LARGEST, LIKE_A_ROW, Given, Row, Source, Table, check_count, element, follows, in_order, json_of, measured, ns, number, refuse,
+    require_rows, whole,
+)
 
 SUITE = "nccl"
 OPERATIONS = {
@@ -29,7 +30,6 @@ NAMES = re.compile(r"^\s*#?\s*size\s+count\s+type\s")
 SETTINGS = re.compile(r"^\s*#?\s*nThread\s+(\d+)\s+nGpus\s+(\d+)\s.*?(?<!warmup )(?<!agg )iters:\s*(\d+)")
 BLOCKING = re.compile(r"^\s*#?\s*Blocking Enabled")
 FOOTER = re.compile(r"^\s*#?\s*Out of bounds values\s*:\s*(\d+)\s*(OK|FAILED)")
-LIKE_A_ROW = re.compile(r"[-+]?\.?\d|(?:nan|inf|n/a)$", re.IGNORECASE)  # the first word
 ABSENT = "N/A"
 FEWEST = ("time", "algbw", "busbw")
 OF_ONE_BUFFER = ("allreduce", "broadcast", "reduce", "sendrecv")  # which has one size on all ranks
@@ -136,9 +136,7 @@ class TextReader:
             if VERSION.match(content) or (STARTING.match(content) and self.program) or (SETTINGS.match(content) and self.first):
                 self.clear()
             self.take(line, content)
-        for table in self.tables:
-            if not table.rows:
-                raise refuse(self.path, table.line, "the table has no row; remove it, or convert an unbroken output")
+        require_rows(self.path, self.tables)
         if not self.tables:
             raise refuse(self.path, 0, "no line of column names ('# size count type ...') in it; give the whole output of a program of nccl-tests")
         return self.tables
@@ -159,7 +157,7 @@ class TextReader:
         elif NAMES.match(text):
             self.names(line, text.lstrip("# ").split())
             self.first_time_ends = text.index(" time") + len(" time")
-        elif self.first and LIKE_A_ROW.match(text.strip()):
+        elif self.first and LIKE_A_ROW.match(text):
             self.row(line, text)
 
     def rank(self, line: int, found: re.Match[str]) -> None:
@@ -263,10 +261,7 @@ def error_of(path: Path, line: int, text: str) -> float:
 
 
 def read_json(path: Path, text: str, given: Given) -> Table:
-    try:
-        document = load_json(text)
-    except ValueError as error:
-        raise refuse(path, getattr(error, "lineno", 0), f"not a whole JSON document ({error}); was the program killed? Convert its text output instead") from None
+    document = json_of(path, text)
     try:
         return of_document(path, document, given)
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:

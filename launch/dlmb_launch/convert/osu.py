@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dlmb_launch.convert.measured import MB_PER_GB, Given, Row, Table, bounds, element, in_order, measured, ns, number, refuse, whole
-from dlmb_launch.convert.source import Source
+from dlmb_launch.convert.measured import LIKE_A_ROW, MB_PER_GB, Given, Row, Source, Table, bounds, element, in_order, measured, ns, number, refuse, whole
 
 SUITE = "osu"
 TITLE = re.compile(r"^\s*#?\s*OSU (?P<library>MPI|[A-Z]*CCL)(?P<call>_\w+)?(?P<accelerator>-[A-Z ]+?)? (?P<name>.*?)\s*Test v(?P<version>\S+)\s*$")
@@ -26,7 +25,6 @@ OVERLAP = {"Overall": "overall_us", "Compute": "compute_us", "Overlap": "overlap
 PAIRS = re.compile(r"\[ pairs: (\d+) \](?: \[ window size: (\d+) \])?")
 DATATYPE = re.compile(r"# Datatype: (\S+?)\.?\s*$")
 BUFFERS = re.compile(r"(?:Send Buffer|Rank 0 Memory) on (\w+).* and (?:Receive Buffer|Rank 1 Memory) on (\w+)")
-LIKE_A_ROW = re.compile(r"[-+]?\.?\d|(?:nan|inf|n/a)\b", re.IGNORECASE)
 
 OPERATIONS = {
     "all-to-all personalized exchange": "alltoall", "all-to-allv personalized exchange": "alltoallv", "all-to-allw personalized exchange": "alltoallw",
@@ -107,7 +105,7 @@ class Reader:
             self.memory = self.memory_of(buffers[1].upper(), buffers[2].upper())
         elif not self.columns:
             self.columns = self.names(text)
-        elif LIKE_A_ROW.match(text.lstrip()):
+        elif LIKE_A_ROW.match(text):
             self.row(line, text.split())
 
     def begin(self, line: int, title: re.Match[str]) -> None:

@@ -9,9 +9,8 @@ import math
 import re
 from pathlib import Path
 
-from dlmb_launch.convert.measured import ConvertError, Given, Row, Table, in_order, measured, ns, number, refuse, whole
-from dlmb_launch.convert.source import Source
-from dlmb_launch.convert.traffic import block_of
+from dlmb_launch.convert.lines import block_of
+from dlmb_launch.convert.measured import ConvertError, Given, Row, Source, Table, in_order, measured, ns, number, refuse, whole
 
 SUITE = "pico"
 COLUMNS = ("system", "nodes", "ranks_per_node", "mpi", "mpi_version", "gpu", "collective", "algorithm", "bytes", "iterations",

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dlmb_launch.convert import nccl
-from dlmb_launch.convert.measured import Given, Number, Table, element, measured, ns, number, refuse, whole
-from dlmb_launch.convert.source import Source
-from dlmb_results.fields import load_json
+from dlmb_launch.convert.measured import Given, Number, Source, Table, element, json_of, measured, ns, number, refuse, whole
 
 JSON = re.compile(r'\s*\[\s*\{\s*"numCycle"\s*:')
 CSV = re.compile(r"\s*numCycle,collective,")
@@ -39,10 +37,7 @@ def read(path: Path, source: Source, given: Given) -> list[Table]:
 
 
 def of_json(path: Path, text: str) -> list[tuple[int, dict[str, str]]]:
-    try:
-        document = load_json(text)
-    except ValueError as error:
-        raise refuse(path, getattr(error, "lineno", 0), f"not a whole JSON document ({error}); was the program killed? Convert its text output instead") from None
+    document = json_of(path, text)
     if not isinstance(document, list) or not all(isinstance(record, dict) for record in document):
         raise refuse(path, 0, "no list of records, which rccl-tests -Z json writes; convert its text output instead")
     return [(0, {name: value if isinstance(value, str) else repr(value) for name, value in record.items()}) for record in document]

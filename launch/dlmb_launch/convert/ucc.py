@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from dlmb_launch.convert import osu
-from dlmb_launch.convert.measured import Given, Number, Row, Table, check_count, element, follows, in_order, measured, ns, number, refuse, whole
-from dlmb_launch.convert.source import Source
-from dlmb_launch.convert.traffic import block_of
+from dlmb_launch.convert.lines import block_of
+from dlmb_launch.convert.measured import (
+    LIKE_A_ROW, Given, Number, Row, Source, Table, check_count, element, follows, in_order, measured, ns, number, refuse,
+    require_rows, whole,
+)
 
 SUITE = "ucc_perftest"
 FIELD = re.compile(r"^(Collective|Memory type|Datatype|Reduction|Inplace|Warmup|Iterations):\s*(.*?)\s*$")
@@ -24,7 +26,6 @@ NO_COMMUNICATION = ("memcpy", "reduce dt", "reduce dt strided")
 MODE, DEFINITION = osu.SUITE, osu.DEFINITION
 AXIS = "over ranks, of each rank's mean over its calls"
 COLUMNS = ("Count", "Size", "avg", "min", "max", "busbw avg", "busbw max", "busbw min")  # before 2025-09 the last three were called Bandwidth
-LIKE_A_ROW = re.compile(r"[-+]?\.?\d|(?:nan|inf|n/a)\b", re.IGNORECASE)
 
 
 def looks_like(source: Source) -> bool:
@@ -45,15 +46,13 @@ def read(path: Path, source: Source, given: Given) -> list[Table]:
             table = begin(path, line, fields, given)
             columns = 8 if found["bandwidth"] else 5
             tables.append(table)
-        elif table and LIKE_A_ROW.match(content.strip()):
+        elif table and LIKE_A_ROW.match(content):
             table.rows.append(row(path, line, content.split(), columns, fields, table.ranks or 1, given))
         elif content.startswith("Total time"):
             table = None
     if not tables:
         raise refuse(path, 0, "no line of column names ('Count Size Time, us') in it; give the whole output of ucc_perftest")
-    for each in tables:
-        if not each.rows:
-            raise refuse(path, each.line, "the table has no row; remove it, or convert an unbroken output")
+    require_rows(path, tables)
     return tables
 
 

@@ -14,15 +14,10 @@ from dlmb_launch.guidelines.measured import Measured
 from dlmb_launch.guidelines.rules import TimeRange, Violation, check
 from dlmb_results import program
 from dlmb_results.arguments import Parser
-from dlmb_results.lines import ResultError
 
 PROGRAM = "dlmb_guidelines"
 OK, VIOLATIONS = 0, 1
 EPILOG = "exit codes: 0 none is, 1 some are for certain, 64 bad usage or input, 69 nothing can be compared, 70 a fault of the program, 74 cannot write, 130 Ctrl-C"
-
-
-class UsageError(Exception):
-    """The command line cannot be used."""
 
 
 def percent(text: str) -> float:
@@ -36,7 +31,7 @@ def percent(text: str) -> float:
 
 
 def parser() -> Parser:
-    made = Parser(UsageError, prog=PROGRAM, description="Finds measured collectives that other calls would be faster than.", epilog=EPILOG)
+    made = Parser(prog=PROGRAM, description="Finds measured collectives that other calls would be faster than.", epilog=EPILOG)
     made.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="result files of dlmb_collective or dlmb_convert, or tables with the columns of the data of PICO")
     made.add_argument("--min-excess", type=percent, default=5.0, metavar="PERCENT", help="slower by at least so many percent, whatever the intervals leave open (default 5)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
@@ -86,4 +81,4 @@ def document(measured: Measured, checks: int, least_percent: float, violations: 
 
 
 def main() -> int:
-    return program.run(PROGRAM, body, {UsageError: program.USAGE, ResultError: program.USAGE})
+    return program.run(PROGRAM, body)

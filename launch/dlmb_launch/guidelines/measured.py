@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from dlmb_launch.guidelines.rules import COLLECTIVES, Calls, TimeRange
-from dlmb_results.inputs import read_document
-from dlmb_results.lines import ResultError, read_lines, result_files
+from dlmb_results.files import read_document
+from dlmb_results.lines import ResultError, read_cells, result_files
 
 NAMES = {"broadcast": "bcast", "reduce_scatter_block": "reduce_scatter", "reduce_scatter": ""}  # that with counts is another call
 PER_RANK = {"allgather", "gather", "scatter", "alltoall"}  # whose --message-size counts: patterns/collective/README.md
@@ -46,14 +46,8 @@ class Measured:
 
     def read_results(self, path: Path) -> None:
         launches: dict[str, dict[str, Any]] = {}
-        for number, line in read_lines(path, self.remarks):
-            try:
-                if line["kind"] == "launch":
-                    launches[line["launch_id"]] = line
-                elif line["kind"] == "cell":
-                    self.add_cell(line, launches[line["launch_id"]])
-            except (KeyError, TypeError, ValueError) as error:
-                raise ResultError(f"{path}:{number}: not as results-schema/ says: {type(error).__name__} {error}") from error
+        read_cells(path, self.remarks, lambda launch: launches.update({launch["launch_id"]: launch}),
+                   lambda cell: self.add_cell(cell, launches[cell["launch_id"]]))
 
     def add_cell(self, cell: dict[str, Any], launch: dict[str, Any]) -> None:
         parameters = cell["parameters"]

@@ -10,11 +10,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlmb_launch.sweep import faults, launchers, process, state
+from dlmb_launch.sweep import launchers, process, state
 from dlmb_launch.sweep.launchers import Launcher, Machine
 from dlmb_launch.sweep.process import Interrupts, Outcome, Process
 from dlmb_launch.sweep.state import Folder, settle
 from dlmb_launch.sweep.sweep_file import Launch, Side, Sweep, launches
+from dlmb_results import program
 
 _LOG_LINES = 5  # of a launch that failed, shown at once
 
@@ -100,7 +101,7 @@ class Driver:
             words[word] += 1
             if interrupts.received:
                 print(f"stopped by signal {interrupts.received}; the same command goes on from here", flush=True)
-                return faults.SIGNAL_BASE + interrupts.received
+                return program.SIGNAL_BASE + interrupts.received
         return self._conclude(words)
 
     def _conclude(self, words: Counter[str]) -> int:
@@ -110,7 +111,7 @@ class Driver:
             print(f"results of {side.name}: {self.folder.root / side.name}")
         if bad:
             print(f"the same command tries the {bad} others again; their output is in {self.folder.root / 'logs'}")
-        return faults.LAUNCH_FAILED if bad else faults.OK
+        return program.FAILED if bad else program.OK
 
     def measure(self, launch: Launch, interrupts: Interrupts) -> Measured:
         """Makes one launch, and keeps its state. What a killed driver left running is ended before."""
@@ -166,11 +167,11 @@ _LAUNCHERS: dict[Path, Launcher] = {}  # finding one starts programs
 def _word(outcome: Outcome) -> str:
     if outcome.timed_out:
         return "timeout"
-    if outcome.exit_code == faults.OK:
+    if outcome.exit_code == program.OK:
         return state.DONE
     if outcome.interrupted:
         return "interrupted"
-    return state.NOTHING if outcome.exit_code == faults.NOTHING_CAN_RUN else "failed"
+    return state.NOTHING if outcome.exit_code == program.NOTHING_CAN_RUN else "failed"
 
 
 def _now() -> str:

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dlmb_launch.sweep import toml_file
-from dlmb_launch.sweep.faults import UnavailableError, UsageError
-from dlmb_launch.sweep.sweep_file import World
-from dlmb_launch.sweep.toml_file import Table
+from dlmb_launch.sweep import sweep_file
+from dlmb_launch.sweep.sweep_file import Table, World
+from dlmb_results.program import UnavailableError, UsageError
 
 LAUNCHERS = ("auto", "mpirun", "mpiexec", "srun")
 BINDINGS = ("core", "numa", "none")
@@ -39,7 +38,7 @@ class Machine:
 def read_machine(path: Path | None) -> Machine:
     if path is None:
         return Machine()
-    table = Table(toml_file.read(path), str(path))
+    table = Table(sweep_file.read_toml(path), str(path))
     oversubscribe = table.take("oversubscribe", bool, False)
     machine = Machine(
         launcher=_one_of(table, "launcher", LAUNCHERS, "auto"),
@@ -99,6 +98,12 @@ def _beside_library(build: Path, name: str) -> list[str]:
     lines = _ask([str(program)]).splitlines() if program.is_file() else []
     libraries = [Path(line) for line in lines if line.startswith("/") and ".so" in line]
     return [str(path.parent.parent / "bin" / name) for path in libraries]
+
+
+def default_build() -> Path:
+    """Where the programs are in PATH, else where the preset `release` builds them."""
+    program = shutil.which("dlmb_info")
+    return Path(program).parent if program else Path("build/release/bin")
 
 
 def info(build: Path) -> dict[str, Any]:

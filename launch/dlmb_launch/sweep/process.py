@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlmb_launch.sweep.faults import OutputError, UnavailableError
+from dlmb_results.program import OutputError, UnavailableError
 
 GRACE_SECONDS = 15  # for programs to write what they have and for launchers to clean up
 _POLL_SECONDS = 0.05

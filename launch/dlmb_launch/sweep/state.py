@@ -22,13 +22,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dlmb_launch.sweep.faults import OutputError, UnavailableError, UsageError
 from dlmb_launch.sweep.sweep_file import Launch, Sweep
 from dlmb_results.fields import load_json
-from dlmb_results.output import write_output
+from dlmb_results.files import kept_json, write_whole
+from dlmb_results.program import OutputError, UnavailableError, UsageError
 from dlmb_results.variables import recorded
 
 DONE = "done"  # every cell is in the result file
+NO_STATE = "is not a launch's state; remove it, and the launch is done again"
+NO_SWEEP = "is not a sweep's; name another folder"
 NOTHING = "nothing"  # nothing of it can run here (exit code 77): not tried again
 
 
@@ -64,14 +66,9 @@ class Folder:
         return self.root / "logs" / f"{launch.name}.log"
 
     def status(self, launch: Launch) -> dict[str, Any]:
-        try:
-            status = load_json(self._status_file(launch).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{self._status_file(launch)}: cannot be read: {error}") from None
+        status = kept_json(self._status_file(launch), NO_STATE) or {}
         if not isinstance(status, dict) or not isinstance(status.get("process", {}), dict) or not isinstance(status.get("attempt", 0), int):
-            raise UsageError(f"{self._status_file(launch)}: is not a launch's state; remove it, and the launch is done again")
+            raise UsageError(f"{self._status_file(launch)}: {NO_STATE}")
         return status
 
     def set_status(self, launch: Launch, status: dict[str, Any]) -> None:
@@ -88,27 +85,18 @@ class Folder:
         text = json.dumps(described, sort_keys=True)
         mine = {"sweep": json.loads(text), "digest": hashlib.sha256(text.encode()).hexdigest()}
         file = self.root / "sweep.json"
-        if not file.exists():
+        before = kept_json(file, NO_SWEEP)
+        if before is None:
             write_whole(file, json.dumps(mine, indent=1) + "\n")
             return False
-        try:
-            before = load_json(file.read_text(encoding="utf-8"))["digest"]
-        except (OSError, ValueError, KeyError, TypeError):
-            raise UsageError(f"{file}: is not a sweep's; name another folder") from None
-        if before != mine["digest"]:
+        if not isinstance(before, dict) or "digest" not in before:
+            raise UsageError(f"{file}: {NO_SWEEP}")
+        if before["digest"] != mine["digest"]:
             raise UsageError(f"{self.root}: holds results of another sweep; name another folder, or remove it")
         return True
 
     def _status_file(self, launch: Launch) -> Path:
         return self.root / "state" / f"{launch.name}.json"
-
-
-def write_whole(path: Path, text: str | bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{path}: {error.strerror}") from None
-    write_output(path, text)
 
 
 def settle(results: Path) -> None:

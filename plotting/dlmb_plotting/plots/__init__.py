@@ -9,8 +9,8 @@ from contextlib import nullcontext
 
 from dlmb_plotting.charts import Limits, Plot
 from dlmb_plotting.inputs import Inputs, refusing
-from dlmb_plotting.plots import compare, curves, matrix, messages, phases, timeline, trend, tuning
-from dlmb_plotting.simulation import Machine
+from dlmb_plotting.plots import curves, documents, phases, plans, trend
+from dlmb_plotting.plots.plans import Machine
 
 Maker = Callable[[Inputs, Machine, Limits], list[Plot]]
 
@@ -19,11 +19,11 @@ MAKERS: dict[str, tuple[str, Maker]] = {
     "timings": ("one operation under several --timing (result files)", lambda inputs, _, limits: curves.timing_plots(inputs.results, limits)),
     "phases": ("where an iteration's time goes, and the bus bandwidth (result files)", lambda inputs, _, limits: phases.plots(inputs.results, limits)),
     "imbalance": ("imbalance of the traffic against time (result files)", lambda inputs, _, limits: curves.imbalance_plots(inputs.results, limits)),
-    "matrix": ("who sends how much to whom (plans of --plan json)", lambda inputs, _, limits: matrix.plots(inputs.plans, limits)),
-    "messages": ("how many messages of which size (plans of --plan json)", lambda inputs, _, limits: messages.plots(inputs.plans, limits)),
-    "timeline": ("simulated schedule with its bubbles (plans of --plan json)", lambda inputs, machine, limits: timeline.plots(inputs.plans, machine, limits)),
-    "tuning": ("who wins where, gain over the default (tuning tables)", lambda inputs, _, limits: tuning.plots(inputs.tables, limits)),
-    "compare": ("forest plot of verdicts (dlmb_compare --export json FILE)", lambda inputs, _, limits: compare.plots(inputs.comparisons, limits)),
+    "matrix": ("who sends how much to whom (plans of --plan json)", lambda inputs, _, limits: plans.matrix_plots(inputs.plans, limits)),
+    "messages": ("how many messages of which size (plans of --plan json)", lambda inputs, _, limits: plans.message_plots(inputs.plans, limits)),
+    "timeline": ("simulated schedule with its bubbles (plans of --plan json)", lambda inputs, machine, limits: plans.timeline_plots(inputs.plans, machine, limits)),
+    "tuning": ("who wins where, gain over the default (tuning tables)", lambda inputs, _, limits: documents.tuning_plots(inputs.tables, limits)),
+    "compare": ("forest plot of verdicts (dlmb_compare --export json FILE)", lambda inputs, _, limits: documents.comparison_plots(inputs.comparisons, limits)),
     "trend": ("change over campaigns (result files of two or more)", lambda inputs, _, limits: trend.plots(inputs.results, limits)),
 }
 

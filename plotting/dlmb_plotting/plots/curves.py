@@ -12,8 +12,7 @@ from statistics import mean
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points, evenly, left_out
-from dlmb_plotting.groups import Group, beside_others, grouped, setting
-from dlmb_plotting.results import Cell, Results, interval_caption
+from dlmb_plotting.results import Cell, Group, Results, beside_others, grouped, interval_caption, setting
 
 SIZE_PARAMETERS = ("message-size", "tokens", "batch", "sequence", "micro-batch-size")  # those that make the same traffic larger
 SKEW_PARAMETERS = ("skew", "placement", "sharding")  # those that distribute the same traffic differently

@@ -10,9 +10,8 @@ from dataclasses import replace
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, Span, evenly, left_out
-from dlmb_plotting.groups import Group, beside_others, grouped
 from dlmb_plotting.plots.curves import drawn_by_size
-from dlmb_plotting.results import Cell, Results, interval_caption
+from dlmb_plotting.results import Cell, Group, Results, beside_others, grouped, interval_caption
 
 FURTHEST = 2.0  # times the longest bar or median
 WHOLE = "whole iteration, median and 95 % interval"

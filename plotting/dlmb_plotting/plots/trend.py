@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import math
 from statistics import median
 
 from dlmb_plotting import style
-from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points, plural
-from dlmb_plotting.groups import short_names
-from dlmb_plotting.results import Cell, Results
-from dlmb_results.names import named
+from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points
+from dlmb_plotting.results import Cell, Results, short_names
+from dlmb_results.names import named, plural
+from dlmb_statistics.robust import geometric_mean
 
 CAPTION = ("Median over the launches of a campaign, divided by that of the first campaign that has the cell; above 1 is slower. Whiskers: smallest and largest launch, cut a quarter above the highest median. "
            "A line per cell, those that changed most; 'all cells' is the geometric mean of the cells that every campaign here has. Campaigns in order of time; "
@@ -90,6 +89,6 @@ def chart(times: dict[str, dict[str, list[float]]], names: dict[str, str], used:
 def mean_points(cells: list[dict[str, list[float]]], used: list[str]) -> list[Point]:
     points = []
     for index, campaign in enumerate(used if cells else ()):
-        mean = math.exp(sum(math.log(median(each[campaign]) / median(each[used[0]])) for each in cells) / len(cells))
+        mean = geometric_mean(median(each[campaign]) / median(each[used[0]]) for each in cells)
         points.append(Point(float(index), mean, mean, mean, f"{ALL} ({len(cells)}): {style.number(mean)}"))
     return points

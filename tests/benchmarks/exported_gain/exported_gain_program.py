@@ -22,9 +22,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dlmb_launch.autotune.before_after import DEFAULT, FILE
-from dlmb_launch.autotune.plain_program import Visits, geometric_mean, ratio, settings_of, times_in
-from dlmb_launch.sweep.faults import UsageError
+from dlmb_launch.autotune.plain_program import DEFAULT, FILE, Visits, ratio, settings_of, times_in
+from dlmb_results.program import UsageError
+from dlmb_statistics.robust import geometric_mean
 
 EXIT_USAGE = 64
 BANDS = ((8, 2**20), (4 * 2**10, 256 * 2**10))

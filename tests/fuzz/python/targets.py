@@ -14,29 +14,27 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dlmb_tuning
-from dlmb_launch.compare import confirmation
-from dlmb_launch.compare.checks import UsageError as CompareError
 from dlmb_launch.convert import formats
 from dlmb_launch.convert.lines import lines_of
-from dlmb_launch.convert.measured import ConvertError, Given
-from dlmb_launch.history import index
-from dlmb_launch.sweep import again, launchers, sweep_file
-from dlmb_launch.sweep.faults import UsageError as SweepError
+from dlmb_launch.convert.measured import Given
+from dlmb_launch.history import store
+from dlmb_launch.sweep import launchers, sweep_file
 from dlmb_launch.sweep.state import Folder, settle
 from dlmb_plotting import findings, inputs, results
 from dlmb_plotting.charts import Limits
 from dlmb_plotting.plots import plots
-from dlmb_plotting.simulation import Machine
-from dlmb_results.lines import ResultError, read_lines
-from dlmb_results.program import one_line
+from dlmb_plotting.plots.plans import Machine
+from dlmb_results import rerun
+from dlmb_results.lines import read_lines
+from dlmb_results.program import ProgramError, one_line
 
 try:
     from dlmb_launch.compare import reading
-    from dlmb_launch.compare.metrics import METRICS
+    from dlmb_launch.compare.campaign import METRICS
 except ModuleNotFoundError:  # NumPy
     reading = None
 
-REFUSALS = (ResultError, CompareError, ConvertError, SweepError, dlmb_tuning.TableError)
+REFUSALS = (ProgramError, dlmb_tuning.TableError)
 MOST_CHARACTERS = 1000  # of a message; one_line() shows 900 of a longer one
 
 file = os.memfd_create("fuzz")
@@ -130,12 +128,11 @@ def sweep(content: bytes) -> None:
 def cell_list(content: bytes) -> None:
     """Lists of cells to measure again."""
     path = hold(content)
-    refused(lambda: confirmation.read_request(path))
-    refused(lambda: again.read(path))
+    refused(lambda: rerun.read(path))
 
 
 def history_index(content: bytes) -> None:
-    refused(lambda: index.everything(index.entries_in(PATH, content)))
+    refused(lambda: store.everything(store.entries_in(PATH, content)))
 
 
 class OneFile(Folder):

@@ -11,7 +11,7 @@ from pathlib import Path
 from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.document import document, dumps
 from dlmb_launch.compare.exports import github, junit, otava, sites
-from dlmb_results.output import write_output
+from dlmb_results.files import write_output
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dlmb_launch.compare import markdown, wording
+from dlmb_launch.compare import tables, wording
 from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.verdict import State, Verdict
 
@@ -48,4 +48,4 @@ def append_summary(comparison: Comparison, path: Path) -> None:
     """The text of other steps in the file counts towards the limit."""
     held = path.stat().st_size if path.exists() else 0
     with path.open("a", encoding="utf-8") as file:
-        file.write(markdown.text(comparison, max(SUMMARY_BYTES - held, 0)))
+        file.write(tables.markdown(comparison, max(SUMMARY_BYTES - held, 0)))

@@ -18,9 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dlmb_launch.compare.campaign import Campaign, Launch
-from dlmb_launch.compare.metrics import Metric
-from dlmb_results.output import write_output
+from dlmb_launch.compare.campaign import Campaign, Launch, Metric
+from dlmb_results.files import write_output
 
 ATTRIBUTES = ("commit", "version")
 

@@ -18,11 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dlmb_launch.compare.campaign import Campaign, Cell
-from dlmb_launch.compare.metrics import METRICS, Metric
+from dlmb_launch.compare.campaign import METRICS, Campaign, Cell, Metric
 from dlmb_launch.compare.document import decimal, dumps
-from dlmb_launch.compare.statistics.rank_sum import smallest_rank
-from dlmb_results.output import write_output
+from dlmb_results.files import write_output
+from dlmb_statistics.ranks import median_interval
 
 MEASURES = {"latency": METRICS["time"], "bus-bandwidth": METRICS["busbw"]}
 DIRECTIONS = (("smaller", METRICS["time"], "us", 1e3), ("bigger", METRICS["busbw"], "GB/s", 1.0))  # unit, and how many of our units it is
@@ -38,16 +37,6 @@ class Point:
     below_floor: bool
 
 
-def interval(values: np.ndarray) -> tuple[float | None, float | None]:
-    """Bounds that hold the median with 95 %: ranks by the binomial distribution with chance one half."""
-    counts = np.ones(1)
-    for _ in values:
-        counts = np.convolve(counts, [1.0, 1.0])
-    rank = smallest_rank(counts)
-    ordered = np.sort(values)
-    return (float(ordered[rank - 1]), float(ordered[-rank])) if rank else (None, None)
-
-
 def points(campaign: Campaign, metric: Metric) -> Iterator[Point]:
     """Cells that have a number, in the order of their ids."""
     for cell in sorted(campaign.cells, key=lambda cell: cell.id):
@@ -56,7 +45,7 @@ def points(campaign: Campaign, metric: Metric) -> Iterator[Point]:
         values = campaign.numbers[metric.name][mine]
         if len(values) and not np.isnan(values).any():
             below_floor = bool(np.median(campaign.numbers["below_floor"][mine]) > 0)
-            low, high = interval(values)
+            low, high = median_interval(values)
             yield Point(cell, float(np.median(values)), low, high, len(values), below_floor)
 
 

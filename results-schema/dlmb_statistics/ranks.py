@@ -1,12 +1,16 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two independent samples: the one-sided Mann-Whitney test, exact with ties, and the Hodges-Lehmann estimate of the shift between them
-with its exact interval.
+"""Tests and intervals by ranks, for many cells at once: arrays have one row per cell and one column per launch.
 
-The test is exact in this sense: given the pooled values, every choice of which k of them are the candidate's is equally likely without
-an effect. The p value is the share of choices whose rank sum is at least (at most) the observed one. Ties have midranks; doubled they
-are integers, so that choices can be counted by rank sum (Streitberg and Röhmel 1986, the shift algorithm). The interval takes the
-distribution without ties.
+Two independent samples: the one-sided Mann-Whitney test and the Hodges-Lehmann estimate of the shift between them with its exact interval.
+Pairs: Wilcoxon's signed-rank test and its estimate; differences of zero are left out, as Wilcoxon did. SciPy's exact tests know no ties, and
+times of a coarse clock have many, so here choices are counted: given the pooled values, every choice of which k of them are the candidate's
+is equally likely without an effect (of pairs, every choice of signs), and the p value is the share of choices whose rank sum is at least
+(at most) the observed one. Ties have midranks; doubled they are integers, so that choices can be counted by rank sum (Streitberg and Röhmel
+1986, the shift algorithm). Intervals take the distribution without ties.
+
+Which of many cells are significant follows Benjamini and Hochberg (1995); scipy.stats.false_discovery_control does the same from SciPy
+1.11 on, and Debian 12 has 1.10.
 """
 
 from __future__ import annotations
@@ -15,10 +19,11 @@ from functools import lru_cache
 
 import numpy as np
 
-EXACT_UP_TO = 20  # launches per side; above, the normal approximation with tie correction
-CELLS_AT_A_TIME = 4096
-
 CONFIDENCE = 0.95
+EXACT_UP_TO = 20  # launches per side; above, SciPy's normal approximation with tie correction
+ENOUGH_PAIRS = 12  # the smallest p value of pairs is 2^-pairs
+FALSE_DISCOVERIES = 0.05  # expected share of false ones among those found
+CELLS_AT_A_TIME = 4096
 DIFFERENCES_AT_A_TIME = 4_000_000
 
 
@@ -51,7 +56,7 @@ def shares(items: tuple[int, ...], size: int) -> tuple[np.ndarray, np.ndarray]:
     return np.cumsum(counts[::-1])[::-1] / counts.sum(), np.cumsum(counts) / counts.sum()
 
 
-def exact(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def exact_p_values(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = candidate.shape[1]
     ranks = doubled_midranks(np.hstack([baseline, candidate]))
     observed = ranks[:, -size:].sum(axis=1)
@@ -66,7 +71,7 @@ def exact(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.n
     return larger, smaller
 
 
-def approximate(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def approximate_p_values(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from scipy.stats import mannwhitneyu  # a second to import, and rarely needed
 
     with np.errstate(invalid="ignore"):  # all values equal
@@ -78,11 +83,11 @@ def approximate(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray
     return larger, smaller
 
 
-def p_values(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def rank_sum(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Per cell: p that the candidate is larger, p that it is smaller."""
     if max(baseline.shape[1], candidate.shape[1]) <= EXACT_UP_TO:
-        return exact(baseline, candidate)
-    return approximate(baseline, candidate)
+        return exact_p_values(baseline, candidate)
+    return approximate_p_values(baseline, candidate)
 
 
 def smallest_rank(counts: np.ndarray) -> int:
@@ -112,7 +117,7 @@ def all_differences(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
     return (candidate[:, :, None] - baseline[:, None, :]).reshape(len(baseline), -1)
 
 
-def estimate(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def shift(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Per cell: median of all differences candidate - baseline, and the 95 % interval."""
     rank = interval_rank(baseline.shape[1], candidate.shape[1])
     step = max(1, DIFFERENCES_AT_A_TIME // (baseline.shape[1] * candidate.shape[1]))
@@ -122,3 +127,59 @@ def estimate(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, n
     ]
     middle, low, high = (np.concatenate(each) for each in zip(*parts))
     return middle, low, high
+
+
+@lru_cache(maxsize=1024)
+def sign_choices_by_sum(ranks: tuple[int, ...]) -> np.ndarray:
+    """Share of the choices of signs with each sum of positive ranks; index: the sum."""
+    chances = np.zeros(sum(ranks) + 1)
+    chances[0] = 1
+    for rank in ranks:
+        chances[rank:] += chances[: len(chances) - rank].copy()
+        chances /= 2
+    return chances
+
+
+def signed_rank(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Per cell: p that the differences tend to be above zero, p that below."""
+    larger, smaller = np.ones(len(differences)), np.ones(len(differences))
+    for cell, row in enumerate(differences):
+        row = row[row != 0]
+        if len(row) == 0:
+            continue
+        ranks = doubled_midranks(np.abs(row)[None, :])[0]
+        chances = sign_choices_by_sum(tuple(np.sort(ranks).tolist()))
+        observed = int(ranks[row > 0].sum())
+        larger[cell], smaller[cell] = chances[observed:].sum(), chances[: observed + 1].sum()
+    return larger, smaller
+
+
+def paired_shift(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Per cell: median of the averages of every two differences, itself included, and the 95 % interval."""
+    pairs = differences.shape[1]
+    rank = smallest_rank(sign_choices_by_sum(tuple(range(1, pairs + 1))))
+    one, other = np.triu_indices(pairs)
+    step = max(1, DIFFERENCES_AT_A_TIME // len(one))
+    parts = [
+        bounds((differences[first : first + step, one] + differences[first : first + step, other]) / 2, rank)
+        for first in range(0, len(differences), step)
+    ]
+    middle, low, high = (np.concatenate(each) for each in zip(*parts))
+    return middle, low, high
+
+
+def median_interval(values: np.ndarray) -> tuple[float | None, float | None]:
+    """Bounds that hold the median with 95 %: ranks by the binomial distribution with chance one half."""
+    counts = np.ones(1)
+    for _ in values:
+        counts = np.convolve(counts, [1.0, 1.0])
+    rank = smallest_rank(counts)
+    ordered = np.sort(values)
+    return (float(ordered[rank - 1]), float(ordered[-rank])) if rank else (None, None)
+
+
+def significant(p: np.ndarray) -> np.ndarray:
+    """Those with p at most the largest p(i) <= i / m * FALSE_DISCOVERIES, i counted from 1 in ascending order."""
+    ascending = np.sort(p)
+    under = ascending <= FALSE_DISCOVERIES * np.arange(1, len(p) + 1) / len(p)
+    return p <= ascending[np.flatnonzero(under)[-1]] if under.any() else np.zeros(len(p), dtype=bool)

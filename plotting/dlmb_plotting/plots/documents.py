@@ -1,13 +1,63 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who wins where in a tuning table, and by how much."""
+"""Plots of what the tools wrote as one JSON document: the verdicts of dlmb_compare as a forest plot, who wins where in a tuning table and by
+how much, and predicted time and share of the injection bandwidth over ranks."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from dlmb_plotting import style
-from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, Span, evenly, left_out
+from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Point, Points, Rows, Span, evenly, left_out
+from dlmb_plotting.results import short_names
+from dlmb_results.names import plural
+
+COMPARISON_CAPTION = "How many times worse the candidate is{}: above 1 is worse, whatever the metric. Worst cells on top."
+WITH_INTERVAL = ", with its {:.0f} % interval"
+WITHOUT_INTERVAL = " NOT_COMPARABLE: numbers of another program, without an interval."
+
+
+def comparison_plots(comparisons: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
+    return [plot for name, document in comparisons.items() for plot in comparison_plots_of(name, document, limits)]
+
+
+def comparison_plots_of(name: str, document: dict[str, Any], limits: Limits) -> list[Plot]:
+    cells = [cell for cell in document["cells"] if cell.get("evidence") or cell.get("bare_ratio")]
+    if not cells:
+        return []
+    cells.sort(key=lambda cell: -ratio_of(cell)["ratio"])
+    shown = cells[: limits.rows]
+    names = short_names({cell["cell_id"]: cell.get("name", cell["cell_id"]) for cell in shown})
+    metric = document["metric"]["name"]
+    chart = Rows(verdicts(document), [names[cell["cell_id"]] for cell in shown],
+                 Axis(f"{metric}: candidate / baseline (ratio, above 1 is worse)", reference=1.0))
+    for row, cell in enumerate(shown):
+        found = ratio_of(cell)
+        value = found["ratio"]
+        ratio = style.number(value)
+        interval = f" ({style.number(found['low'])} to {style.number(found['high'])})" if "low" in found else ""
+        chart.marks.append(Mark(row, value, found.get("low", value), found.get("high", value), cell["state"], f"{names[cell['cell_id']]}: {cell['state']}, {ratio}{interval}"))
+        chart.ends[row] = ratio
+    judged = next((cell["evidence"] for cell in shown if cell.get("evidence")), None)
+    bare = any(cell.get("bare_ratio") for cell in shown)
+    caption = COMPARISON_CAPTION.format(WITH_INTERVAL.format(100 * judged.get("confidence", 0.95)) if judged else "") + (WITHOUT_INTERVAL if bare else "")
+    return [Plot(f"{name}.compare", f"comparison {name}", caption, [chart], without_ratio(len(shown), len(cells), len(document["cells"])), palette="verdicts")]
+
+
+def ratio_of(cell: dict[str, Any]) -> dict[str, float]:
+    """Without low and high where it is of another program's number."""
+    return cell.get("evidence") or cell["bare_ratio"]
+
+
+def verdicts(document: dict[str, Any]) -> str:
+    return ", ".join(f"{count} {state}" for state, count in document["counts"].items() if count) or "no cell"
+
+
+def without_ratio(shown: int, with_ratio: int, cells: int) -> str:
+    texts = [f"the worst {shown} of {with_ratio} cells with a ratio are shown"] if shown < with_ratio else []
+    texts += [f"{cells - with_ratio} of {plural(cells, 'cell')} without a ratio (not comparable, or invalid)"] if with_ratio < cells else []
+    return "; ".join(texts)
+
 
 DEFAULT_STAYS = "the default stays (measured: no gain, or a tie)"
 OPEN = {
@@ -20,7 +70,7 @@ MAP_CAPTION = ("Each bar is a rule: the size range in which its choice is used. 
 GAIN_CAPTION = "Share of the default's median time that the choice saves, with its interval where there is one; 0: no difference. Rules without evidence are not drawn."
 
 
-def plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
+def tuning_plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
     found: list[Plot] = []
     for name, table in tables.items():
         system = table.get("system") or {}
@@ -105,3 +155,7 @@ def gain_chart(rules: list[dict[str, Any]]) -> Rows:
         low, high = (100 * end for end in rule["evidence"].get("ci") or (gain / 100, gain / 100))
         chart.marks.append(Mark(row, gain, low, high, rule["status"], f"{rows[row]}: {gain:+.1f} % ({low:+.1f} to {high:+.1f})"))
     return chart
+
+
+SCALING_CAPTION = ("Lower bounds: what the busiest node, the busiest link and the longest chain of messages need. All topologies give a node the same injection "
+           "bandwidth, {bandwidth:g} GB/s; ranks are placed {placement}. The share is what the busiest node gets of it.")

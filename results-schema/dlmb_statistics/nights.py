@@ -16,41 +16,14 @@ two; the more nights, the less the usual scatter counts.
 
 from __future__ import annotations
 
-import math
-from functools import lru_cache
-
 import numpy as np
+
+from dlmb_statistics import student
 
 CONFIDENCE = 0.9  # of the interval: 5 % on either side, as the one-sided tests have
 USUAL_SCATTER = 0.04  # standard deviation of a night
 USUAL_WEIGHT = 2  # degrees of freedom
 CLEAR_STEP = 0.001  # how often nights without a step may seem to have one
-
-
-@lru_cache(maxsize=None)
-def quantile(p: float, degrees: int) -> float:
-    """Of Student's t, above one half."""
-    low, high = 0.0, 1.0
-    while upper_tail(np.array([high]), degrees)[0] > 1 - p:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if upper_tail(np.array([middle]), degrees)[0] > 1 - p else (low, middle)
-    return high
-
-
-def upper_tail(t: np.ndarray, degrees: int) -> np.ndarray:
-    """P(T >= t), by the finite sums for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
-    angle = np.arctan(t / math.sqrt(degrees))
-    cosine = np.cos(angle)
-    first = degrees % 2
-    term = cosine if first else np.ones_like(t)
-    total = np.zeros_like(t)
-    for power in range(first, degrees - 1, 2):
-        total += term
-        term = term * cosine**2 * (power + 1) / (power + 2)
-    inner = np.sin(angle) * total
-    return (1 - (2 / math.pi * (angle + inner) if first else inner)) / 2
 
 
 def within(levels: np.ndarray) -> np.ndarray:
@@ -72,7 +45,7 @@ def clear_steps(levels: np.ndarray) -> np.ndarray:
     before = np.arange(1, nights)
     between = sums**2 * (1 / before + 1 / (nights - before))  # sum of squares that the step takes away
     t = np.sqrt(between / variance(within(levels)[:, None] - between, nights - 2))
-    needed = quantile(1 - CLEAR_STEP / 2 / (nights - 1), USUAL_WEIGHT + nights - 2)
+    needed = student.quantile(1 - CLEAR_STEP / 2 / (nights - 1), USUAL_WEIGHT + nights - 2)
     return np.where(t.max(axis=1) >= needed, t.argmax(axis=1) + 1, 0)
 
 
@@ -98,6 +71,6 @@ def estimate(past: np.ndarray, tonight: np.ndarray) -> tuple[np.ndarray, ...]:
         degrees = USUAL_WEIGHT + nights - count
         error = np.sqrt(variance(squares[chosen], nights - count) * (1 + 1 / since[chosen]))
         t = difference[chosen] / error
-        larger[chosen], smaller[chosen] = upper_tail(t, degrees), upper_tail(-t, degrees)
-        half[chosen] = quantile((1 + CONFIDENCE) / 2, degrees) * error
+        larger[chosen], smaller[chosen] = student.upper_tail(t, degrees), student.upper_tail(-t, degrees)
+        half[chosen] = student.quantile((1 + CONFIDENCE) / 2, degrees) * error
     return difference, difference - half, difference + half, larger, smaller

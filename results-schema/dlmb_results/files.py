@@ -1,6 +1,9 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How programs write files; common/base/output_file.cpp does it the same way."""
+"""How the Python programs read files that users name, and write files; common/base/input_file.hpp and output_file.cpp do it the same way.
+
+A device or a FIFO may have no end, so each read has a limit. What is written is whole or not there.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,68 @@ import contextlib
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Union
+from typing import Any, BinaryIO, Union
 
+from dlmb_results.fields import load_json
+from dlmb_results.program import OutputError, UsageError
+
+MOST_DOCUMENT_BYTES = 256 << 20  # tables, plans, lists
+MOST_LINE_BYTES = 64 << 20  # of a result file
+MOST_STREAM_BYTES = 1 << 30  # of results from what has no size: a FIFO, a device
+MOST_SETTINGS_BYTES = 1 << 20  # sweep and machine files
 MOST_LINKS = 40  # as the kernel
 STANDARD_OUTPUT = 1
 
 
-class OutputError(Exception):
-    """What was asked for cannot be written; exit code 74."""
+def read_document(path: Path, most: int = MOST_DOCUMENT_BYTES) -> bytes:
+    """The whole file. OSError says so where it is larger."""
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(0, f"larger than {most >> 20} MiB", str(path))
+    return content
+
+
+def read_json(path: Path, what: str = "") -> Any:
+    """A whole JSON document. what: as which it is refused where it is no JSON; UsageError."""
+    try:
+        return load_json(read_document(path))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: not {what}" if what else f"{path}: not JSON: {error}") from None
+
+
+def kept_json(path: Path, remedy: str) -> Any:
+    """What a program keeps for its next run; None: nothing yet. remedy: what is wrong where it cannot be read, and what to do."""
+    try:
+        return load_json(read_document(path))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        raise UsageError(f"{path}: {remedy}") from None
+
+
+def bounded_lines(file: BinaryIO, most: int = MOST_LINE_BYTES, most_stream: int = MOST_STREAM_BYTES) -> Iterator[bytes]:
+    """As iterating over the file. OSError says so where a line is longer, or where what is no regular file goes on and on."""
+    left = None if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else most_stream
+    while line := file.readline(most + 1):
+        if len(line) > most:
+            raise OSError(0, f"a line is longer than {most >> 20} MiB")
+        if left is not None and (left := left - len(line)) < 0:
+            raise OSError(0, f"more than {most_stream >> 20} MiB from what is no regular file")
+        yield line
+
+
+def write_whole(path: Path, content: Union[str, bytes]) -> None:
+    """As write_output; makes its folder."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{path}: {error.strerror}") from None
+    write_output(path, content)
 
 
 def is_standard_output(path: Path) -> bool:

@@ -1,0 +1,320 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the launches and cells of a result file say, for all tools alike. results-schema/README.md says what the fields are.
+
+Lines that dlmb_convert made of the output of other programs come in the shape of DLMB's own. What such a line does not say gets the value
+that shows nothing: no samples, no interval, no phases. `suite_of` says whose line it is and `statistic_of` what its time is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Optional, TypedDict, Union
+
+from dlmb_results.fields import Signed
+
+Line = dict[str, Any]
+
+
+class World(TypedDict):
+    ranks: int
+
+
+class Timer(TypedDict):
+    cost_ns: float
+    step_ns: float
+
+
+class Calibration(TypedDict):
+    timer: Timer
+
+
+class Environment(TypedDict):
+    env_key: str
+    identity: dict[str, str]
+    informational: dict[str, str]
+    variables: dict[str, str]
+    warnings: list[str]
+
+
+class LaunchFields(TypedDict):
+    schema: str
+    launch_id: str
+    campaign_id: str
+    time: str
+    world: World
+    test_double: bool
+    environment: Environment
+    calibration: Optional[Calibration]
+
+
+class CellWorld(TypedDict):
+    ranks: int
+    ranks_per_node: int
+
+
+class Cache(TypedDict):
+    mode: str
+    slots: int
+
+
+class Traffic(TypedDict):
+    payload_bytes: int
+    wire_bytes: int
+    imbalance_send: float
+    imbalance_recv: float
+
+
+class TimeAlways(TypedDict):
+    median: float
+    median_low: Optional[float]  # null: too few samples for an interval
+    median_high: Optional[float]
+    p99: Optional[float]
+    max: float
+
+
+class Time(TimeAlways, total=False):
+    samples: int
+
+
+class Phase(TypedDict, total=False):
+    median: float  # if ok
+
+
+class Rounds(TypedDict):
+    median_of_rounds_ns: Optional[float]
+    aa_ratio: Optional[float]
+
+
+class Bandwidth(TypedDict):
+    busbw_GBps: Optional[float]
+
+
+class Validation(TypedDict):
+    verdict: str
+
+
+class Means(TypedDict):
+    mean: float
+
+
+class CellAlways(TypedDict):
+    kind: str
+    launch_id: str
+    cell_id: str
+    pattern: str
+    preset: str
+    parameters: dict[str, Union[str, int, float]]
+    backend: str
+    method: str
+    memory: str
+    mode: str
+    definition: str
+    seed: int
+    draws: int
+    cache: Cache
+    fill: str
+    world: CellWorld
+    status: str
+    reason: str
+    traffic: Traffic
+    time_ns: Optional[Time]
+    rounds: Rounds
+    phases: dict[str, Phase]
+    bandwidth: Optional[Bandwidth]
+    below_floor: Optional[bool]
+    iterations_per_sample: int
+    flags: list[str]
+    validation: Validation
+    shared_gpu: bool
+    is_default: bool
+
+
+class CellFields(CellAlways, total=False):
+    """All that any tool looks at. With msgspec nothing else of a line is built."""
+
+    throttled: Optional[bool]
+    rank_means_ns: Means
+    statistics: dict[str, Any]  # numbers, with those of `derived` lines once the whole file is read; msgspec knows no Signed
+
+
+class CellIdentity(TypedDict):
+    """What every line of a cell has: for whoever passes lines on as they are."""
+
+    launch_id: str
+    cell_id: str
+    status: str
+
+
+class DerivedFields(TypedDict):
+    launch_id: str
+    cell_id: str
+    statistics: dict[str, Signed]
+
+
+class EndFields(TypedDict):
+    launch_id: str
+
+
+# Lines of other programs
+
+NOTHING_MOVED = {
+    "payload_bytes": 0, "wire_bytes": 0, "self_bytes": 0, "busiest_rank_bytes": 0, "largest_total_bytes": 0, "balanced_rank_bytes": 0.0,
+    "imbalance_send": 1.0, "imbalance_recv": 1.0,
+}
+NOT_SAID: Line = {
+    "seed": 0, "draws": 0, "fill": "", "samples_ns": [], "phases": {}, "flags": [], "below_floor": False, "shared_gpu": False, "iterations_per_sample": 1,
+    "rounds": {"medians_ns": [], "median_of_rounds_ns": None, "aa_ratio": None}, "cache": {"mode": "", "slots": 0},
+}
+NOT_DONE = {"compute": "none", "transform": "none"}  # by the programs whose output is read
+
+
+def suite_of(line: Line) -> str:
+    """The suite of programs whose output the line was made of; empty: the line is DLMB's own."""
+    origin = line.get("origin")
+    return origin["suite"] if origin else ""
+
+
+def statistic_of(line: Line) -> str:
+    """What time_ns.median of a line is: median or mean; empty: the cell has no time."""
+    return line.get("statistic", "median")
+
+
+def contradictions(said: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """By name what a line of another program says, and what another cell says: the names of what both say, and not alike. None: they may
+    be of the same thing. What programs of others do not do is taken as said."""
+    return [name for name, value in {**NOT_DONE, **said}.items() if other.get(name, value) != value]
+
+
+def for_readers(line: Line) -> Line:
+    """A converted line with every field that readers of DLMB's own lines look at. A time that is not known is NaN."""
+    if line["kind"] == "launch":
+        return {**line, "time": line["time"] or ""}
+    if line["kind"] != "cell":
+        return line
+    said = line["time_ns"] or {}
+    filled = {**NOT_SAID, **line, "traffic": line["traffic"] or {**NOTHING_MOVED, "payload_bytes": payload_of(line)}}
+    if line["status"] == "ok":
+        filled["statistic"] = next((name for name in ("median", "mean") if name in said), "")
+        typical = float(said.get(filled["statistic"], math.nan))
+        filled["time_ns"] = {"median": typical, "median_low": None, "median_high": None, "p99": None, "max": typical}
+    return filled
+
+
+def payload_of(line: Line) -> int:
+    """Of an operation whose traffic is not known, as far as the size says: each rank gives a message of this size."""
+    return round(line["parameters"].get("message-size", 0) * line["world"]["ranks"])
+
+
+# Figures of a cell that is ok
+
+LEAST_SAMPLES = 6  # for a 95 % interval of their median
+THROTTLED = "throttled"  # as a field: a GPU's clocks; as a flag: whatever else the machine holds down
+
+
+def interval_of(line: Line) -> tuple[float, float] | None:
+    """95 % interval of the median, in ns; None: there are too few samples for one. Files of earlier versions have the extremes in its place."""
+    time = line["time_ns"]
+    if time["median_low"] is None or time["median_high"] is None or time.get("samples", LEAST_SAMPLES) < LEAST_SAMPLES:
+        return None
+    return float(time["median_low"]), float(time["median_high"])
+
+
+def median_of_rounds(line: Line) -> float:
+    """In ns; the median of samples where a cell has no rounds."""
+    value = line["rounds"]["median_of_rounds_ns"]
+    return float(line["time_ns"]["median"] if value is None else value)
+
+
+def odd_to_even(line: Line) -> float:
+    """Median of the odd rounds over that of the even ones: how much a launch differs from itself. 1 below 2 rounds."""
+    return line["rounds"]["aa_ratio"] or 1.0
+
+
+def bus_bandwidth(line: Line) -> float | None:
+    """10^9 bytes per second."""
+    value = (line["bandwidth"] or {"busbw_GBps": None})["busbw_GBps"]
+    return None if value is None else float(value)
+
+
+def mean_of(line: Line) -> float | None:
+    """In ns, over calls and ranks; None: its definition is no mean."""
+    if "rank_means_ns" in line:
+        return float(line["rank_means_ns"]["mean"])
+    return float(line["time_ns"]["median"]) if statistic_of(line) == "mean" else None
+
+
+def is_throttled(line: Line) -> bool:
+    return bool(line.get(THROTTLED)) or THROTTLED in line["flags"]
+
+
+# Launches
+
+TEST_DOUBLE = "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement"
+USUAL_TIMER: Timer = {"cost_ns": 24.0, "step_ns": 20.0}  # CLOCK_MONOTONIC_RAW on x86-64 with Debian 12, where --calibration off measured none
+
+
+@dataclass(frozen=True)
+class Launch:
+    id: str
+    campaign: str
+    time: str  # UTC, ISO 8601
+    ranks: int = 0
+    env_key: str = ""
+    identity: Mapping[str, str] = field(default_factory=dict)  # of the environment
+    variables: Mapping[str, str] = field(default_factory=dict)  # that steer libraries
+    facts: Mapping[str, str] = field(default_factory=dict)  # informational
+    test_double: bool = False
+    warnings: Sequence[str] = ()
+    clock_read_ns: float = USUAL_TIMER["cost_ns"]
+    clock_step_ns: float = USUAL_TIMER["step_ns"]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What must agree between launches that are compared."""
+        return {**self.identity, **self.variables}
+
+    @property
+    def revision(self) -> str:
+        return self.facts.get("git_revision", "")
+
+
+def launch_of(line: Line) -> Launch:
+    environment = line["environment"]
+    timer = (line["calibration"] or {"timer": USUAL_TIMER})["timer"]
+    return Launch(
+        line["launch_id"], line["campaign_id"], line["time"], line["world"]["ranks"], environment["env_key"], environment["identity"], environment["variables"],
+        environment["informational"], line["test_double"], warnings_of(line), timer["cost_ns"], timer["step_ns"])
+
+
+def warnings_of(launch: Line) -> list[str]:
+    """What a launch line says makes its numbers less than they could be."""
+    warnings = list(launch["environment"]["warnings"])
+    if launch["test_double"] and TEST_DOUBLE not in warnings:
+        warnings.append(TEST_DOUBLE)
+    return warnings
+
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def each_kind_once(said: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
+    """said: who, and a text. Texts that differ only in numbers are of one kind; it has the range of each number: "a load of 4.4 to
+    4.6". With each goes how many say it."""
+    kinds: dict[str, list[tuple[str, str]]] = {}
+    for who, text in said:
+        kinds.setdefault(NUMBER.sub("#", text), []).append((who, text))
+    found = []
+    for members in kinds.values():
+        numbers = zip(*(NUMBER.findall(text) for _, text in members))
+        text = NUMBER.sub(lambda _: shown_range(next(numbers)), members[0][1])
+        found.append((text, len({who for who, _ in members})))
+    return found
+
+
+def shown_range(numbers: Sequence[str]) -> str:
+    low, high = min(numbers, key=float), max(numbers, key=float)
+    return low if float(low) == float(high) else f"{low} to {high}"
