@@ -5,7 +5,8 @@
 #pragma once
 
 #include "common/base/error.hpp"
-#include "patterns/model_file.hpp"
+#include "common/formats/model_shape/model_file.hpp"
+#include "patterns/pattern.hpp"
 
 #include <fmt/format.h>
 

@@ -25,7 +25,7 @@
 
 namespace dlmb {
 
-struct ModelShape;   // patterns/model_file.hpp
+struct ModelShape;   // common/formats/model_shape/model_file.hpp
 struct Parallelism;  // patterns/model_parameters.hpp
 
 /// Counts that `from` sends to `to` (world ranks) at set-up: usually the rows or bytes that will follow.

@@ -14,7 +14,7 @@ from __future__ import annotations
 #   4. a cell never depends on another cell: tests/e2e/resume.py and stress.py kill launches with every option.
 BASE = ("common/base",)
 FORMATS = ("common/formats/json", "common/formats/plan", "common/formats/input", "common/formats/record", "common/formats/plan_file",
-           "common/formats/table", "common/formats/model")
+           "common/formats/table", "common/formats/model_shape")
 CORE = ("common/memory", "common/bootstrap", "common/backend_kit", "common/measure", "common/run")
 LAYERS: dict[str, tuple[str, ...]] = {
     "common/base": (),
@@ -24,7 +24,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "common/formats/record": (*BASE, "common/formats/json", "common/formats/plan"),
     "common/formats/plan_file": (*BASE, "common/formats/json", "common/formats/plan", "common/formats/input", "common/formats/record"),
     "common/formats/table": (*BASE, "common/formats/json", "common/formats/record"),
-    "common/formats/model": (*BASE, "common/formats/json", "common/formats/plan"),
+    "common/formats/model_shape": (*BASE, "common/formats/plan"),
     "common/sizes": BASE,
     "common/memory": BASE,
     "common/bootstrap": BASE,
@@ -37,7 +37,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "common/tools/plan": (*BASE, *FORMATS),
     "common/tools/tune": (*BASE, *FORMATS),
     "common/tools/predict": (*BASE, *FORMATS),
-    "patterns": (*BASE, "common/formats/plan", "common/sizes"),
+    "patterns": (*BASE, "common/formats/plan", "common/formats/model_shape", "common/sizes"),
     "benchmarks": (*BASE, "common/run", "common/tools/plan", "common/tools/tune", "common/tools/predict", "patterns"),
 }
 
@@ -92,7 +92,7 @@ CONDITIONAL_COMPILATION = ("common/base/idle.hpp", "common/formats/table/c/dlmb_
 READS_ENVIRONMENT = (
     "common/bootstrap/launch_guard",
     "common/tools/tune/consumers/nccl/tuner",
-    "common/tools/tune/verify/run_program",
+    "common/base/command_line/run_program",
     "common/tools/tune/verify/verify_mpi",  # what is set there beats the file that is verified
     # NCCL loads the tuner that this variable names; the same file is opened to speak to it.
     "common/backends/nccl/tuner",

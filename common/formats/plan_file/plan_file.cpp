@@ -8,6 +8,7 @@
 #include "common/formats/plan/group_index.hpp"
 #include "common/formats/plan/validate.hpp"
 #include "common/formats/plan_file/plan_buffers.hpp"
+#include "common/formats/record/json.hpp"
 
 #include <fmt/format.h>
 
@@ -360,6 +361,23 @@ private:
             known_ = true;
         } else if (name == "pattern") {
             file_.pattern = word(name, text);
+        } else if (name == "preset") {
+            file_.preset = word(name, text);
+        } else if (name == "parameters") {
+            Json const parameters = object(name, text);
+            for (auto const& [parameter, value] : parameters.items()) {
+                file_.parameters[parameter] = record::parameter_text(value);
+            }
+        } else if (name == "draw") {
+            file_.seed = whole_number(input_, "draw.seed", object(name, text).value("seed", Json(0)));
+        } else if (name == "statistics") {
+            Json const statistics = object(name, text);
+            for (auto const& [statistic, value] : statistics.items()) {
+                if (!value.is_number()) {
+                    input_.refuse(fmt::format("statistics.{} must be a number", statistic));
+                }
+                file_.statistics[statistic] = value.get<double>();
+            }
         } else if (name == "world") {
             Json const world = parse_piece(input_, name, text);
             auto const number = [&](char const* field) {
@@ -389,6 +407,14 @@ private:
             input_.refuse(fmt::format("{} must be a text", name));
         }
         return value.get<std::string>();
+    }
+
+    [[nodiscard]] Json object(std::string_view name, std::string_view text) const {
+        Json value = parse_piece(input_, name, text);
+        if (!value.is_object()) {
+            input_.refuse(fmt::format("{} must be an object", name));
+        }
+        return value;
     }
 
     void element(std::string_view list, std::uint64_t index, std::string_view text) {
@@ -466,23 +492,26 @@ void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor) {
     }
 }
 
-std::vector<Plan> read_plan_file(std::filesystem::path const& path) {
-    std::vector<Plan> plans;
+PlanDocument read_plan_document(std::filesystem::path const& path) {
+    PlanDocument document;
     bool ended = false;
-    read_plans(path,
+    read_plans(path == "-" ? "/dev/stdin" : path,
                {[&](Plan const& plan) {
                     if (ended) {
                         throw UsageError(fmt::format(
                             "{}: more plans behind the first document; name the file of one iteration", path.string()));
                     }
-                    plans.push_back(with_buffers(plan, 0));
+                    document.plans.push_back(with_buffers(plan, 0));
                     return true;
                 },
-                [&](PlanFile const& /*file*/) { return ended = true; }});
-    if (auto const problems = validate(plans); !problems.empty()) {
+                [&](PlanFile const& file) {
+                    document.file = file;
+                    return ended = true;
+                }});
+    if (auto const problems = validate(document.plans); !problems.empty()) {
         throw UsageError(fmt::format("{}: the ranks do not fit together: {}", path.string(), problems.front().text));
     }
-    return plans;
+    return document;
 }
 
 }  // namespace dlmb

@@ -8,8 +8,10 @@
 #include "common/formats/plan/plan.hpp"
 #include "common/formats/plan/world.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,11 @@ inline constexpr std::size_t most_steps = 1'000'000;  // of one rank, here and i
 struct PlanFile {
     std::string name;  // the file, in an archive its member
     std::string pattern;
+    std::string preset;                             // may be empty
+    std::map<std::string, std::string> parameters;  // as record::parameter_text() has them
     WorldShape world;
+    std::uint64_t seed = 0;                    // of the draw
+    std::map<std::string, double> statistics;  // of the traffic
 };
 
 /// Of each document: `plan` for the plan of each rank in the order of ranks, then `end`. A plan has no buffers yet: all
@@ -36,8 +42,13 @@ struct PlanVisitor {
 /// together is not looked at.
 void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor);
 
-/// The plans of all ranks of one document at once, which validate() accepts; all steps share buffers. Throws
-/// UsageError, also where the ranks do not fit together.
-[[nodiscard]] std::vector<Plan> read_plan_file(std::filesystem::path const& path);
+struct PlanDocument {
+    PlanFile file;
+    std::vector<Plan> plans;  // by rank, with buffers that all steps share
+};
+
+/// One document, which validate() accepts. `path` "-": standard input. Throws UsageError, also where the ranks do not
+/// fit together.
+[[nodiscard]] PlanDocument read_plan_document(std::filesystem::path const& path);
 
 }  // namespace dlmb

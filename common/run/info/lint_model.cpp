@@ -12,6 +12,33 @@
 #include <vector>
 
 namespace dlmb::run {
+namespace {
+
+/// The values of a preset's parameters that are sizes of a model.
+ModelShape model_of(Preset const& preset) {
+    auto const size = [&](char const* name) -> std::uint64_t {
+        auto const found = preset.values.find(name);
+        return found == preset.values.end() ? 0 : parse_whole<std::uint64_t>(found->second).value_or(0);
+    };
+    ModelShape shape;
+    shape.source = fmt::format("preset {}", preset.name);
+    shape.name = preset.name;
+    shape.hidden = size("hidden");
+    shape.layers = size("layers");
+    shape.heads = size("heads");
+    shape.kv_heads = size("kv-heads") == 0 ? shape.heads : size("kv-heads");
+    shape.head_dim = size("head-dim");
+    shape.vocabulary = size("vocabulary");
+    shape.experts = size("experts");
+    shape.top_k = size("top-k");
+    shape.expert_groups = size("expert-groups");
+    shape.group_limit = size("group-limit");
+    auto const element = preset.values.find("element");
+    shape.element = element == preset.values.end() ? std::nullopt : element_named(element->second);
+    return shape;
+}
+
+}  // namespace
 
 ModelShape model_of_presets(std::string const& name, std::span<PatternType const* const> patterns) {
     ModelShape model;

@@ -123,11 +123,13 @@ def predicted_patterns(predict: str, folder: Path, model: Path) -> list[Predicte
             for cell in cells(folder, pattern, ranks):
                 times[(cell["method"].split("=")[-1], ranks, str(cell["parameters"][POINT[pattern]]))].append(cell["time_ns"]["median"] / 1000)
         for (method, ranks, point), measured in times.items():
-            command = [predict, "time", pattern, *options[:options.index("--method")], "--ranks", ranks, "--machine", model, "--json"]
-            command[command.index("--" + POINT[pattern]) + 1] = point
+            planning = [Path(predict).parent / f"dlmb_{pattern}", *options[:options.index("--method")], "--ranks", ranks, "--plan", "json"]
+            planning[planning.index("--" + POINT[pattern]) + 1] = point
+            command = [predict, "time", "-", "--machine", model, "--json"]
             if method in ("pairwise", "basic_linear"):
                 command += ["--algorithm", f"exchange={method.removeprefix('basic_')}"]
-            answer = json.loads(subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE).stdout)
+            plans = subprocess.run([str(word) for word in planning], check=True, stdout=subprocess.PIPE).stdout
+            answer = json.loads(subprocess.run([str(word) for word in command], input=plans, check=True, stdout=subprocess.PIPE).stdout)
             time_us = answer["time_ps"] / 1e6
             found.append((pattern, method, time_us, answer.get("low_ps", 0) / 1e6, answer.get("high_ps", 0) / 1e6, measured))
     return found

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "patterns/model_file.hpp"
+#include "common/formats/model_shape/model_file.hpp"
 #include "patterns/model_lint.hpp"
 #include "patterns/registry.hpp"
 #include "patterns/trained_model.hpp"

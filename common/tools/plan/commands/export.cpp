@@ -21,7 +21,7 @@ namespace {
 class Export {
 public:
     void add_options(CLI::App& parser) {
-        parser.add_option("PLAN", plan_, "file of --plan json or of dlmb_trace import")->required();
+        parser.add_option("PLAN", plan_, "file of --plan json or of dlmb_trace import; -: standard input")->required();
         std::string formats;
         for (trace::ExportFormat const& format : trace::all_export_formats()) {
             formats += fmt::format("{}{}", formats.empty() ? "" : ", ", format.name);
@@ -37,8 +37,8 @@ public:
 
     [[nodiscard]] int run() const {
         trace::ExportFormat const& format = format_named();
-        std::vector<Plan> const held = read_plan_file(plan_);
-        PlanSource const all(held);
+        PlanDocument const document = read_plan_document(plan_);
+        PlanSource const all(document.plans);
         PlanSource const plans = phase_.empty() ? all : trace::only_phase(all, phase_);
         std::string text;
         if (format.folder) {

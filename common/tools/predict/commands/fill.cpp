@@ -4,20 +4,25 @@
 // dlmb_predict fill --ranks N --fill OPS: how much extra work fits into the bubbles of a pipeline schedule. The answers
 // are the statistics of dlmb_pipeline_p2p --bubble-fill, which runs the same plan.
 #include "common/base/command_line/exit_codes.hpp"
+#include "common/base/command_line/run_program.hpp"
+#include "common/base/command_line/siblings.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
+#include "common/formats/record/json.hpp"
 #include "common/tools/predict/commands/price_options.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
-#include "patterns/pattern.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
+#include <string>
+#include <vector>
 
 namespace dlmb::predict::commands {
 namespace {
@@ -25,8 +30,36 @@ namespace {
 constexpr int most_fill_copies = 4096;
 constexpr int most_pipeline_ranks = 65536;
 
-PatternType const& pipeline() {
-    return pattern_named("pipeline_p2p");
+/// What dlmb_pipeline_p2p says of its plans.
+struct Planned {
+    std::map<std::string, std::string> parameters;
+    std::map<std::string, double> statistics;
+};
+
+/// Throws UsageError with what the program says where it refuses the options.
+Planned ask_pipeline(std::vector<std::string> const& options) {
+    constexpr std::chrono::seconds most{600};
+    constexpr std::string_view name = "dlmb_pipeline_p2p";
+    std::vector<std::string> arguments{sibling_program(std::string(name)).string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    Finished const finished = run_program(arguments, most);
+    if (finished.exit_code != exit_ok) {
+        std::string const mark = fmt::format("{}: error: ", name);
+        std::size_t const at = finished.output.find(mark);
+        std::string const what = at == std::string::npos ? finished.output : finished.output.substr(at + mark.size());
+        throw UsageError(fmt::format("{}: {}", name, what.substr(0, what.find('\n'))));
+    }
+    std::size_t const begin = finished.output.find('{');
+    std::size_t const end = finished.output.find(",\"plans\":[");
+    if (begin == std::string::npos || end == std::string::npos) {
+        throw Error(fmt::format("{} printed no plans", name));
+    }
+    auto const head = nlohmann::json::parse(finished.output.substr(begin, end - begin) + '}');
+    Planned planned{{}, head.at("statistics").get<std::map<std::string, double>>()};
+    for (auto const& [parameter, value] : head.at("parameters").items()) {
+        planned.parameters[parameter] = record::parameter_text(value);
+    }
+    return planned;
 }
 
 /// What the pattern says about so many copies of the work.
@@ -49,14 +82,9 @@ public:
                         "operations as --bubble-fill of dlmb_pipeline_p2p has them; those without a time, such as "
                         "allreduce:4M, are priced")
             ->required();
-        for (ParameterInfo const& info : pipeline().parameters) {
-            if (!std::set<std::string_view>{"compute", "bubble-fill"}.contains(info.name)) {
-                parser.add_option_function<std::string>(
-                    fmt::format("--{}", info.name),
-                    [this, name = std::string(info.name)](std::string const& value) { parameters_[name] = value; },
-                    std::string(info.help));
-            }
-        }
+        parser_ = &parser;
+        parser.allow_extras();
+        parser.footer("What is not listed here are options of dlmb_pipeline_p2p.");
         price_.add_to(parser);
         parser.add_flag("--json", json_, "print one JSON object");
     }
@@ -67,7 +95,9 @@ public:
 
 private:
     int answered() {
-        parameters_["compute"] = "busy";
+        if (fill_.empty()) {
+            throw UsageError("--fill: names no work; give such as forward.compute@20 or allreduce:4M");
+        }
         FillAnswer const one = answer(1);
         int const fits = largest_that_fits();
         std::vector<FillAnswer> answers{one};
@@ -123,8 +153,7 @@ private:
                                          "collective with bytes",
                                          item));
         }
-        auto const all = resolve(pipeline(), preset_, parameters_);
-        (void)pipeline().make(all, {ranks_, ranks_});  // refuses sizes that do not divide the ranks
+        auto const all = planned("").parameters;
         auto const number = [&](char const* name) { return parse_whole<int>(all.at(name)).value_or(1); };
         int const inner = std::max(number("tp") * number("cp"), 1);
         int const stages = number("pp") > 0 ? number("pp") : std::max(ranks_ / inner, 1);
@@ -141,17 +170,24 @@ private:
     }
 
     FillAnswer answer(int copies) {
-        dlmb::Parameters parameters = parameters_;
-        parameters["bubble-fill"] = fill_of(copies);
-        auto const pattern = pipeline().make(resolve(pipeline(), preset_, parameters), {ranks_, ranks_});
-        auto const statistics = pattern->statistics({});
-        auto const value = [&](std::string_view name) {
-            auto const found = std::find_if(statistics.begin(), statistics.end(),
-                                            [&](Statistic const& each) { return each.name == name; });
-            return found == statistics.end() ? 0 : found->value;
+        auto const statistics = planned(fill_of(copies)).statistics;
+        auto const value = [&](char const* name) {
+            auto const found = statistics.find(name);
+            return found == statistics.end() ? 0 : found->second;
         };
         return {copies,           value("ideal_makespan_us"),  value("bubble_us"),
                 value("fill_us"), value("bubble_utilisation"), value("filled_makespan_us")};
+    }
+
+    [[nodiscard]] Planned planned(std::string const& bubble_fill) const {
+        std::vector<std::string> options = parser_->remaining();
+        options.insert(options.end(), {"--ranks", std::to_string(ranks_), "--compute", "busy", "--plan", "json"});
+        for (auto const& [option, value] : {std::pair{"--preset", preset_}, std::pair{"--bubble-fill", bubble_fill}}) {
+            if (!value.empty()) {
+                options.insert(options.end(), {option, value});
+            }
+        }
+        return ask_pipeline(options);
     }
 
     /// 0: not even once. By doubling and halving: with more work no end is earlier.
@@ -211,10 +247,10 @@ private:
         fmt::print("{}\n", json.dump(2));
     }
 
+    CLI::App* parser_ = nullptr;
     int ranks_ = 1;
     std::string preset_;
     std::string fill_;
-    dlmb::Parameters parameters_;
     PriceOptions price_;
     dlmb::predict::Price known_price_;
     bool json_ = false;

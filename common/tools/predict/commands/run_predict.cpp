@@ -5,7 +5,6 @@
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
-#include "patterns/registry.hpp"
 
 #include <vector>
 
@@ -26,17 +25,6 @@ int run_predict(int argc, char** argv) {
     int exit_code = exit_ok;
     add_predict_commands(program, exit_code);
     return run_subcommands(program, argc, argv, exit_code);
-}
-
-PatternType const& commands::pattern_named(std::string const& name) {
-    std::vector<std::string> names;
-    for (PatternType const* const type : pattern_types()) {
-        if (type->name == name) {
-            return *type;
-        }
-        names.emplace_back(type->name);
-    }
-    throw UsageError(unknown_name("pattern", name, names));
 }
 
 }  // namespace dlmb::predict

@@ -4,14 +4,8 @@
 // dlmb_predict and its subcommands: each a file of commands/ and a line in run_predict.cpp.
 #pragma once
 
-#include <string>
-
 namespace CLI {
 class App;
-}
-
-namespace dlmb {
-struct PatternType;
 }
 
 namespace dlmb::predict {
@@ -30,9 +24,6 @@ void add_points(CLI::App& program, int& exit_code);
 void add_search(CLI::App& program, int& exit_code);
 void add_table(CLI::App& program, int& exit_code);
 void add_time(CLI::App& program, int& exit_code);
-
-/// Throws UsageError with the nearest names.
-[[nodiscard]] PatternType const& pattern_named(std::string const& name);
 
 }  // namespace commands
 }  // namespace dlmb::predict

@@ -10,11 +10,11 @@
 #include "common/base/names/names.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
+#include "common/formats/model_shape/model_file.hpp"
 #include "common/formats/plan/plan.hpp"
 #include "common/tools/predict/commands/price_options.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
 #include "common/tools/predict/layouts.hpp"
-#include "patterns/model_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,16 +1,16 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// dlmb_predict time PATTERN [options of dlmb_PATTERN] --machine MODEL | --latency NS ...: simulates the plans of all
-// ranks; --bound: what they take at least on a topology. dlmb_predict time --goal FILE ...: simulates a schedule.
+// dlmb_predict time PLANS --machine MODEL | --latency NS ...: simulates the plans of all ranks, of a file or from a
+// pipe (dlmb_PATTERN --plan json | dlmb_predict time - ...); --bound: what they take at least on a topology.
+// dlmb_predict time --goal FILE ...: simulates a schedule.
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
-#include "common/run/options/options.hpp"
-#include "common/run/printouts.hpp"
+#include "common/formats/plan_file/plan_file.hpp"
 #include "common/tools/predict/commands/machine_options.hpp"
 #include "common/tools/predict/commands/network_options.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
@@ -23,7 +23,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
+#include <set>
 #include <utility>
 
 namespace dlmb::predict::commands {
@@ -37,11 +39,10 @@ constexpr std::uint64_t cost_of_shared_links = 300;           // simulating a me
 class Time {
 public:
     void add_options(CLI::App& parser) {
-        parser_ = &parser;
-        parser.allow_extras();
-        parser.add_option("PATTERN", pattern_,
-                          "what follows PATTERN and is not listed here are options of dlmb_PATTERN");
-        parser.add_option("--goal", goal_, "simulate this schedule (GOAL text, in ns) instead of a pattern");
+        parser.add_option("PLANS", plans_,
+                          "plans of all ranks, of --plan json or dlmb_trace import; -: from a pipe, as in "
+                          "dlmb_moe_alltoall --preset mixtral-8x7b --ranks 8 --plan json | dlmb_predict time - ...");
+        parser.add_option("--goal", goal_, "simulate this schedule (GOAL text, in ns) instead of plans");
         machine_options_.add(parser);
         parser.add_option(
             "--algorithm", algorithms_,
@@ -54,10 +55,10 @@ public:
             ->capture_default_str();
         network_options_.add(parser);
         parser.add_flag("--bound", bound_,
-                        "do not simulate: what a pattern takes at least on the --topology, for its busiest node, its "
+                        "do not simulate: what the plans take at least on the --topology, for its busiest node, its "
                         "busiest link or its longest chain of messages");
         parser.add_option("--uniform", uniform_,
-                          "of --bound, instead of a pattern: each node sends so many bytes evenly to all others");
+                          "of --bound, instead of plans: each node sends so many bytes evenly to all others");
         parser.add_flag("--json", json_, "print one JSON object, all times in ps");
         parser.add_option("--path", most_pieces_, "print so many pieces of the critical path")
             ->check(CLI::Range(0, 1 << 30))
@@ -66,16 +67,15 @@ public:
 
     int run() {
         read_choice();
-        int const given = (goal_.empty() ? 0 : 1) + (pattern_.empty() ? 0 : 1) + (uniform_.empty() ? 0 : 1);
+        int const given = (goal_.empty() ? 0 : 1) + (plans_.empty() ? 0 : 1) + (uniform_.empty() ? 0 : 1);
         if (given != 1 || (bound_ && !goal_.empty()) || (!bound_ && !uniform_.empty())) {
-            throw UsageError("time: give either a pattern or --goal FILE; with --bound a pattern or --uniform BYTES");
+            throw UsageError("time: give either PLANS or --goal FILE; with --bound PLANS or --uniform BYTES");
         }
-        return !uniform_.empty() ? run_uniform() : goal_.empty() ? run_pattern() : run_goal();
+        return !uniform_.empty() ? run_uniform() : goal_.empty() ? run_plans() : run_goal();
     }
 
 private:
     int run_goal() {
-        refuse_more("--goal");
         Program const schedule = read_goal(read_document(goal_), goal_);
         int const ranks = schedule.ranks();
         WorldShape const world{ranks, 0};
@@ -89,53 +89,53 @@ private:
         return exit_ok;
     }
 
-    int run_pattern() {
-        PatternType const& type = pattern_named(pattern_);
-        std::vector<std::string> arguments{fmt::format("dlmb_{}", pattern_)};
-        for (std::string const& each : parser_->remaining()) {
-            arguments.push_back(each);
+    int run_plans() {
+        if (plans_ != "-" && !std::filesystem::exists(plans_)) {
+            throw UsageError(fmt::format("time: there is no file {}; plans of a pattern come from its program: "
+                                         "dlmb_PATTERN ... --ranks N --plan json | dlmb_predict time - ...",
+                                         plans_));
         }
-        auto const parsed = run::parse_options(type, arguments);
-        if (auto const* text = std::get_if<run::Printout>(&parsed)) {
-            write_output("-", text->text);
-            return exit_ok;
-        }
-        auto const& options = std::get<run::Options>(parsed);
-        if (options.plan) {
-            throw UsageError(fmt::format("time: --plan prints plans; it is an option of dlmb_{}", pattern_));
-        }
-        run::PlannedPoint const planned = run::planned_point(type, options, "time");
-        Machine const machine = machine_options_.machine(planned.world.ranks_per_node);
-        std::vector<OperationUse> const uses = planned.pattern->operations();
-        if (std::any_of(uses.begin(), uses.end(),
-                        [this](OperationUse const& use) { return machine_options_.refuses(use.kind); })) {
-            return exit_unavailable;
+        PlanDocument const document = read_plan_document(plans_);
+        PlanFile const& file = document.file;
+        PlanSource const plans(document.plans);
+        Machine const machine = machine_options_.machine(file.world.ranks_per_node);
+        for (OperationKind const kind : kinds_in(document.plans)) {
+            if (machine_options_.refuses(kind)) {
+                return exit_unavailable;
+            }
         }
         std::string const title =
-            fmt::format("{} {}{}{} ranks, {} per node", pattern_, planned.point.title,
-                        planned.point.title.empty() ? "" : ": ", planned.world.ranks, planned.world.ranks_per_node);
-        auto const links = network_options_.make(machine, planned.world.ranks);
-        SimulationContext const context{{"pattern", pattern_},
-                                        {"preset", planned.point.preset},
-                                        {"parameters", planned.point.parameters},
-                                        {"ranks", planned.world.ranks},
-                                        {"ranks_per_node", planned.world.ranks_per_node},
-                                        {"seed", planned.draw.seed}};
+            fmt::format("{}{}{}: {} ranks, {} per node", file.pattern, file.preset.empty() ? "" : " ", file.preset,
+                        file.world.ranks, file.world.ranks_per_node);
+        auto const links = network_options_.make(machine, file.world.ranks);
+        SimulationContext const context{{"pattern", file.pattern},
+                                        {"preset", file.preset},
+                                        {"parameters", file.parameters},
+                                        {"ranks", file.world.ranks},
+                                        {"ranks_per_node", file.world.ranks_per_node},
+                                        {"seed", file.seed}};
         if (bound_) {
             require_topology(links.get());
-            print_bound(*links, links->bound(planned.plans, choice_, machine), title, context);
+            print_bound(*links, links->bound(plans, choice_, machine), title, context);
             return exit_ok;
         }
         // Ranks that are alike are not so on links.
-        int const period =
-            links ? planned.world.ranks : period_of(planned.plans, choice_, std::max(1, machine.ranks_per_node));
-        answer(machine, links.get(), planned.world, title, context,
-               [&] { return lower(planned.plans, choice_, period); });
+        int const period = links ? file.world.ranks : period_of(plans, choice_, std::max(1, machine.ranks_per_node));
+        answer(machine, links.get(), file.world, title, context, [&] { return lower(plans, choice_, period); });
         return exit_ok;
     }
 
+    static std::set<OperationKind> kinds_in(std::vector<Plan> const& plans) {
+        std::set<OperationKind> kinds;
+        for (Plan const& plan : plans) {
+            for (Step const& step : plan.steps) {
+                kinds.insert(kind_of(step.operation));
+            }
+        }
+        return kinds;
+    }
+
     int run_uniform() {
-        refuse_more("--uniform");
         Machine const machine = machine_options_.machine(1);
         auto const links = network_options_.make(machine, 0);
         require_topology(links.get());
@@ -143,12 +143,6 @@ private:
         print_bound(*links, links->uniform_bound(bytes, machine),
                     fmt::format("uniform all-to-all, {} bytes from each node", bytes), {{"uniform_bytes", bytes}});
         return exit_ok;
-    }
-
-    void refuse_more(char const* option) const {
-        if (std::vector<std::string> const more = parser_->remaining(); !more.empty()) {
-            throw UsageError(fmt::format("time {}: '{}' is no option of it", option, more.front()));
-        }
     }
 
     static void require_topology(SharedLinks const* links) {
@@ -269,8 +263,7 @@ private:
         write_output("-", to_json(simulation, context, most_pieces_).dump(1) + "\n");
     }
 
-    CLI::App* parser_ = nullptr;
-    std::string pattern_;
+    std::string plans_;
     std::string goal_;
     MachineOptions machine_options_;
     std::string algorithms_;
@@ -286,7 +279,7 @@ private:
 }  // namespace
 
 void add_time(CLI::App& program, int& exit_code) {
-    add_command<Time>(program, "time", "Simulate a pattern's plan, or a schedule, on a machine", exit_code);
+    add_command<Time>(program, "time", "Simulate plans, or a schedule, on a machine", exit_code);
 }
 
 }  // namespace dlmb::predict::commands

@@ -4,12 +4,12 @@
 // dlmb_tune verify: runs the other program with an export, and says whether what the table chose is what runs.
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/number_checks.hpp"
+#include "common/base/command_line/run_program.hpp"
+#include "common/base/command_line/siblings.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/formats/table/table_file.hpp"
 #include "common/tools/tune/commands/run_tune.hpp"
 #include "common/tools/tune/verify/consumers.hpp"
-#include "common/tools/tune/verify/run_program.hpp"
-#include "common/tools/tune/verify/siblings.hpp"
 
 #include <fmt/core.h>
 

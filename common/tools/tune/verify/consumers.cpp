@@ -3,11 +3,11 @@
 #include "common/tools/tune/verify/consumers.hpp"
 
 #include "common/base/command_line/number_checks.hpp"
+#include "common/base/command_line/run_program.hpp"
+#include "common/base/command_line/siblings.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/formats/table/table_file.hpp"
-#include "common/tools/tune/verify/run_program.hpp"
-#include "common/tools/tune/verify/siblings.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

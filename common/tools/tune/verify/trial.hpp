@@ -5,9 +5,9 @@
 // compared with what the forced algorithm runs and with what runs without the export.
 #pragma once
 
+#include "common/base/command_line/run_program.hpp"
 #include "common/tools/tune/exporters/select_rules.hpp"
 #include "common/tools/tune/verify/consumers.hpp"
-#include "common/tools/tune/verify/run_program.hpp"
 
 #include <map>
 #include <set>

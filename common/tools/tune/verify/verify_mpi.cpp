@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Open MPI and MPICH: whether an export acts as forcing the algorithm does, and beside its rules as no export does.
+#include "common/base/command_line/siblings.hpp"
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
 #include "common/tools/tune/verify/program_output.hpp"
-#include "common/tools/tune/verify/siblings.hpp"
 #include "common/tools/tune/verify/trial.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/command_line/run_program.hpp"
+#include "common/base/command_line/siblings.hpp"
 #include "common/tools/tune/verify/consumers.hpp"
 #include "common/tools/tune/verify/program_output.hpp"
-#include "common/tools/tune/verify/run_program.hpp"
-#include "common/tools/tune/verify/siblings.hpp"
 
 #include <fmt/core.h>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // UCC: which function its score map names for a size, against the map with the algorithm forced and without the export.
+#include "common/base/command_line/siblings.hpp"
 #include "common/tools/tune/verify/program_output.hpp"
-#include "common/tools/tune/verify/siblings.hpp"
 #include "common/tools/tune/verify/trial.hpp"
 
 #include <fmt/format.h>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The only file that knows where this build installs and starts programs: every build compiles it anew.
-#include "common/tools/tune/verify/siblings.hpp"
+#include "common/base/command_line/siblings.hpp"
 
-namespace dlmb::tuning::commands {
+namespace dlmb {
 namespace {
 
 std::filesystem::path own_folder() {
@@ -31,4 +31,4 @@ std::string launcher_of(std::filesystem::path const& mpi_library) {
     return DLMB_MPIEXEC;
 }
 
-}  // namespace dlmb::tuning::commands
+}  // namespace dlmb

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-namespace dlmb::tuning::commands {
+namespace dlmb {
 
 /// A program or library that is installed with this one.
 [[nodiscard]] std::filesystem::path sibling_program(std::string const& name);
@@ -17,4 +17,4 @@ namespace dlmb::tuning::commands {
 /// run with another library than they were built with, and its launcher alone can start them.
 [[nodiscard]] std::string launcher_of(std::filesystem::path const& mpi_library);
 
-}  // namespace dlmb::tuning::commands
+}  // namespace dlmb

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "common/formats/plan/plan.hpp"
-#include "patterns/pattern.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -58,9 +57,6 @@ struct ModelShape {
 /// Throws UsageError that names the file and what it lacks: it is no JSON object, holds neither the size of
 /// a transformer nor embedding tables, or a size that is no whole number up to 2^32.
 [[nodiscard]] ModelShape read_model(std::filesystem::path const& path);
-
-/// The same from the values of a preset: those of its parameters that are sizes of a model.
-[[nodiscard]] ModelShape model_of(Preset const& preset);
 
 /// `first`, and of `second` what `first` does not tell.
 [[nodiscard]] ModelShape joined(ModelShape first, ModelShape const& second);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace dlmb::tuning::commands {
+namespace dlmb {
 
 struct Finished {
     int exit_code = 0;   // 128 + signal, 124: it ran out of time and was ended
@@ -41,4 +41,4 @@ private:
     std::filesystem::path path_;
 };
 
-}  // namespace dlmb::tuning::commands
+}  // namespace dlmb

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tools/tune/verify/run_program.hpp"
+#include "common/base/command_line/run_program.hpp"
 
 #include "common/base/error.hpp"
 
@@ -20,7 +20,7 @@
 
 extern char** environ;
 
-namespace dlmb::tuning::commands {
+namespace dlmb {
 namespace {
 
 constexpr int exit_timeout = 124;
@@ -138,4 +138,4 @@ TemporaryFolder::~TemporaryFolder() {
     std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace dlmb::tuning::commands
+}  // namespace dlmb

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "patterns/model_file.hpp"
+#include "common/formats/model_shape/model_file.hpp"
 
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
@@ -217,29 +217,6 @@ ModelShape read_model(std::filesystem::path const& path) {
     ModelReader const whole(json, source);
     std::string const type = whole.text({"model_type"});
     return shape_from(text_model(json), source, type.empty() ? path.stem().string() : type);
-}
-
-ModelShape model_of(Preset const& preset) {
-    auto const size = [&](char const* name) -> std::uint64_t {
-        auto const found = preset.values.find(name);
-        return found == preset.values.end() ? 0 : parse_whole<std::uint64_t>(found->second).value_or(0);
-    };
-    ModelShape shape;
-    shape.source = fmt::format("preset {}", preset.name);
-    shape.name = preset.name;
-    shape.hidden = size("hidden");
-    shape.layers = size("layers");
-    shape.heads = size("heads");
-    shape.kv_heads = size("kv-heads") == 0 ? shape.heads : size("kv-heads");
-    shape.head_dim = size("head-dim");
-    shape.vocabulary = size("vocabulary");
-    shape.experts = size("experts");
-    shape.top_k = size("top-k");
-    shape.expert_groups = size("expert-groups");
-    shape.group_limit = size("group-limit");
-    auto const element = preset.values.find("element");
-    shape.element = element == preset.values.end() ? std::nullopt : element_named(element->second);
-    return shape;
 }
 
 ModelShape joined(ModelShape first, ModelShape const& second) {
