@@ -67,6 +67,7 @@ add_custom_target(dlmb_mpi_tests)
 set(DLMB_asan_short # backends, conformance, plans and readers, with the address sanitizer
     conformance_in_process
     conformance_mpi
+    environment_test
     measure_test
     mpi_algorithms_test
     mpi_backend_test

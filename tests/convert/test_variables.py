@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Python writes of environment variables: the rules that tests/unit/record/variables_test.cpp checks of the programs."""
+"""What Python writes of environment variables: the rules that tests/unit/environment/variables_test.cpp checks of the programs."""
 
 import unittest
 

@@ -10,7 +10,7 @@
 #include "common/formats/table/table_file.hpp"
 #include "common/measure/environment/capture.hpp"
 #include "tests/unit/record/sample_records.hpp"
-#include "tests/unit/tuning/sample_table.hpp"
+#include "tests/unit/table/sample_table.hpp"
 
 #include <fmt/core.h>
 

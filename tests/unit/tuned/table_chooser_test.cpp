@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
 #include "common/run/chooser/table_chooser.hpp"
-#include "tests/unit/tuning/sample_table.hpp"
+#include "tests/unit/table/sample_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

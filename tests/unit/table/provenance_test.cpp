@@ -4,7 +4,7 @@
 #include "common/formats/table/provenance.hpp"
 #include "common/formats/table/table_file.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
-#include "tests/unit/tuning/sample_table.hpp"
+#include "tests/unit/table/sample_table.hpp"
 
 #include <gtest/gtest.h>
 

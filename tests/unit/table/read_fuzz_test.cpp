@@ -4,7 +4,7 @@
 // Seeded mutations of a valid table: the reader accepts or refuses each, and nothing else. Run with the sanitizers of
 // preset asan this also shows that it reads no byte it should not.
 #include "common/formats/table/table_file.hpp"
-#include "tests/unit/tuning/sample_table.hpp"
+#include "tests/unit/table/sample_table.hpp"
 
 #include <gtest/gtest.h>
 

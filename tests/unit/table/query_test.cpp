@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/formats/table/query.hpp"
-#include "tests/unit/tuning/sample_table.hpp"
+#include "tests/unit/table/sample_table.hpp"
 
 #include <gtest/gtest.h>
 

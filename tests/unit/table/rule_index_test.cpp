@@ -3,7 +3,7 @@
 //
 // That RuleIndex answers as lookup() on random tables is in tuning_agreement_test; here is what those do not reach.
 #include "common/formats/table/query.hpp"
-#include "tests/unit/tuning/sample_table.hpp"
+#include "tests/unit/table/sample_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
  * libdlmb_tuning as a C99 program uses it. Arguments: the table of results-schema/examples, an empty folder.
  */
 #include "common/formats/table/c/dlmb_tuning.h"
-#include "tests/unit/tuning_c/expect.h"
+#include "tests/unit/table_c/expect.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * of results-schema/examples.
  */
 #include "common/formats/table/c/dlmb_tuning.h"
-#include "tests/unit/tuning_c/expect.h"
+#include "tests/unit/table_c/expect.h"
 
 #include <stdlib.h>
 
