@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What dlmb_info says of made-up devices on the made-up node of tests/unit/environment/gpu_node.xml; no device is touched.
+// What dlmb_info says of made-up devices on the made-up node of tests/unit/environment/gpu_node.xml; no device is
+// touched.
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/run/info/info.hpp"
