@@ -149,8 +149,7 @@ def imbalance_plots(results: Results, limits: Limits) -> list[Plot]:
         if moving:
             shown = evenly(moving, limits.charts)
             found.append(Plot(f"{pattern}.imbalance_by_draw", f"{pattern}: imbalance by draw", DRAWS_CAPTION,
-                              [draws_chart(group, limits) for group in shown], left_out(len(shown), len(moving), "settings"),
-                              results.launches_of(cells_of(shown)), palette="skews"))
+                              [draws_chart(group, limits) for group in shown], left_out(len(shown), len(moving), "settings"), palette="skews"))
     return found
 
 
@@ -163,17 +162,20 @@ def of_draws(cell: Cell, name: str) -> list[float]:
 
 
 def draws_chart(group: Group, limits: Limits) -> Points:
-    series: dict[str, list[Point]] = {}
+    by_skew: dict[str, Cell] = {}
     for cell in group.cells:
-        skew = str(dict(cell.parameters).get("skew", ""))
-        if skew in series or len(series) == limits.series:
-            continue
+        by_skew.setdefault(str(dict(cell.parameters).get("skew", "")), cell)
+    shown = list(by_skew)[: limits.series]
+    title = group.title + (f" (the first {len(shown)} of {len(by_skew)} skews)" if len(shown) < len(by_skew) else "")
+    series: dict[str, list[Point]] = {}
+    for skew in shown:
+        cell = by_skew[skew]
         hot = dict(enumerate(of_draws(cell, "hot_expert")))
         series[skew] = []
         for draw, value in enumerate(of_draws(cell, "max_mean_rank")):
             expert = f", expert {hot[draw]:g} is hot" if draw in hot else ""
             series[skew].append(Point(draw, value, value, value, f"{skew}, draw {draw}: {style.number(value)}{expert}"))
-    return Points(group.title, Axis("draw"), Axis("imbalance (busiest rank / mean rank, no unit)"), series)
+    return Points(title, Axis("draw"), Axis("imbalance (busiest rank / mean rank, no unit)"), series)
 
 
 def imbalance_chart(group: Group, limits: Limits) -> Points:
