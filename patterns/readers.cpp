@@ -140,13 +140,17 @@ std::string read_option_file(std::string_view option, std::string const& path) {
     }
 }
 
-Skew read_skew(Parameters const& parameters, WorldShape const& world) {
-    std::string const& text = parameters.find("skew")->second;
-    Skew skew = parse_skew(text);
+void require_nodes_of_skew(Skew const& skew, std::string_view text, WorldShape const& world) {
     if (skew.intra_host != 1 && world.ranks_per_node <= 0) {
         throw UsageError(
             fmt::format("--skew '{}': the {} ranks have no regular number of ranks per node", text, world.ranks));
     }
+}
+
+Skew read_skew(Parameters const& parameters, WorldShape const& world) {
+    std::string const& text = parameters.find("skew")->second;
+    Skew skew = parse_skew(text);
+    require_nodes_of_skew(skew, text, world);
     return skew;
 }
 

@@ -73,7 +73,9 @@ StepId add_exchange_of_rows(PlanBuilder& builder, Pack pack, GroupId group, RowO
 /// The whole file of an option whose value is file:PATH.
 [[nodiscard]] std::string read_option_file(std::string_view option, std::string const& path);
 
-/// The parameter "skew". intra_host needs a regular number of ranks per node.
+/// Throws UsageError where intra_host lacks a regular number of ranks per node. text: of the option, for the message.
+void require_nodes_of_skew(Skew const& skew, std::string_view text, WorldShape const& world);
+/// The parameter "skew", with the same check.
 [[nodiscard]] Skew read_skew(Parameters const& parameters, WorldShape const& world);
 
 }  // namespace dlmb

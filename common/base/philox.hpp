@@ -58,7 +58,9 @@ enum class Purpose : std::uint32_t {
     bag_size = 6,
     large_gradients = 7,
     small_gradients = 8,
-    placement = 9
+    placement = 9,
+    skew_drift = 10,
+    skew_burst = 11
 };
 
 /// The last counter word: 4 bits of purpose, 12 of layer, 16 of block (several blocks for one token).

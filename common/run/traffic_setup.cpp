@@ -134,7 +134,12 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
         std::vector<SetupCounts> const received_counts = exchange_counts(bootstrap, own.counts_to_send);
         traffic.plans.push_back(pattern.build(bootstrap.rank(), draw, own, received_counts));
         for (Statistic const& statistic : statistics_over_ranks(bootstrap, pattern, own.statistics)) {
-            traffic.statistics[statistic.name] += statistic.value / draws;
+            if (statistic.over_draws != OverDraws::mean && draws > 1) {
+                traffic.statistics[fmt::format("{}.draw_{}", statistic.name, index)] = statistic.value;
+            }
+            if (statistic.over_draws != OverDraws::each || draws == 1) {
+                traffic.statistics[statistic.name] += statistic.value / draws;
+            }
         }
     }
     auto const over_draws = [&](std::string_view phase) {

@@ -33,7 +33,7 @@ constexpr std::string_view choices = "balanced, lognormal:GINI, zipf:S, hot_rank
 
 }  // namespace
 
-Skew parse_skew(std::string_view text, std::string_view option) {
+Skew parse_skew(std::string_view text, std::string_view option, std::string_view more) {
     auto const refuse = [&](std::string_view expected) {
         throw UsageError(fmt::format("{} '{}': expected {}", option, text, expected));
     };
@@ -73,7 +73,7 @@ Skew parse_skew(std::string_view text, std::string_view option) {
         skew.family = row->family;
         skew.parameter = read(value_of(family), *row);
     } else {
-        refuse(choices);
+        refuse(fmt::format("{}{}", choices, more));
     }
     if (plus != std::string_view::npos) {
         if (skew.family == Skew::Family::balanced) {

@@ -30,6 +30,9 @@ namespace {
 // Places of the totals in the vector; expert loads and then rank loads follow.
 enum Total : std::size_t { tokens, rows, rows_relayed, rows_dropped, token_ranks, token_nodes, totals };
 
+// Places of a draw's state, at the end of the vector where the skew moves.
+enum State : std::size_t { hot_expert, shift, in_burst, states };
+
 std::uint64_t sum(std::vector<std::uint64_t> const& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
@@ -190,11 +193,26 @@ std::vector<std::uint64_t> statistic_counts(Params const& params, Rank source, s
     return counts;
 }
 
+/// What the draw's popularity is, in the first layer: one rank tells.
+std::vector<std::uint64_t> state_counts(Params const& params, Routing const& routing, Rank source, Draw draw) {
+    if (!params.moving.any()) {
+        return {};
+    }
+    if (source != 0) {
+        return std::vector<std::uint64_t>(states);
+    }
+    std::vector<double> const weights = routing.weights(source, draw, 0);
+    auto const hot = std::max_element(weights.begin(), weights.end()) - weights.begin();
+    return {static_cast<std::uint64_t>(hot), routing.motion().shift(draw.index),
+            routing.motion().burst_expert(draw, 0) ? 1U : 0U};
+}
+
 std::vector<Statistic> statistics_of(Params const& params, WorldShape const& world,
                                      std::span<std::uint64_t const> summed) {
-    if (summed.size() != totals + params.experts + 2 * params.ep) {
-        throw Error(fmt::format("moe_alltoall: {} counts in the statistics, expected {}", summed.size(),
-                                totals + params.experts + 2 * params.ep));
+    std::size_t const known = totals + params.experts + 2 * params.ep;
+    std::size_t const expected = known + (params.moving.any() ? std::size_t{states} : 0);
+    if (summed.size() != expected) {
+        throw Error(fmt::format("moe_alltoall: {} counts in the statistics, expected {}", summed.size(), expected));
     }
     auto const per_token = [&](Total total) {
         return summed[tokens] == 0 ? 0 : static_cast<double>(summed[total]) / static_cast<double>(summed[tokens]);
@@ -202,11 +220,12 @@ std::vector<Statistic> statistics_of(Params const& params, WorldShape const& wor
     auto const experts = summed.subspan(totals, params.experts);
     auto const ranks = summed.subspan(totals + params.experts, params.ep);
     auto const held = summed.subspan(totals + params.experts + params.ep, params.ep);
+    auto const state = summed.subspan(known);
     std::vector<Statistic> statistics{
         {"gini_expert", gini(experts)},
         {"max_mean_expert", max_over_mean(experts)},
         {"gini_rank", gini(ranks)},
-        {"max_mean_rank", max_over_mean(ranks)},
+        {"max_mean_rank", max_over_mean(ranks), params.moving.any() ? OverDraws::mean_and_each : OverDraws::mean},
         {"rows_total", static_cast<double>(summed[rows])},
         {"ranks_per_token", per_token(token_ranks)},
         {"experts_per_rank_most", static_cast<double>(*std::max_element(held.begin(), held.end()))},
@@ -219,6 +238,15 @@ std::vector<Statistic> statistics_of(Params const& params, WorldShape const& wor
     }
     if (params.wire == Wire::padded) {
         statistics.push_back({"dropped_tokens", static_cast<double>(summed[rows_dropped])});
+    }
+    if (params.moving.any()) {
+        statistics.push_back({"hot_expert", static_cast<double>(state[hot_expert]), OverDraws::each});
+    }
+    if (params.moving.period > 0) {
+        statistics.push_back({"shift", static_cast<double>(state[shift]), OverDraws::each});
+    }
+    if (params.moving.burst_length > 0) {
+        statistics.push_back({"in_burst", static_cast<double>(state[in_burst]), OverDraws::mean_and_each});
     }
     return statistics;
 }
@@ -234,6 +262,8 @@ public:
             layers.push_back(count_experts(params_, world_, routing_, source, draw, layer));
         }
         RankSetup setup{counts_to_send(params_, source, layers), statistic_counts(params_, source, layers)};
+        std::vector<std::uint64_t> const state = state_counts(params_, routing_, source, draw);
+        setup.statistics.insert(setup.statistics.end(), state.begin(), state.end());
         for (std::uint32_t layer = 0; layer < params_.layers && params_.pack != Pack::none; ++layer) {
             std::vector<RankRows> const rows = rows_of_tokens(params_, routing_, source, draw, layer);
             for (std::size_t peer = 0; peer < rows.size(); ++peer) {

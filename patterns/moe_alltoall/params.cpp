@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -34,7 +35,8 @@ constexpr ParameterInfo infos[] = {
      "1.0"},
     {"min-capacity", "padded: least room of an expert for rows of a rank", "4"},
     {"skew",
-     "how uneven experts are: balanced, lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH",
+     "how uneven experts are: balanced, lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH; "
+     "moving with the draws: +rotating:PERIOD, +burst:RATE:LENGTH, +zero_expert:R, +drift:HALF_LIFE",
      "lognormal:0.24"},
     {"direction", "forward, backward, both", "forward"},
     {"expert-groups", "group-limited routing: contiguous groups of experts; 0 or 1: none", "0"},
@@ -261,6 +263,38 @@ void read_row_order(Parameters const& parameters, Params& params) {
     }
 }
 
+void read_routing_skew(Parameters const& parameters, WorldShape const& world, Params& params) {
+    std::string const& text = parameters.at("skew");
+    RoutingSkew skew = parse_routing_skew(text);
+    require_nodes_of_skew(skew.still, text, world);
+    params.skew = std::move(skew.still);
+    params.moving = skew.moving;
+}
+
+/// Of zero_expert: every token must find top_k other experts, whichever groups it chooses.
+void check_zero_rank(Parameters const& parameters, Params const& params) {
+    if (!params.moving.zero_rank) {
+        return;
+    }
+    std::size_t const rank = *params.moving.zero_rank;
+    if (rank >= params.ep) {
+        throw UsageError(
+            fmt::format("--skew '{}': a group has --ep {} ranks, numbered from 0", parameters.at("skew"), params.ep));
+    }
+    std::vector<std::size_t> left(params.expert_groups, params.experts / params.expert_groups);
+    for (std::size_t expert = params.first_expert(rank); expert < params.first_expert(rank + 1); ++expert) {
+        --left[expert * params.expert_groups / params.experts];
+    }
+    std::erase(left, 0U);  // a token chooses these groups last
+    std::sort(left.begin(), left.end());
+    left.resize(std::min(left.size(), params.group_limit));
+    std::size_t const reachable = std::accumulate(left.begin(), left.end(), std::size_t{0});
+    if (params.top_k > reachable) {
+        throw UsageError(fmt::format("--skew '{}': leaves a token {} experts, fewer than --top-k {}",
+                                     parameters.at("skew"), reachable, params.top_k));
+    }
+}
+
 /// Bounds every later sum of bytes far below 2^64: of what all ranks send in all layers.
 void check_sizes(Params const& params, WorldShape const& world) {
     auto const experts = static_cast<double>(params.experts);
@@ -303,9 +337,10 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.node_ranks = params.wire == Wire::node_dedup ? read_node_ranks(world, params.ep) : params.ep;
     params.capacity_rule.factor = in_millionths(read_real(parameters, "capacity-factor", 0, 1e6));
     params.capacity_rule.min = read_unsigned(parameters, "min-capacity", 0, max_tokens);
-    params.skew = read_skew(parameters, world);
+    read_routing_skew(parameters, world, params);
     params.direction = read_enum<Direction>(parameters, "direction", {"forward", "backward", "both"});
     read_groups(parameters, params);
+    check_zero_rank(parameters, params);
     params.group_score = read_enum<GroupScore>(parameters, "group-score", {"best", "best_two"});
     params.probs = read_switch(parameters, "probs");
     read_placement(parameters, world, params);

@@ -7,6 +7,7 @@
 
 #include "common/formats/plan/world.hpp"
 #include "common/sizes/skew.hpp"
+#include "patterns/moe_alltoall/moving_skew.hpp"
 #include "patterns/pattern.hpp"
 #include "patterns/placement.hpp"
 #include "patterns/readers.hpp"
@@ -47,7 +48,8 @@ struct Params {
     RowFormat format = RowFormat::bf16;
     Wire wire = Wire::expanded;
     CapacityRule capacity_rule;
-    Skew skew;
+    Skew skew;          // what stays over all draws
+    MovingSkew moving;  // and what does not
     Direction direction = Direction::forward;
     std::size_t expert_groups = 1;
     std::size_t group_limit = 1;  // equal to expert_groups: no limit

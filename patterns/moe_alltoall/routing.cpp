@@ -232,7 +232,8 @@ void add_shares(std::vector<double> const& weights, std::vector<std::uint64_t>& 
 
 Routing::Routing(Params const& params, WorldShape const& world)
     : params_(params), world_(world), weights_(params.skew, Bins{owners_of_experts(params), params.tokens, params.top_k,
-                                                                 static_cast<std::size_t>(world.ranks)}) {
+                                                                 static_cast<std::size_t>(world.ranks)}),
+      motion_(params.moving, owners_of_experts(params)) {
     if (params.skew.family == Skew::Family::file) {
         file_loads_.resize(params.experts);
         for (Rank source = 0; source < world.ranks; ++source) {
@@ -259,6 +260,12 @@ ExpertPlacement Routing::placement_before(std::uint64_t seed, std::uint32_t laye
     return place_experts(params_, stays ? params_.placement : params_.placement_before, expected_loads(seed, layer));
 }
 
+std::vector<double> Routing::weights(Rank source, Draw draw, std::uint32_t layer) const {
+    std::vector<double> weights = weights_.of(static_cast<std::size_t>(source), draw.seed, layer);
+    motion_.apply(weights, draw, layer);
+    return weights;
+}
+
 void Routing::favour_own_node(Rank source, ExpertPlacement const& placed, std::vector<double>& weights) const {
     auto const ep = static_cast<Rank>(params_.ep);
     for (std::size_t expert = 0; expert < weights.size(); ++expert) {
@@ -282,7 +289,7 @@ void Routing::for_each_token(Rank source, Draw draw, std::uint32_t layer,
         visit_all(BalancedRouting(params_, key));
         return;
     }
-    std::vector<double> weights = weights_.of(static_cast<std::size_t>(source), draw.seed, layer);
+    std::vector<double> weights = this->weights(source, draw, layer);
     if (params_.skew.intra_host != 1) {
         favour_own_node(source, placement(draw.seed, layer), weights);
     }

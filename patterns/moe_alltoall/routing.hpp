@@ -21,10 +21,14 @@ public:
     Routing(Params const& params, WorldShape const& world);
 
     /// Where the layer's experts are, and where they were before (the same where nothing moves). lpt and eplb go by the
-    /// weights of the experts, summed over sources, the factor of intra_host left out: what a balancer knows of earlier
-    /// iterations.
+    /// weights of the experts, summed over sources, the factor of intra_host and what moves with the draws left out:
+    /// what a balancer knows of earlier iterations.
     [[nodiscard]] ExpertPlacement placement(std::uint64_t seed, std::uint32_t layer) const;
     [[nodiscard]] ExpertPlacement placement_before(std::uint64_t seed, std::uint32_t layer) const;
+
+    /// Of all experts as a source sees them in this draw, the factor of intra_host left out.
+    [[nodiscard]] std::vector<double> weights(Rank source, Draw draw, std::uint32_t layer) const;
+    [[nodiscard]] SkewMotion const& motion() const { return motion_; }
 
     /// visit(expert numbers) for every token of `source`, in order.
     void for_each_token(Rank source, Draw draw, std::uint32_t layer,
@@ -36,7 +40,8 @@ private:
 
     Params params_;
     WorldShape world_;
-    Weights weights_;
+    Weights weights_;  // of the skew that stays
+    SkewMotion motion_;
     std::vector<std::uint64_t> file_loads_;  // of a skew file: by expert, over all sources
 };
 

@@ -186,6 +186,15 @@ class CurvesTest(WithFolder):
         chart = curves.imbalance_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0]
         self.assertEqual([point.x for point in chart.series["mpi default"]], [1.0, 2.5])
 
+    def test_imbalance_that_moves_is_drawn_by_draw(self) -> None:
+        statistics = {"max_mean_rank": 1.5, **{f"max_mean_rank.draw_{draw}": 1.0 + draw / 10 for draw in range(11)}, "hot_expert.draw_0": 7.0}
+        cells = [cell_line(8, 10, backend, skew="zipf:1+rotating:2") | {"statistics": statistics} for backend in ("mpi", "ucx")]
+        (plot,) = curves.imbalance_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)
+        self.assertEqual(plot.name, "collective.imbalance_by_draw")
+        points = plot.charts[0].series["zipf:1+rotating:2"]
+        self.assertEqual([point.x for point in points], list(range(11)), "in the order of draws, once for both backends")
+        self.assertEqual((points[0].y, points[10].y), (1.0, 2.0))
+
 
 class PaletteTest(unittest.TestCase):
     def test_a_backend_has_one_colour_in_every_picture(self) -> None:

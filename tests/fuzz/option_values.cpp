@@ -7,6 +7,7 @@
 #include "common/sizes/weights.hpp"
 #include "common/tools/tune/exporters/export.hpp"
 #include "patterns/dlrm_exchange/model.hpp"
+#include "patterns/moe_alltoall/moving_skew.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 
@@ -35,6 +36,15 @@ void read_skew(std::string_view text) {
     }
 }
 
+void read_routing_skew(std::string_view text) {
+    moe_alltoall::RoutingSkew const skew = moe_alltoall::parse_routing_skew(text);
+    std::vector<double> weights{1, 0.5, 0.25, 0x1p-40};
+    moe_alltoall::SkewMotion(skew.moving, {0, 0, 1, 1}).apply(weights, {1, 77}, 3);
+    for (double const weight : weights) {
+        require(weight > 0 && weight <= 4, "a weight that moves is not above 0 or too large");
+    }
+}
+
 void read_list(std::string_view text) {
     dlrm_exchange::NumberRule const rule{"--rows", false, 1, dlrm_exchange::max_rows, dlrm_exchange::published_rows};
     if (!text.starts_with(dlrm_exchange::file_prefix)) {
@@ -51,7 +61,7 @@ void option_values(std::string_view input) {
         require(std::isfinite(*number), "a number is not finite");
     }
     (void)tuning::read_threshold(std::string(input));
-    for (auto* const read : {read_size, read_method, read_skew, read_list}) {
+    for (auto* const read : {read_size, read_method, read_skew, read_routing_skew, read_list}) {
         (void)accepts([&] { read(input); });
     }
     (void)accepts([&] { (void)tuning::parse_version(input); });

@@ -58,6 +58,14 @@ TEST(MoeHash, PlansAreTheSameBitsEverywhere) {
                     {{"skew", "lognormal:0.38+intra_host:4"}, {"direction", "both"}},
                     {6, 2},
                     0x7ebda1d5b16d1975},
+             Golden{"mixtral-8x7b",
+                    {{"skew", "zipf:1.2+rotating:2+burst:0.5:4"}, {"layers", "3"}, {"tokens", "512"}},
+                    {4, 4},
+                    0x851a743e29e452a5},
+             Golden{"deepseek-v3",
+                    {{"skew", "lognormal:0.38+drift:2.5+zero_expert:2"}, {"tokens", "512"}},
+                    {8, 4},
+                    0x43c5c5b2dcbc2865},
          }) {
         Plan const plan = build_one(*make_moe(golden.parameters, golden.world, golden.preset), 1, {20260101, 3});
         EXPECT_EQ(hash_of(plan), golden.hash) << golden.preset << std::hex << " 0x" << hash_of(plan);

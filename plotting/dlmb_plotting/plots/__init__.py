@@ -18,7 +18,7 @@ MAKERS: dict[str, tuple[str, Maker]] = {
     "sizes": ("time and bandwidth by size, with the intervals that there are (result files)", lambda inputs, _, limits: curves.size_plots(inputs.results, limits)),
     "timings": ("one operation under several --timing (result files)", lambda inputs, _, limits: curves.timing_plots(inputs.results, limits)),
     "phases": ("where an iteration's time goes, and the bus bandwidth (result files)", lambda inputs, _, limits: phases.plots(inputs.results, limits)),
-    "imbalance": ("imbalance of the traffic against time (result files)", lambda inputs, _, limits: curves.imbalance_plots(inputs.results, limits)),
+    "imbalance": ("imbalance of the traffic against time, and by draw where it moves (result files)", lambda inputs, _, limits: curves.imbalance_plots(inputs.results, limits)),
     "matrix": ("who sends how much to whom (plans of --plan json)", lambda inputs, _, limits: plans.matrix_plots(inputs.plans, limits)),
     "messages": ("how many messages of which size (plans of --plan json)", lambda inputs, _, limits: plans.message_plots(inputs.plans, limits)),
     "timeline": ("simulated schedule with its bubbles (plans of --plan json)", lambda inputs, machine, limits: plans.timeline_plots(inputs.plans, machine, limits)),

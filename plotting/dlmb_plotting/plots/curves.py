@@ -20,6 +20,8 @@ INTERVALS = "Whiskers: 95 % interval of the median."
 SIZE_CAPTION = "Size: payload given to the library per rank and iteration, mean over ranks, self included."
 IMBALANCE_CAPTION = ("One point per cell; cells of one chart differ in how the same amount of traffic is distributed. Imbalance: bytes of the "
                      "busiest rank over the mean of ranks, the larger of sent and received.")
+DRAWS_CAPTION = ("Rows that the busiest rank receives over the mean of ranks, in each draw of the routing; iteration i uses draw i modulo their number. "
+                 "Only traffic whose imbalance moves: it is the same for all backends and methods.")
 
 
 def groups_that_vary(cells: list[Cell], without: Collection[str], number: Callable[[Cell], float]) -> list[Group]:
@@ -143,7 +145,37 @@ def imbalance_plots(results: Results, limits: Limits) -> list[Plot]:
             found.append(Plot(f"{pattern}.imbalance", f"{pattern}: imbalance against time", caption,
                               [imbalance_chart(group, limits) for group in shown], left_out(len(shown), len(groups), "settings"),
                               results.launches_of(cells_of(shown))))
+        moving = grouped([cell for cell in cells if cell.ok and of_draws(cell, "max_mean_rank")], ("skew",))
+        if moving:
+            shown = evenly(moving, limits.charts)
+            found.append(Plot(f"{pattern}.imbalance_by_draw", f"{pattern}: imbalance by draw", DRAWS_CAPTION,
+                              [draws_chart(group, limits) for group in shown], left_out(len(shown), len(moving), "settings"), palette="skews"))
     return found
+
+
+def of_draws(cell: Cell, name: str) -> list[float]:
+    """A statistic of each draw; empty where the record has a mean alone."""
+    values: list[float] = []
+    while (value := cell.statistics.get(f"{name}.draw_{len(values)}")) is not None:
+        values.append(value)
+    return values
+
+
+def draws_chart(group: Group, limits: Limits) -> Points:
+    by_skew: dict[str, Cell] = {}
+    for cell in group.cells:
+        by_skew.setdefault(str(dict(cell.parameters).get("skew", "")), cell)
+    shown = list(by_skew)[: limits.series]
+    title = group.title + (f" (the first {len(shown)} of {len(by_skew)} skews)" if len(shown) < len(by_skew) else "")
+    series: dict[str, list[Point]] = {}
+    for skew in shown:
+        cell = by_skew[skew]
+        hot = dict(enumerate(of_draws(cell, "hot_expert")))
+        series[skew] = []
+        for draw, value in enumerate(of_draws(cell, "max_mean_rank")):
+            expert = f", expert {hot[draw]:g} is hot" if draw in hot else ""
+            series[skew].append(Point(draw, value, value, value, f"{skew}, draw {draw}: {style.number(value)}{expert}"))
+    return Points(title, Axis("draw"), Axis("imbalance (busiest rank / mean rank, no unit)"), series)
 
 
 def imbalance_chart(group: Group, limits: Limits) -> Points:

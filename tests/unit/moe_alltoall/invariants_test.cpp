@@ -53,7 +53,8 @@ Case random_case(std::uint32_t number) {
                        {"layers", std::to_string(1 + below(random.next(), 2))},
                        {"element", any_of(random, {"bf16", "fp16", "fp32"})},
                        {"skew", any_of(random, {"balanced", "lognormal:0", "lognormal:0.38", "zipf:1", "hot_rank:5",
-                                                "power_law:1.01", "intra_host:3", "zipf:0.5+intra_host:2"})},
+                                                "power_law:1.01", "intra_host:3", "zipf:0.5+intra_host:2",
+                                                "zipf:1+drift:4+intra_host:2", "burst:0.5:3+rotating:2"})},
                        {"direction", any_of(random, {"forward", "backward", "both"})},
                        {"probs", any_of(random, {"on", "off"})},
                        {"capacity-factor", any_of(random, {"0", "0.5", "1.0", "1.25"})}};

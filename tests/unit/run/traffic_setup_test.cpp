@@ -45,6 +45,24 @@ TEST(TrafficSetup, SummariesAreEqualOnAllRanksAndCoverThePhases) {
     });
 }
 
+TEST(TrafficSetup, StatisticsOfWhatMovesStandForEachDraw) {
+    PatternType const& type = moe_alltoall::type();
+    auto const pattern =
+        type.make(resolve(type, "mixtral-8x7b", {{"tokens", "8"}, {"skew", "zipf:2+rotating:1+burst:0.5:1"}}), {2, 2});
+    in_process::run_ranks(2, [&](Bootstrap& bootstrap) {
+        auto const three = prepare_traffic(bootstrap, *pattern, type.phases, 1, 3).statistics;
+        EXPECT_EQ(three.at("shift.draw_2"), 2);
+        EXPECT_EQ(three.count("shift"), 0U) << "a mean over draws says nothing";
+        EXPECT_EQ(three.count("hot_expert.draw_0"), 1U);
+        EXPECT_DOUBLE_EQ(three.at("in_burst") * 3,
+                         three.at("in_burst.draw_0") + three.at("in_burst.draw_1") + three.at("in_burst.draw_2"));
+        EXPECT_EQ(three.count("rows_total.draw_0"), 0U);
+        auto const one = prepare_traffic(bootstrap, *pattern, type.phases, 1, 1).statistics;
+        EXPECT_EQ(one.at("shift"), 0);
+        EXPECT_EQ(one.count("shift.draw_0"), 0U);
+    });
+}
+
 /// Rank 0 has a phase of its own, as the first stage of a pipeline.
 class UnequalRanks final : public Pattern {
 public:
