@@ -90,6 +90,7 @@ TEST(EveryPattern, HasThePresetsThatScriptsRelyOn) {
         {"dp_gradients",
          {"resnet-50", "gpt-19m", "gpt-125m", "gpt-1.3b", "gpt-13b", "llama-7b", "llama-13b", "llama-70b",
           "llama3-8b"}},
+        {"reshard", {"llama3-8b", "llama3-70b", "qwen3-235b-a22b", "deepseek-v3", "kimi-k2"}},
         {"sequence_parallel", {"ulysses-64k", "ulysses-128k", "llama3-8b-ring-128k", "llama3-70b-ring-128k"}}};
     for (auto const& [pattern, expected] : names) {
         std::vector<std::string> present;
@@ -137,6 +138,7 @@ TEST(EveryPattern, SaysWhatParametersThatLeaveAChoiceAre) {
          {Resolved{"moe_alltoall", "ep", "8"}, Resolved{"tp_allreduce", "tp", "8"}, Resolved{"pipeline_p2p", "pp", "8"},
           Resolved{"dp_gradients", "dp", "8"}, Resolved{"sequence_parallel", "sp", "8"},
           Resolved{"sequence_parallel", "kv-heads", "32"}, Resolved{"dlrm_exchange", "tables", "26"},
+          Resolved{"reshard", "tp", "8"}, Resolved{"reshard", "kv-heads", "8"},
           Resolved{"sparse_allreduce", "k", "104"}}) {  // 0.0001 of 1,048,576
         PatternType const& type = type_named(pattern);
         Parameters const parameters = resolve(type, "", quick(pattern));

@@ -35,6 +35,11 @@ inline std::vector<ExpectedRefusal> const expected_refusals{
     {"sequence_parallel", "llama-7b-ring-64k", {3, 6}, "--sequence 65536: does not divide over"},
     {"tp_allreduce", "gpt-13b-sp", {3, 6}, "--sequence 2048 does not divide over"},
     {"tp_allreduce", "gpt3-175b-sp", {3, 6}, "--sequence 2048 does not divide over"},
+    {"reshard", "llama3-8b", {1, 2, 3, 4}, "--senders 4: leaves none of"},
+    {"reshard", "llama3-70b", {1, 2, 3, 4, 6}, "together do not divide the"},
+    {"reshard", "qwen3-235b-a22b", {1, 2, 3, 4, 6}, "together do not divide the"},
+    {"reshard", "deepseek-v3", {1, 2, 3, 4, 6, 8}, "together do not divide the"},
+    {"reshard", "kimi-k2", {1, 2, 3, 4, 6, 8}, "together do not divide the"},
     {"sequence_parallel", "", {64, 512}, "--heads 32 do not divide over"},
 };
 
