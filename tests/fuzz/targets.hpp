@@ -22,6 +22,7 @@ void option_values(std::string_view input);
 void placement_file(std::string_view input);
 void plan_document(std::string_view input);
 void preset_file(std::string_view input);
+void request_file(std::string_view input);
 void result_file(std::string_view input);
 void tool_options(std::string_view input);
 void topology(std::string_view input);
@@ -61,6 +62,7 @@ inline constexpr Target targets[]{
     {"placement_file", placement_file},
     {"plan_document", plan_document},
     {"preset_file", preset_file},
+    {"request_file", request_file},
     {"result_file", result_file},
     {"tool_options", tool_options},
     {"topology", topology},

@@ -136,7 +136,8 @@ TEST(EveryPattern, SaysWhatParametersThatLeaveAChoiceAre) {
     for (auto const& [pattern, name, value] :
          {Resolved{"moe_alltoall", "ep", "8"}, Resolved{"tp_allreduce", "tp", "8"}, Resolved{"pipeline_p2p", "pp", "8"},
           Resolved{"dp_gradients", "dp", "8"}, Resolved{"sequence_parallel", "sp", "8"},
-          Resolved{"sequence_parallel", "kv-heads", "32"}, Resolved{"dlrm_exchange", "tables", "26"},
+          Resolved{"sequence_parallel", "kv-heads", "32"}, Resolved{"kv_transfer", "prefill-tp", "4"},
+          Resolved{"kv_transfer", "decode-tp", "4"}, Resolved{"dlrm_exchange", "tables", "26"},
           Resolved{"sparse_allreduce", "k", "104"}}) {  // 0.0001 of 1,048,576
         PatternType const& type = type_named(pattern);
         Parameters const parameters = resolve(type, "", quick(pattern));
