@@ -66,13 +66,31 @@ Message message_of(Params const& params, Chunk const& chunk, Moved const& moved,
     return {bytes, {moved.blocks, (bytes + word - 1) / word * word}};
 }
 
+/// What a rank sends to or receives from a tensor-parallel rank of the other side.
+struct PeerShare {
+    std::uint64_t peer = 0;
+    std::uint64_t units = 0;
+};
+
+std::vector<PeerShare> peers_of(Split const& split, bool prefills, std::uint64_t tp) {
+    std::vector<PeerShare> peers;
+    Range const ranks = prefills ? split.receivers(tp) : split.senders(tp);
+    for (std::uint64_t peer = ranks.first; peer < ranks.end(); ++peer) {
+        Range const units = prefills ? split.share(tp, peer) : split.share(peer, tp);
+        if (units.count > 0) {
+            peers.push_back({peer, units.count});
+        }
+    }
+    return peers;
+}
+
 /// Labels: first_layer.LAYER.REQUEST, layers.LAYER.REQUEST, request.STAGE.REQUEST, compute.LAYER.
 class IterationBuilder {
 public:
     IterationBuilder(Params const& params, std::uint64_t most_units, Rank me, std::vector<Moved> requests)
         : params_(params), most_units_(most_units), place_(params.instances.place_of(me)),
-          requests_(std::move(requests)), builder_(me), group_(builder_.group(both_instances())),
-          budget_(params.memory_limit) {}
+          peers_(peers_of(params.split, place_.prefills, place_.tp)), requests_(std::move(requests)), builder_(me),
+          group_(builder_.group(both_instances())), budget_(params.memory_limit) {}
 
     Plan build(std::vector<Chunk> const& chunks) && {
         std::vector<std::vector<std::vector<Steps>>> done(  // by stage, request, chunk
@@ -136,17 +154,11 @@ private:
     }
 
     Steps transfer(Chunk const& chunk, std::size_t request, int batch, Steps const& after) {
-        Split const& split = params_.split;
         auto const channel = static_cast<int>(request);
         std::string const label = label_of(chunk, request);
         Steps steps;
-        Range const peers = place_.prefills ? split.receivers(place_.tp) : split.senders(place_.tp);
-        for (std::uint64_t peer = peers.first; peer < peers.end(); ++peer) {
-            Range const units = place_.prefills ? split.share(place_.tp, peer) : split.share(peer, place_.tp);
-            if (units.count == 0) {
-                continue;
-            }
-            Message const message = message_of(params_, chunk, requests_[request], units.count);
+        for (auto const& [peer, units] : peers_) {
+            Message const message = message_of(params_, chunk, requests_[request], units);
             if (place_.prefills) {
                 auto const to = static_cast<Rank>(params_.instances.prefill_ranks() + peer);
                 steps.push_back(builder_.send(group_, to, message.bytes, channel, batch, label, after, message.window));
@@ -169,6 +181,7 @@ private:
     Params const& params_;
     std::uint64_t most_units_;
     Place place_;
+    std::vector<PeerShare> peers_;
     std::vector<Moved> requests_;
     PlanBuilder builder_;
     GroupId group_;
@@ -189,7 +202,7 @@ public:
         Place const place = params_.instances.place_of(source);
         if (!params_.one_rank && place.prefills) {
             bool const tells = place.stage == 0 && place.tp == 0;
-            std::uint64_t const sends = receivers_of(place.tp) * chunks_of_stage(place.stage);
+            std::uint64_t const sends = peers_of(params_.split, true, place.tp).size() * chunks_of_stage(place.stage);
             for (std::uint64_t request = 0; request < params_.requests; ++request) {
                 std::uint64_t const length = tokens_of(place, draw, request);
                 Moved const moved = params_.moved_of(length);
@@ -252,15 +265,6 @@ private:
 
     [[nodiscard]] std::uint64_t tokens_of(Place const& place, Draw draw, std::uint64_t request) const {
         return params_.lengths.tokens(draw, place.instance * params_.requests + request, requests_of_draw());
-    }
-
-    [[nodiscard]] std::uint64_t receivers_of(std::uint64_t tp) const {
-        std::uint64_t number = 0;
-        Range const to = params_.split.receivers(tp);
-        for (std::uint64_t peer = to.first; peer < to.end(); ++peer) {
-            number += params_.split.share(tp, peer).count > 0 ? 1U : 0U;
-        }
-        return number;
     }
 
     [[nodiscard]] std::uint64_t chunks_of_stage(std::uint64_t stage) const {
