@@ -25,6 +25,7 @@ CASES = {
     "dp_gradients": "--model flat --parameters 1000000",
     "sparse_allreduce": "--density 0.001",
     "sequence_parallel": "--sequence 4096 --heads 32 --head-dim 128",
+    "kv_transfer": "--tokens 1024 --layers 4",
     "collective": "--operation allreduce,allgather,alltoall -m 1K:1M",
 }
 

@@ -27,6 +27,8 @@ PROGRAMS = {
     "sequence_parallel": ["--kind", "ulysses,ring", "--sequence", "240", "--heads", "24", "--head-dim", "8", *FEW],
     "reshard": ["--wire", "p2p,striped,bucketed,broadcast", "--hidden", "48", "--heads", "6", "--head-dim", "8", "--mlp", "96", "--experts", "4",
                 "--expert-mlp", "24", "--vocabulary", "240", "--bucket", "20K", *FEW],
+    "kv_transfer": ["--layers", "3", "--tokens", "100", "--kv-heads", "3", "--head-dim", "8", "--attention", "gqa,mla", "--granularity", "layer,block",
+                    "--cache-layout", "paged,contiguous", *FEW],
     "sparse_allreduce": ["--algorithm", "dense,topk_allgather,gtopk,recursive_sparse,oktopk", "--elements", "20000",
                          "--no-balance", "off,on", "--balance-above", "1", "--draws", "3", *FEW],
     "collective": ["--operation", "allreduce,reduce,reduce_scatter_block,reduce_scatter,allgather,allgatherv,gather,gatherv,scatter,"
@@ -44,6 +46,7 @@ REFUSED = [
     ("dp_gradients", ["--model", "flat", "--dp", "2"], 3, "--dp 2: does not divide 3 ranks"),
     ("sequence_parallel", ["--kind", "ulysses", "--sequence", "240", "--heads", "8"], 3, "--heads 8 do not divide over 3"),
     ("reshard", ["--to-tp", "2"], 3, "--to-tp 2 --to-pp 1 --to-ep 1: together do not divide the 3 ranks"),
+    ("kv_transfer", ["--prefill-tp", "1", "--decode-tp", "1"], 3, "are 2 ranks, which do not divide the 3 ranks"),
     ("moe_alltoall", ["--ep", "2"], 3, "--ep 2: does not divide 3 ranks"),
     ("sparse_allreduce", ["--elements", "1000", "--k", "40"], 3, "at most a quarter of the gradients anywhere are picked"),
     ("collective", ["--operation", "sendrecv", "--route", "ping_pong"], 3, "3 ranks do not divide into pairs"),

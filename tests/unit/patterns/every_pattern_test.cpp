@@ -139,6 +139,7 @@ TEST(EveryPattern, SaysWhatParametersThatLeaveAChoiceAre) {
           Resolved{"dp_gradients", "dp", "8"}, Resolved{"sequence_parallel", "sp", "8"},
           Resolved{"sequence_parallel", "kv-heads", "32"}, Resolved{"dlrm_exchange", "tables", "26"},
           Resolved{"reshard", "tp", "8"}, Resolved{"reshard", "kv-heads", "8"},
+          Resolved{"kv_transfer", "prefill-tp", "4"}, Resolved{"kv_transfer", "decode-tp", "4"},
           Resolved{"sparse_allreduce", "k", "104"}}) {  // 0.0001 of 1,048,576
         PatternType const& type = type_named(pattern);
         Parameters const parameters = resolve(type, "", quick(pattern));

@@ -131,6 +131,9 @@ Parameters quick(std::string_view pattern) {
     if (pattern == "moe_alltoall") {
         return {{"tokens", "32"}};
     }
+    if (pattern == "kv_transfer") {
+        return {{"layers", "2"}, {"tokens", "64"}};
+    }
     if (pattern == "sparse_allreduce") {
         return {{"density", "0.0001"}};
     }

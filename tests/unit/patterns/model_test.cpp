@@ -105,6 +105,12 @@ TEST(ModelFile, GivesEachPatternItsParameters) {
                                                                   {"element", "bf16"}}));
     EXPECT_EQ(of("pipeline_p2p", dense, "pp=4"), (Parameters{{"hidden", "4096"}, {"pp", "4"}, {"element", "bf16"}}));
     EXPECT_EQ(of("sequence_parallel", dense, "cp=2").at("kv-heads"), "8");
+    EXPECT_EQ(of("kv_transfer", dense, "tp=2"), (Parameters{{"layers", "32"},
+                                                            {"kv-heads", "8"},
+                                                            {"head-dim", "128"},
+                                                            {"prefill-tp", "2"},
+                                                            {"decode-tp", "2"},
+                                                            {"element", "bf16"}}));
     EXPECT_EQ(of("dp_gradients", dense).at("model"),
               "transformer:layers=32:hidden=4096:mlp=14336:key-values=1024:vocabulary=128256");
     EXPECT_EQ(derived("moe_alltoall", dense).missing.count("experts"), 1U) << "it has none";

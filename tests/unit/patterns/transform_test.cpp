@@ -48,6 +48,9 @@ std::vector<Parameters> variants(std::string_view pattern) {
         return {
             {}, packed, odd, {{"scheme", "zero3"}, {"model", "gpt-19m"}, {"quantize", "mxfp4"}, {"in-flight", "4"}}};
     }
+    if (pattern == "kv_transfer") {
+        return {{{"layers", "4"}, {"tokens", "64"}}, {{"layers", "4"}, {"tokens", "64"}, {"compute-ns", "1000"}}};
+    }
     if (pattern == "sparse_allreduce") {
         return {{{"density", "0.0001"}}, {{"density", "0.0001"}, {"algorithm", "recursive_sparse"}}};
     }

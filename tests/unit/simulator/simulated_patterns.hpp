@@ -21,6 +21,9 @@ inline Parameters quick_parameters(std::string_view pattern) {
     if (pattern == "moe_alltoall") {
         return {{"tokens", "32"}};
     }
+    if (pattern == "kv_transfer") {
+        return {{"layers", "2"}, {"tokens", "64"}};
+    }
     if (pattern == "sparse_allreduce") {
         return {{"density", "0.0001"}};
     }

@@ -1,0 +1,107 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/kv_transfer/lengths.hpp"
+
+#include "common/base/error.hpp"
+#include "common/base/units.hpp"
+#include "patterns/readers.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace dlmb::kv_transfer {
+namespace {
+
+constexpr std::string_view of_file = "file:";
+constexpr std::string_view of_quantiles = "quantiles:";
+constexpr double percent = 100;
+
+std::vector<Quantile> parse_quantiles(std::string const& text) {
+    std::vector<Quantile> quantiles;
+    for (std::string_view const part : split(std::string_view(text).substr(of_quantiles.size()), ":")) {
+        auto const sign = std::min(part.find('='), part.size());
+        auto const share = parse_whole<double>(part.substr(0, sign));
+        auto const tokens = parse_whole<std::uint64_t>(part.substr(std::min(sign + 1, part.size())));
+        bool const is_one = share && tokens && *share >= 0 && *share <= percent && *tokens <= max_tokens;
+        if (!is_one ||
+            (!quantiles.empty() && (*share <= quantiles.back().percent || *tokens < quantiles.back().tokens))) {
+            throw UsageError(fmt::format("--tokens '{}': '{}' is not PERCENT=TOKENS behind the part before it, as in "
+                                         "quantiles:50=1020:99=6000",
+                                         text, part));
+        }
+        quantiles.push_back({*share, *tokens});
+    }
+    return quantiles;
+}
+
+}  // namespace
+
+PromptLengths PromptLengths::parse(std::string const& text) {
+    if (text.starts_with(of_file)) {
+        std::string const path = text.substr(of_file.size());
+        return of_requests(read_option_file("--tokens", path), path);
+    }
+    PromptLengths lengths;
+    if (text.starts_with(of_quantiles)) {
+        lengths.quantiles_ = parse_quantiles(text);
+        return lengths;
+    }
+    auto const tokens = parse_whole<std::uint64_t>(text);
+    if (!tokens || *tokens > max_tokens) {
+        throw UsageError(
+            fmt::format("--tokens '{}': expected a whole number from 0 to {}, quantiles:PERCENT=TOKENS:... "
+                        "or file:PATH",
+                        text, max_tokens));
+    }
+    lengths.recorded_ = {*tokens};
+    return lengths;
+}
+
+PromptLengths PromptLengths::of_requests(std::string_view lines, std::string_view name) {
+    PromptLengths lengths;
+    std::size_t number = 0;
+    for (std::string_view const line : split(lines, "\n")) {
+        ++number;
+        if (words(line, " \t\r").empty()) {
+            continue;
+        }
+        auto const request = nlohmann::json::parse(line, nullptr, false);
+        auto const tokens = request.is_object() ? request.find("input_length") : request.end();
+        if (tokens == request.end() || !tokens->is_number_unsigned() || *tokens > max_tokens) {
+            throw UsageError(fmt::format("{}:{}: expected {{\"input_length\": TOKENS}} with up to {} tokens", name,
+                                         number, max_tokens));
+        }
+        lengths.recorded_.push_back(tokens->get<std::uint64_t>());
+    }
+    if (lengths.recorded_.empty()) {
+        throw UsageError(fmt::format("{}: no request in it", name));
+    }
+    return lengths;
+}
+
+std::uint64_t PromptLengths::tokens(Draw draw, std::uint64_t number, std::uint64_t in_draw) const {
+    if (quantiles_.empty()) {
+        return recorded_[(draw.seed - 1 + draw.index * in_draw + number) % recorded_.size()];
+    }
+    // A length per request, as a bag of indices has one: no plan has both.
+    RandomSequence random(draw.seed, draw.index, static_cast<std::uint32_t>(number), stream_id(Purpose::bag_size, 0));
+    double const share = to_unit(random.next()) * percent;
+    auto const above = std::find_if(quantiles_.begin(), quantiles_.end(),
+                                    [share](Quantile const& each) { return each.percent >= share; });
+    if (above == quantiles_.begin() || above == quantiles_.end()) {
+        return above == quantiles_.end() ? quantiles_.back().tokens : above->tokens;
+    }
+    Quantile const& below = *(above - 1);
+    double const part = (share - below.percent) / (above->percent - below.percent);
+    return below.tokens +
+           static_cast<std::uint64_t>(std::llround(part * static_cast<double>(above->tokens - below.tokens)));
+}
+
+std::uint64_t PromptLengths::most() const {
+    return quantiles_.empty() ? *std::max_element(recorded_.begin(), recorded_.end()) : quantiles_.back().tokens;
+}
+
+}  // namespace dlmb::kv_transfer

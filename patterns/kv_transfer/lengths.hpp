@@ -1,0 +1,46 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How long prompts are: all alike, drawn from quantiles that somebody published, or those of recorded requests.
+#pragma once
+
+#include "common/base/philox.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::kv_transfer {
+
+inline constexpr std::uint64_t max_tokens = std::uint64_t{1} << 30U;  // of a prompt
+
+/// A share of all prompts, in percent, and the length that it has at most.
+struct Quantile {
+    double percent = 0;
+    std::uint64_t tokens = 0;
+    bool operator==(Quantile const&) const = default;
+};
+
+class PromptLengths {
+public:
+    /// "4096"; "quantiles:50=1020:99=6000", in rising order; "file:PATH". Throws UsageError that names --tokens.
+    [[nodiscard]] static PromptLengths parse(std::string const& text);
+    /// Recorded requests, JSON Lines as Mooncake publishes them: {"input_length": 6758, ...}, other fields left alone.
+    /// `name` is the file. Throws UsageError that names it and the line.
+    [[nodiscard]] static PromptLengths of_requests(std::string_view lines, std::string_view name);
+
+    /// Tokens of the request of that number in this draw, of `in_draw` ones. Recorded ones come in the order of the
+    /// file: draw 0 of seed 1 begins with the first, of seed 2 with the second; after the last comes the first.
+    [[nodiscard]] std::uint64_t tokens(Draw draw, std::uint64_t number, std::uint64_t in_draw) const;
+    [[nodiscard]] std::uint64_t most() const;
+    [[nodiscard]] bool are_drawn() const { return !quantiles_.empty() || recorded_.size() > 1; }
+    /// 0: these are not recorded ones.
+    [[nodiscard]] std::uint64_t recorded() const { return quantiles_.empty() ? recorded_.size() : 0; }
+
+private:
+    std::vector<Quantile> quantiles_;      // lengths between them are interpolated
+    std::vector<std::uint64_t> recorded_;  // a length that all have is one
+};
+
+}  // namespace dlmb::kv_transfer

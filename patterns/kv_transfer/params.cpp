@@ -1,0 +1,167 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/kv_transfer/params.hpp"
+
+#include "common/base/error.hpp"
+#include "patterns/readers.hpp"
+#include "patterns/transformed.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace dlmb::kv_transfer {
+namespace {
+
+constexpr std::uint64_t max_layers = 4096;
+constexpr std::uint64_t max_heads = 4096;
+constexpr std::uint64_t max_values = 4096;  // of a head, of a latent
+constexpr std::uint64_t max_block_tokens = 65536;
+constexpr std::uint64_t max_requests = 4096;
+constexpr std::uint64_t max_compute_ns = 60'000'000'000;
+constexpr Bytes max_request_bytes = Bytes{1} << 56U;
+constexpr std::array cache_elements{Element::bf16, Element::fp16, Element::fp8, Element::fp32};
+
+constexpr ParameterInfo infos[] = {
+    {"attention", "gqa (keys and values of KV heads; MHA: as many as heads), mla (one latent)", "gqa"},
+    {"layers", "attention layers of the model", "32"},
+    {"kv-heads", "gqa: heads of keys and values", "8"},
+    {"head-dim", "gqa: values of one head", "128"},
+    {"kv-lora", "mla: values of the latent", "512"},
+    {"rope", "mla: rotary values beside it", "64"},
+    {"latent-split",
+     "mla: off: each tensor-parallel rank has all of the latent; on: its share, as NIXL's kvbench counts", "off"},
+    {"element", "type of the cache: bf16, fp16, fp8, fp32", "bf16"},
+    {"tokens", "tokens of a prompt: a number, quantiles:PERCENT=TOKENS:..., or file:PATH of recorded requests", "4096"},
+    {"block-tokens", "tokens of a block (page) of the cache", "16"},
+    {"reuse", "share of a prompt's blocks, at its begin, that the decode ranks have already: 0 to 1", "0"},
+    {"requests", "requests in flight at once, of each prefill instance", "1"},
+    {"granularity", "layer (each layer leaves on its own), block (all layers of a rank together)", "layer"},
+    {"cache-layout", "paged (a message per block), contiguous (one for all blocks of a request)", "paged"},
+    {"prefill-tp", "tensor-parallel ranks of a prefill instance; 0: half of the ranks", "0"},
+    {"prefill-pp", "pipeline stages of a prefill instance", "1"},
+    {"decode-tp", "tensor-parallel ranks of a decode instance; 0: the ranks that are left", "0"},
+    {"layers-in-flight", "granularity layer: layers of a request whose messages are in flight at once; 0: all", "1"},
+    {"compute-ns", "time in which a prefill instance computes one layer, after which the layer leaves; 0: none", "0"},
+    memory_limit_parameter,
+    transform_parameter,
+};
+
+void read_cache(Parameters const& parameters, Params& params) {
+    bool const latent = read_choice(parameters, "attention", {"gqa", "mla"}) == 1;
+    params.layers = read_unsigned(parameters, "layers", 1, max_layers);
+    auto const heads = read_unsigned(parameters, "kv-heads", 1, max_heads);
+    auto const head_dim = read_unsigned(parameters, "head-dim", 1, max_values);
+    auto const values =
+        read_unsigned(parameters, "kv-lora", 1, max_values) + read_unsigned(parameters, "rope", 0, max_values);
+    bool const divided = read_switch(parameters, "latent-split");
+    if (divided && !latent) {
+        throw UsageError("--latent-split on: --attention gqa has no latent; its heads are always divided");
+    }
+    Bytes const element = size_of(read_element(parameters, "element", cache_elements));
+    std::uint64_t const units = !latent ? heads : divided ? values : 1;
+    params.unit_bytes = (!latent ? 2 * head_dim : divided ? 1 : values) * element;
+    params.split.prefill.units = units;
+    params.split.decode.units = units;
+}
+
+void read_requests(Parameters const& parameters, Params& params) {
+    params.lengths = PromptLengths::parse(parameters.find("tokens")->second);
+    params.block_tokens = read_unsigned(parameters, "block-tokens", 1, max_block_tokens);
+    params.reuse = read_real(parameters, "reuse", 0, 1);
+    params.requests = read_unsigned(parameters, "requests", 1, max_requests);
+    Bytes const most = (params.lengths.most() + params.block_tokens) * params.requests;
+    if (params.bytes_per_token() > max_request_bytes / std::max<Bytes>(most, 1)) {
+        throw UsageError(fmt::format("--tokens: {} requests of {} tokens, {} B each, are above {} B", params.requests,
+                                     params.lengths.most(), params.bytes_per_token(), max_request_bytes));
+    }
+}
+
+/// 0 leaves a size to the world: half of it prefills, and one instance of either kind has all of it.
+Instances read_instances(Parameters const& parameters, WorldShape const& world) {
+    constexpr int any = std::numeric_limits<int>::max();
+    auto const size = [&](std::string_view name, int least) {
+        return static_cast<std::uint64_t>(read_int(parameters, name, least, any));
+    };
+    auto const ranks = static_cast<std::uint64_t>(world.ranks);
+    Instances instances{1, size("prefill-tp", 0), size("prefill-pp", 1), size("decode-tp", 0)};
+    std::uint64_t const pp = instances.prefill_pp;
+    if (instances.prefill_tp == 0) {
+        std::uint64_t const prefill =
+            instances.decode_tp == 0 ? ranks / 2 : ranks - std::min(ranks, instances.decode_tp);
+        instances.prefill_tp = std::max<std::uint64_t>(prefill / pp, 1);
+    }
+    if (instances.decode_tp == 0) {
+        instances.decode_tp = ranks - std::min(instances.prefill_ranks(), ranks - 1);
+    }
+    std::uint64_t const together = instances.prefill_ranks() + instances.decode_tp;
+    bool const no_transfer = ranks == 1 && together == 2;
+    if (ranks % together != 0 && !no_transfer) {
+        throw UsageError(fmt::format("--prefill-tp {} --prefill-pp {} --decode-tp {}: a prefill and a decode instance "
+                                     "are {} ranks, which do not divide the {} ranks",
+                                     instances.prefill_tp, pp, instances.decode_tp, together, ranks));
+    }
+    instances.number = std::max<std::uint64_t>(ranks / together, 1);
+    return instances;
+}
+
+}  // namespace
+
+Place Instances::place_of(Rank rank) const {
+    auto const global = static_cast<std::uint64_t>(rank);
+    std::uint64_t const prefill = number * prefill_ranks();
+    if (global < prefill) {
+        std::uint64_t const local = global % prefill_ranks();
+        return {true, global / prefill_ranks(), local / prefill_tp, local % prefill_tp};
+    }
+    return {false, (global - prefill) / decode_tp, 0, (global - prefill) % decode_tp};
+}
+
+Rank Instances::prefill_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const {
+    return static_cast<Rank>(instance * prefill_ranks() + stage * prefill_tp + tp);
+}
+
+Rank Instances::decode_rank(std::uint64_t instance, std::uint64_t tp) const {
+    return static_cast<Rank>(number * prefill_ranks() + instance * decode_tp + tp);
+}
+
+Range Params::layers_of(std::uint64_t stage) const {
+    std::uint64_t const first = stage * layers / instances.prefill_pp;
+    return {first, (stage + 1) * layers / instances.prefill_pp - first};
+}
+
+Moved Params::moved_of(std::uint64_t tokens) const {
+    std::uint64_t const blocks = (tokens + block_tokens - 1) / block_tokens;
+    auto const reused = std::min(blocks, static_cast<std::uint64_t>(std::floor(reuse * static_cast<double>(blocks))));
+    std::uint64_t const end = placement == Placement::paged ? blocks * block_tokens : tokens;
+    return {blocks - reused, end - std::min(end, reused * block_tokens)};
+}
+
+std::span<ParameterInfo const> parameter_infos() {
+    return infos;
+}
+
+Params read_params(Parameters const& parameters, WorldShape const& world) {
+    Params params;
+    read_cache(parameters, params);
+    read_requests(parameters, params);
+    params.granularity = read_enum<Granularity>(parameters, "granularity", {"layer", "block"});
+    params.placement = read_enum<Placement>(parameters, "cache-layout", {"paged", "contiguous"});
+    params.instances = read_instances(parameters, world);
+    params.one_rank = world.ranks == 1;
+    if (params.instances.prefill_pp > params.layers) {
+        throw UsageError(
+            fmt::format("--prefill-pp {}: more stages than the {} layers", params.instances.prefill_pp, params.layers));
+    }
+    params.split.prefill.ranks = params.instances.prefill_tp;
+    params.split.decode.ranks = params.instances.decode_tp;
+    params.layers_in_flight = read_unsigned(parameters, "layers-in-flight", 0, max_layers);
+    params.compute_ns = static_cast<Nanoseconds>(read_unsigned(parameters, "compute-ns", 0, max_compute_ns));
+    params.memory_limit = read_memory_limit(parameters);
+    return params;
+}
+
+}  // namespace dlmb::kv_transfer

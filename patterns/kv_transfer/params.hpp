@@ -1,0 +1,79 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The parameters of kv_transfer, read strictly and checked against the world: after this, nothing can be wrong.
+#pragma once
+
+#include "common/base/units.hpp"
+#include "common/formats/plan/world.hpp"
+#include "patterns/kv_transfer/lengths.hpp"
+#include "patterns/kv_transfer/split.hpp"
+#include "patterns/pattern.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace dlmb::kv_transfer {
+
+/// What leaves together: the cache of one layer, as soon as it is computed, or of all layers of a prefill rank.
+enum class Granularity : std::uint8_t { layer, block };
+/// A message for each block of tokens, or one for all tokens of a request.
+enum class Placement : std::uint8_t { paged, contiguous };
+
+/// Where a rank is: all prefill instances are in front of all decode instances, and instance i of one kind serves
+/// instance i of the other one. Inside an instance tensor parallelism is fastest.
+struct Place {
+    bool prefills = false;
+    std::uint64_t instance = 0;
+    std::uint64_t stage = 0;
+    std::uint64_t tp = 0;
+};
+
+struct Instances {
+    std::uint64_t number = 1;  // of either kind
+    std::uint64_t prefill_tp = 1;
+    std::uint64_t prefill_pp = 1;
+    std::uint64_t decode_tp = 1;
+
+    [[nodiscard]] std::uint64_t prefill_ranks() const { return prefill_tp * prefill_pp; }
+    [[nodiscard]] Place place_of(Rank rank) const;
+    /// World rank.
+    [[nodiscard]] Rank prefill_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const;
+    [[nodiscard]] Rank decode_rank(std::uint64_t instance, std::uint64_t tp) const;
+};
+
+/// Tokens of one request that travel, and in how many blocks.
+struct Moved {
+    std::uint64_t blocks = 0;
+    std::uint64_t tokens = 0;  // contiguous; paged: whole blocks
+};
+
+struct Params {
+    std::uint64_t layers = 1;
+    Bytes unit_bytes = 1;  // of one unit (split.hpp) of one token in one layer
+    Split split;
+    Instances instances;
+    bool one_rank = false;  // which would send to itself: nothing travels
+    PromptLengths lengths;
+    std::uint64_t block_tokens = 16;
+    double reuse = 0;  // share of the blocks of a prompt, at its begin, that the decode ranks have
+    std::uint64_t requests = 1;
+    Granularity granularity = Granularity::layer;
+    Placement placement = Placement::paged;
+    std::uint64_t layers_in_flight = 1;  // 0: all
+    Nanoseconds compute_ns = 0;          // prefill of one layer of all requests
+    Bytes memory_limit = 0;
+
+    /// Of all ranks of an instance, each unit counted once: 2 L nkv hd e or L (kv_lora + rope) e.
+    [[nodiscard]] Bytes bytes_per_token() const { return layers * split.decode.units * unit_bytes; }
+    /// Floor(p L / P) to floor((p + 1) L / P).
+    [[nodiscard]] Range layers_of(std::uint64_t stage) const;
+    [[nodiscard]] Moved moved_of(std::uint64_t tokens) const;
+};
+
+[[nodiscard]] std::span<ParameterInfo const> parameter_infos();
+
+/// Throws UsageError naming the parameters and their values.
+[[nodiscard]] Params read_params(Parameters const& parameters, WorldShape const& world);
+
+}  // namespace dlmb::kv_transfer

@@ -1,0 +1,84 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/model_parameters.hpp"
+#include "tests/unit/kv_transfer/pattern_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::kv_transfer {
+namespace {
+
+TEST(KvParams, InstancesThatDoNotFitNameTheNumbers) {
+    EXPECT_EQ(refusal({{"prefill-tp", "2"}, {"decode-tp", "4"}}, {8, 8}),
+              "--prefill-tp 2 --prefill-pp 1 --decode-tp 4: a prefill and a decode instance are 6 ranks, which do not "
+              "divide the 8 ranks");
+    EXPECT_EQ(refusal({{"prefill-tp", "4"}}, {4, 4}),
+              "--prefill-tp 4 --prefill-pp 1 --decode-tp 1: a prefill and a decode instance are 5 ranks, which do not "
+              "divide the 4 ranks");
+    EXPECT_EQ(refusal({{"prefill-pp", "3"}, {"layers", "2"}}, {8, 8}), "--prefill-pp 3: more stages than the 2 layers");
+    EXPECT_EQ(refusal({{"prefill-tp", "2"}}, {1, 1}),
+              "--prefill-tp 2 --prefill-pp 1 --decode-tp 1: a prefill and a decode instance are 3 ranks, which do not "
+              "divide the 1 ranks");
+}
+
+TEST(KvParams, WhatIsLeftToTheWorldIsHalfAndHalf) {
+    auto const resolved = [](Parameters const& overrides, int ranks) {
+        Parameters const found = make_pattern("", overrides, {ranks, ranks})->resolved();
+        return found.at("prefill-tp") + " " + found.at("decode-tp");
+    };
+    EXPECT_EQ(resolved({}, 8), "4 4");
+    EXPECT_EQ(resolved({}, 7), "3 4");
+    EXPECT_EQ(resolved({}, 2), "1 1");
+    EXPECT_EQ(resolved({{"prefill-pp", "2"}}, 8), "2 4");
+    EXPECT_EQ(resolved({{"decode-tp", "1"}}, 7), "6 1");
+    EXPECT_EQ(resolved({{"prefill-tp", "1"}}, 7), "1 6");
+}
+
+TEST(KvParams, OtherWrongValuesAreOneLine) {
+    EXPECT_EQ(refusal({{"latent-split", "on"}}, {2, 2}),
+              "--latent-split on: --attention gqa has no latent; its heads are always divided");
+    EXPECT_EQ(refusal({{"reuse", "1.5"}}, {2, 2}), "--reuse '1.5': expected a number from 0 to 1");
+    EXPECT_EQ(refusal({{"element", "fp4"}}, {2, 2}), "--element 'fp4': expected bf16, fp16, fp8, fp32");
+    EXPECT_EQ(refusal({{"tokens", "1073741824"}, {"kv-heads", "4096"}, {"requests", "4096"}}, {2, 2}),
+              "--tokens: 4096 requests of 1073741824 tokens, 67108864 B each, are above 72057594037927936 B");
+}
+
+TEST(KvParams, OneRankSaysThatNothingIsSent) {
+    auto const pattern = make_pattern("llama-70b", {}, {1, 1});
+    EXPECT_TRUE(build_one(*pattern, 0, {}).steps.empty());
+    ASSERT_EQ(pattern->remarks().size(), 1U);
+    EXPECT_EQ(pattern->remarks().front(),
+              "one rank both prefills and decodes: nothing is sent; a transfer needs two ranks");
+}
+
+TEST(KvParams, RemarksSayWhatIsUneven) {
+    auto const remarks = make_pattern("", {{"prefill-tp", "3"}, {"decode-tp", "16"}}, {19, 19})->remarks();
+    ASSERT_EQ(remarks.size(), 2U);
+    EXPECT_EQ(remarks[0], "--prefill-tp 3: 2 or 3 of the 8 parts of a layer's cache are on a rank");
+    EXPECT_EQ(remarks[1], "--decode-tp 16: more ranks than the 8 that a layer's cache is divided into, so that several "
+                          "ranks have the same");
+    EXPECT_TRUE(make_pattern("", {}, {8, 8})->remarks().empty());
+}
+
+TEST(KvParams, AModelWithALatentIsRefused) {
+    ModelShape model;
+    model.source = "config.json";
+    model.name = "deepseek_v3";
+    model.layers = 61;
+    EXPECT_NE(usage_error_of([&] { (void)type().of_model(model, {}); }).find("has a latent cache (MLA)"),
+              std::string::npos);
+    model = {};
+    model.name = "llama";
+    model.layers = 80;
+    model.kv_heads = 8;
+    model.head_dim = 128;
+    Parallelism parallel;
+    parallel.tp = 4;
+    ModelDerived const derived = type().of_model(model, parallel);
+    EXPECT_EQ(derived.values,
+              (Parameters{
+                  {"layers", "80"}, {"kv-heads", "8"}, {"head-dim", "128"}, {"prefill-tp", "4"}, {"decode-tp", "4"}}));
+}
+
+}  // namespace
+}  // namespace dlmb::kv_transfer

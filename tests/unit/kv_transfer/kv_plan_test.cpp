@@ -1,0 +1,161 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/formats/plan/validate.hpp"
+#include "tests/unit/kv_transfer/pattern_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace dlmb::kv_transfer {
+namespace {
+
+using Labels = std::vector<std::string>;
+
+void expect_sound(std::string_view preset, Parameters const& parameters, WorldShape const& world) {
+    auto const problems = validate(build_all(*make_pattern(preset, parameters, world), world, {1, 3}));
+    EXPECT_TRUE(problems.empty()) << testing::PrintToString(parameters) << " at " << world.ranks
+                                  << " ranks: " << problems.at(0).text;
+}
+
+TEST(KvPlan, LayersLeaveOneAfterTheOther) {
+    Plan const plan = plan_of("", {{"layers", "3"}, {"tokens", "64"}}, {2, 2});
+    EXPECT_EQ(labels(plan), (Labels{"first_layer.0.0", "layers.1.0", "layers.2.0"}));
+    EXPECT_EQ(plan.steps[2].after, (std::vector<StepId>{1}));
+    auto const& send = std::get<Send>(plan.steps[0].operation);
+    EXPECT_EQ(send.to, (Block{1, 0, 16 * 8 * 2 * 128 * 2}));  // 16 tokens, 8 heads, k and v of 128 bf16
+    EXPECT_EQ(send.window, (MessageWindow{4, 65536}));
+    Plan const all = plan_of("", {{"layers", "3"}, {"tokens", "64"}, {"layers-in-flight", "0"}}, {2, 2});
+    EXPECT_TRUE(all.steps[2].after.empty());
+    Plan const two = plan_of("", {{"layers", "3"}, {"tokens", "64"}, {"layers-in-flight", "2"}}, {2, 2});
+    EXPECT_TRUE(two.steps[1].after.empty());
+    EXPECT_EQ(two.steps[2].after, (std::vector<StepId>{0}));
+}
+
+TEST(KvPlan, BlocksCarryAllLayersOfAStage) {
+    Parameters const parameters{{"layers", "3"}, {"tokens", "64"}, {"granularity", "block"}, {"prefill-pp", "2"}};
+    WorldShape const world{4, 4};  // two stages, two decode ranks
+    EXPECT_EQ(labels(plan_of("", parameters, world, 0)), (Labels{"request.0.0", "request.0.0"}));
+    EXPECT_EQ(labels(plan_of("", parameters, world, 2)), (Labels{"request.0.0", "request.1.0"}));
+    // 16 tokens, 4 heads, k and v of 128 bf16: of one layer and of two.
+    EXPECT_EQ(std::get<Send>(plan_of("", parameters, world, 0).steps[0].operation).to.bytes, 32'768U);
+    EXPECT_EQ(std::get<Send>(plan_of("", parameters, world, 1).steps[0].operation).to.bytes, 65'536U);
+}
+
+TEST(KvPlan, AContiguousCacheIsOneMessageAndOnlyPagesAreFilledUp) {
+    Parameters parameters{{"layers", "1"}, {"tokens", "50"}, {"cache-layout", "contiguous"}};
+    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, 50U * 4096);
+    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).messages_sent, 1U);
+    parameters["cache-layout"] = "paged";
+    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, 64U * 4096);
+    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).messages_sent, 4U);
+}
+
+// Four blocks of 16 and a rest of 1: five blocks, of which 40 % are two.
+TEST(KvPlan, ReusedBlocksStayAtTheBegin) {
+    Parameters parameters{{"layers", "1"}, {"tokens", "65"}, {"reuse", "0.4"}};
+    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, 3U * 16 * 4096);
+    parameters["cache-layout"] = "contiguous";
+    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, 33U * 4096);
+    parameters["reuse"] = "1";
+    EXPECT_TRUE(plan_of("", parameters, {2, 2}).steps.empty());
+}
+
+TEST(KvPlan, NothingIsSentOfAnEmptyPrompt) {
+    for (int const ranks : {2, 7}) {
+        EXPECT_TRUE(plan_of("", {{"tokens", "0"}}, {ranks, ranks}).steps.empty());
+        expect_sound("", {{"tokens", "0"}}, {ranks, ranks});
+    }
+}
+
+TEST(KvPlan, RequestsHaveChannelsAndInstancesHaveGroups) {
+    Parameters const parameters{
+        {"layers", "1"}, {"tokens", "16"}, {"requests", "2"}, {"prefill-tp", "1"}, {"decode-tp", "2"}};
+    WorldShape const world{6, 6};  // prefill 0, 1; decode 2, 3 and 4, 5
+    Plan const plan = plan_of("", parameters, world, 1);
+    EXPECT_EQ(plan.groups.at(0).members, (std::vector<Rank>{1, 4, 5}));
+    ASSERT_EQ(plan.steps.size(), 4U);
+    EXPECT_EQ(std::get<Send>(plan.steps[3].operation).channel, 1);
+    EXPECT_EQ(std::get<Send>(plan.steps[3].operation).to.peer, 2);
+    expect_sound("", parameters, world);
+}
+
+// Stage 1 of two stages of two layers waits for three layers before its first one leaves.
+TEST(KvPlan, ComputationsComeBeforeWhatTheyCompute) {
+    Parameters const parameters{
+        {"layers", "4"}, {"tokens", "16"}, {"prefill-pp", "2"}, {"prefill-tp", "1"}, {"compute-ns", "10"}};
+    Plan const plan = plan_of("", parameters, {3, 3}, 1);
+    EXPECT_EQ(labels(plan), (Labels{"compute.2", "layers.2.0", "compute.3", "layers.3.0"}));
+    EXPECT_EQ(std::get<Compute>(plan.steps[0].operation).busy_ns, 30);
+    EXPECT_EQ(std::get<Compute>(plan.steps[2].operation).busy_ns, 10);
+    EXPECT_EQ(plan.steps[1].after, (std::vector<StepId>{0}));
+    EXPECT_EQ(plan.steps[3].after, (std::vector<StepId>{1, 2}));
+    expect_sound("", parameters, {3, 3});
+}
+
+TEST(KvPlan, HoldsTogetherForAllSplitsToEight) {
+    for (int m = 1; m <= 8; ++m) {
+        for (int n = 1; n <= 8; ++n) {
+            for (char const* attention : {"gqa", "mla"}) {
+                WorldShape const world{m + n, 8};
+                expect_sound("",
+                             {{"layers", "2"},
+                              {"tokens", "40"},
+                              {"kv-heads", "5"},
+                              {"attention", attention},
+                              {"prefill-tp", std::to_string(m)},
+                              {"decode-tp", std::to_string(n)}},
+                             world);
+            }
+        }
+    }
+}
+
+TEST(KvPlan, HoldsTogetherOverStagesRequestsAndSmallMemory) {
+    for (char const* granularity : {"layer", "block"}) {
+        for (char const* layout : {"paged", "contiguous"}) {
+            for (char const* in_flight : {"0", "1", "3"}) {
+                expect_sound("",
+                             {{"layers", "5"},
+                              {"tokens", "quantiles:0=0:100=300"},
+                              {"requests", "3"},
+                              {"prefill-tp", "2"},
+                              {"prefill-pp", "2"},
+                              {"decode-tp", "3"},
+                              {"granularity", granularity},
+                              {"cache-layout", layout},
+                              {"layers-in-flight", in_flight},
+                              {"compute-ns", "5"},
+                              {"memory-limit", "2M"}},
+                             {14, 7});
+            }
+        }
+    }
+}
+
+// 2^22 tokens of 4,096 B in one layer: 2^34 bytes in one message.
+TEST(KvPlan, SizesAbove2GiBHoldTogether) {
+    for (char const* layout : {"paged", "contiguous"}) {
+        Parameters const parameters{{"layers", "2"}, {"tokens", "4194304"}, {"cache-layout", layout}};
+        EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, Bytes{1} << 35U);
+        expect_sound("", parameters, {2, 2});
+    }
+}
+
+TEST(KvPlan, StatisticsCountTokensBytesAndMessages) {
+    Parameters const parameters{{"layers", "2"},   {"tokens", "160"},   {"reuse", "0.5"},
+                                {"requests", "3"}, {"prefill-tp", "1"}, {"decode-tp", "2"}};
+    auto const pattern = make_pattern("", parameters, {6, 6});
+    EXPECT_EQ(statistic(*pattern, 6, "request_tokens"), 160);
+    EXPECT_EQ(statistic(*pattern, 6, "request_cache_bytes"), 160 * 2 * 4096);
+    EXPECT_EQ(statistic(*pattern, 6, "request_moved_bytes"), 80 * 2 * 4096);
+    Bytes messages = 0;
+    for (Rank rank = 0; rank < 6; ++rank) {
+        messages += bytes_of(plan_of("", parameters, {6, 6}, rank)).messages_sent;
+    }
+    EXPECT_EQ(statistic(*pattern, 6, "window_messages"), static_cast<double>(messages));
+    EXPECT_EQ(messages, 2U * 3 * 5 * 2 * 2);  // layers, requests, blocks, decode ranks, instances
+}
+
+}  // namespace
+}  // namespace dlmb::kv_transfer
