@@ -17,6 +17,7 @@ WORKLOADS = {
     "sparse_allreduce": "--density 0.001",
     "sequence_parallel": "--preset ulysses-64k",
     "kv_transfer": "--preset llama3.1-8b --tokens 1024",
+    "reshard": "--layers 4",
     "collective": "--operation allreduce,allgather,alltoall -m 1K:4M",
 }
 

@@ -26,6 +26,7 @@ CASES = {
     "sparse_allreduce": "--density 0.001",
     "sequence_parallel": "--sequence 4096 --heads 32 --head-dim 128",
     "kv_transfer": "--tokens 1024 --layers 4",
+    "reshard": "--layers 4",
     "collective": "--operation allreduce,allgather,alltoall -m 1K:1M",
 }
 
