@@ -20,7 +20,7 @@ def convert() -> int:
 
 
 def guidelines() -> int:
-    return start("dlmb_guidelines", "dlmb_launch.guidelines.command")
+    return start("dlmb_guidelines", "dlmb_launch.guidelines.command", "launch/install-dependencies compare installs it")
 
 
 def sweep() -> int:

@@ -36,7 +36,7 @@ def layer_of(path: str) -> str:
 
 def allowed_layers(layer: str) -> set[str]:
     if layer.startswith("common/backends/"):
-        return {layer, *rules.LAYERS["common/backends"], rules.BACKEND_OF_BOOTSTRAP.get(layer, layer)}
+        return {layer, *rules.LAYERS["common/backends"], rules.BACKEND_ALSO.get(layer, layer)}
     return {layer, *rules.LAYERS.get(layer, ())}
 
 

@@ -13,38 +13,47 @@ from __future__ import annotations
 #   3. formats include base only;
 #   4. a cell never depends on another cell: tests/e2e/resume.py and stress.py kill launches with every option.
 BASE = ("common/base",)
-FORMATS = ("common/formats/json", "common/formats/plan", "common/formats/input", "common/formats/record", "common/formats/plan_file",
-           "common/formats/table", "common/formats/model_shape")
-CORE = ("common/memory", "common/bootstrap", "common/backend_kit", "common/measure", "common/run")
+NAMES = "common/base/names"  # backends and methods
+STATISTICS = "common/base/statistics"
+COMMAND_LINE = "common/base/command_line"
+JSON, PLAN, RECORD, TABLE = "common/formats/json", "common/formats/plan", "common/formats/record", "common/formats/table"
+FORMATS = (JSON, PLAN, RECORD, TABLE, "common/formats/input", "common/formats/plan_file", "common/formats/model_shape")
+CORE = ("common/memory", "common/bootstrap", "common/backend_kit", "common/measure")
+TOOL = (*BASE, NAMES, STATISTICS, COMMAND_LINE, *FORMATS)
 LAYERS: dict[str, tuple[str, ...]] = {
     "common/base": (),
-    "common/formats/json": BASE,
-    "common/formats/plan": BASE,
+    NAMES: BASE,
+    STATISTICS: BASE,
+    COMMAND_LINE: BASE,
+    JSON: BASE,
+    PLAN: BASE,
     "common/formats/input": BASE,
-    "common/formats/record": (*BASE, "common/formats/json", "common/formats/plan"),
-    "common/formats/plan_file": (*BASE, "common/formats/json", "common/formats/plan", "common/formats/input", "common/formats/record"),
-    "common/formats/table": (*BASE, "common/formats/json", "common/formats/record"),
-    "common/formats/model_shape": (*BASE, "common/formats/plan"),
+    RECORD: (*BASE, JSON, PLAN),
+    "common/formats/plan_file": (*BASE, JSON, PLAN, "common/formats/input", RECORD),
+    TABLE: (*BASE, JSON, RECORD),
+    "common/formats/model_shape": (*BASE, PLAN),
     "common/sizes": BASE,
     "common/memory": BASE,
     "common/bootstrap": BASE,
     "common/bootstrap/in_process": (*BASE, "common/bootstrap"),
     "common/bootstrap/mpi": (*BASE, "common/bootstrap"),
-    "common/backend_kit": (*BASE, "common/formats/plan", "common/memory", "common/bootstrap"),
-    "common/backends": (*BASE, "common/formats/plan", "common/formats/table", "common/backend_kit", "common/memory", "common/bootstrap"),
-    "common/measure": (*BASE, *FORMATS, "common/memory", "common/bootstrap", "common/backend_kit"),
-    "common/run": (*BASE, *FORMATS, *CORE, "common/bootstrap/mpi", "common/bootstrap/in_process", "common/backends", "patterns"),
-    "common/tools/plan": (*BASE, *FORMATS),
-    "common/tools/tune": (*BASE, *FORMATS),
-    "common/tools/predict": (*BASE, *FORMATS),
-    "patterns": (*BASE, "common/formats/plan", "common/formats/model_shape", "common/sizes"),
-    "benchmarks": (*BASE, "common/run", "common/tools/plan", "common/tools/tune", "common/tools/predict", "patterns"),
+    "common/backend_kit": (*BASE, NAMES, PLAN, "common/memory", "common/bootstrap"),
+    "common/backends": (*BASE, NAMES, PLAN, "common/backend_kit", "common/memory", "common/bootstrap"),
+    "common/measure": (*BASE, NAMES, STATISTICS, PLAN, RECORD, "common/memory", "common/bootstrap", "common/backend_kit"),
+    "common/run": (*BASE, NAMES, STATISTICS, COMMAND_LINE, *FORMATS, *CORE, "common/bootstrap/mpi", "common/bootstrap/in_process", "patterns"),
+    "common/tools/plan": TOOL,
+    "common/tools/tune": TOOL,
+    "common/tools/predict": TOOL,
+    "patterns": (*BASE, PLAN, "common/formats/model_shape", "common/sizes"),
+    "benchmarks": ("common/run", "common/tools/plan", "common/tools/tune", "common/tools/predict", "patterns"),
 }
 
-# A backend may share a handle and a check function with the bootstrap of its own library.
-BACKEND_OF_BOOTSTRAP = {
+# A backend may share a handle and a check function with the bootstrap of its own library. NCCL's shares with the tuner
+# plug-in how they speak to each other.
+BACKEND_ALSO = {
     "common/backends/mpi": "common/bootstrap/mpi",
     "common/backends/in_process": "common/bootstrap/in_process",
+    "common/backends/nccl": TABLE,
 }
 
 # First part of an angle-bracket include -> path prefixes of the files that may have it.
@@ -63,12 +72,14 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "ucs": ("common/backends/ucx/",),
     "hwloc.h": ("common/measure/environment/",),
     "hwloc": ("common/measure/environment/",),
-    "archive.h": ("common/formats/input/",),
-    "archive_entry.h": ("common/formats/input/",),
-    "CLI": ("common/base/command_line/", "common/run/", "common/tools/"),
+    "archive.h": ("common/formats/input/input",),
+    "archive_entry.h": ("common/formats/input/input",),
+    "CLI": ("common/base/command_line/", "common/run/", "common/tools/plan/commands/", "common/tools/tune/commands/", "common/tools/tune/verify/",
+            "common/tools/predict/commands/"),
     "openssl": ("common/formats/table/provenance",),
     "Eigen": ("common/tools/predict/",),
-    "nlohmann": ("common/formats/", "common/tools/", "common/run/", "patterns/"),
+    "nlohmann": ("common/formats/json/", "common/formats/input/", "common/formats/record/", "common/formats/table/", "common/formats/model_shape/",
+                 "common/tools/", "common/run/", "patterns/"),
     "gtest": (),
     "gmock": (),
     "benchmark": (),

@@ -18,6 +18,10 @@ HEADERS = (
     "common/bootstrap/mpi/mpi_bootstrap.hpp",
     "common/measure/runner.hpp",
     "common/formats/record/record.hpp",
+    "common/base/command_line/subcommands.hpp",
+    "common/memory/host_space.hpp",
+    "common/tools/plan/trace.hpp",
+    "common/tools/tune/export.hpp",
     "common/run/driver.hpp",
     "patterns/pattern.hpp",
     "patterns/moe/moe.hpp",
@@ -61,6 +65,29 @@ class LayeringTest(unittest.TestCase):
     def test_a_pattern_knows_no_backend_and_no_other_pattern(self) -> None:
         self.assert_refused("patterns/x/a.cpp", '#include "common/backend_kit/backend.hpp"\n', "must not include")
         self.assert_refused("patterns/x/a.cpp", '#include "patterns/moe/moe.hpp"\n', "another pattern")
+
+    def test_a_tool_includes_nothing_of_the_core_no_pattern_and_no_other_tool(self) -> None:
+        self.assertEqual(self.findings("common/tools/tune/a.cpp", '#include "common/formats/record/record.hpp"\n'), [])
+        for header in ("common/bootstrap/mpi/mpi_bootstrap.hpp", "common/memory/host_space.hpp", "common/backend_kit/backend.hpp", "common/backends/mpi/calls.hpp",
+                       "common/measure/runner.hpp", "common/run/driver.hpp", "patterns/pattern.hpp", "common/tools/plan/trace.hpp"):
+            self.assert_refused("common/tools/tune/a.cpp", f'#include "{header}"\n', "must not include")
+
+    def test_neither_the_core_nor_a_pattern_includes_a_tool(self) -> None:
+        for path in ("common/memory", "common/bootstrap", "common/backend_kit", "common/backends/ucx", "common/measure", "common/run", "patterns/x"):
+            self.assert_refused(f"{path}/a.cpp", '#include "common/tools/tune/export.hpp"\n', "must not include common/tools/tune")
+            (self.root / path / "a.cpp").unlink()
+
+    def test_a_format_includes_base_and_formats_only(self) -> None:
+        for header in ("common/memory/host_space.hpp", "common/measure/runner.hpp", "common/tools/plan/trace.hpp", "common/base/command_line/subcommands.hpp"):
+            self.assert_refused("common/formats/record/a.cpp", f'#include "{header}"\n', "must not include")
+
+    def test_options_are_read_by_programs_alone(self) -> None:
+        include = '#include "common/base/command_line/subcommands.hpp"\n'
+        self.assertEqual(self.findings("common/tools/tune/a.cpp", include), [])
+        (self.root / "common/tools/tune/a.cpp").unlink()
+        for path in ("common/base", "common/backend_kit", "common/measure", "patterns/x"):
+            self.assert_refused(f"{path}/a.cpp", include, "must not include")
+            (self.root / path / "a.cpp").unlink()
 
     def test_a_backend_must_not_include_another_backend(self) -> None:
         self.assert_refused("common/backends/ucx/a.cpp", '#include "common/backends/mpi/calls.hpp"\n', "must not include")

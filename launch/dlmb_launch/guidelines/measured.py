@@ -13,15 +13,17 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dlmb_launch.guidelines.rules import COLLECTIVES, Calls, TimeRange
 from dlmb_results.files import read_document
 from dlmb_results.lines import ResultError, read_cells, result_files
+from dlmb_statistics.ranks import median_interval
 
 NAMES = {"broadcast": "bcast", "reduce_scatter_block": "reduce_scatter", "reduce_scatter": ""}  # that with counts is another call
 PER_RANK = {"allgather", "gather", "scatter", "alltoall"}  # whose --message-size counts: patterns/collective/README.md
 NEEDED = ("system", "nodes", "collective", "algorithm", "bytes", "median_us")
 NO_CONDITIONS = {"collective", "bytes", "median_us", "p10_us", "p90_us", "iterations", "campaign", "test"}
-ENOUGH_LAUNCHES = 6
 
 
 class Measured:
@@ -123,12 +125,9 @@ def range_of(row: dict[str, str]) -> TimeRange:
 
 
 def over(launches: list[TimeRange]) -> TimeRange:
-    """The 95 % interval of the median over enough launches, below that the hull of their own intervals."""
-    times = sorted(each.time for each in launches)
-    known = all(each.known for each in launches)
-    if len(times) < ENOUGH_LAUNCHES:
-        return TimeRange(statistics.median(times), min(each.low for each in launches), max(each.high for each in launches), known)
-    outside, rank = 0.0, 0  # of the binomial distribution, on one side
-    while (outside := outside + math.comb(len(times), rank) / 2 ** len(times)) <= 0.025:
-        rank += 1
-    return TimeRange(statistics.median(times), times[rank - 1], times[-rank])
+    """The 95 % interval of the median over launches; where they are too few for one, the hull of their own intervals."""
+    times = [each.time for each in launches]
+    low, high = median_interval(np.array(times))
+    if low is None or high is None:
+        return TimeRange(statistics.median(times), min(each.low for each in launches), max(each.high for each in launches), all(each.known for each in launches))
+    return TimeRange(statistics.median(times), low, high)
