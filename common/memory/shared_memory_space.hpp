@@ -11,7 +11,7 @@
 
 namespace dlmb {
 
-/// Of the folder from which the processes of a node take memory to share, /dev/shm.
+/// The size of /dev/shm, from which the processes of a node take shared memory.
 struct SharedMemorySpace {
     Bytes all = 0;
     Bytes free = 0;

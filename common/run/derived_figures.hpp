@@ -21,9 +21,9 @@ namespace dlmb::run {
 ///   bubble_ratio      exposed_us over the median iteration
 void add_exposed_times(record::Record& cell);
 
-/// What finished cells say about each other: those of this launch, and of the results file that it goes on with. No
-/// cell waits for another one: its line is written when it ends, and what other cells add to it is a line of its own.
-/// On rank 0; another rank knows no times.
+/// The figures that relate finished cells to each other: those of this launch, and of the results file that it goes on
+/// with. No cell waits for another one: its line is written when it ends, and what other cells add to it is a line of
+/// its own. On rank 0; another rank knows no times.
 ///
 /// A cell with compute steps and the same cell without them (`--compute none,busy`: what differs in nothing but the
 /// pattern's compute_parameters) give
@@ -44,7 +44,7 @@ public:
 
     /// A finished cell. A later one of the same identity takes its place.
     void add(record::Record const& cell);
-    /// What the same cell took without compute steps; 0: nobody has measured that.
+    /// The time of the same cell without compute steps; 0: it is not measured.
     [[nodiscard]] double communication_us(record::Record const& cell) const;
     /// Adds communication_us and overlap_ratio to a cell that has compute steps, where they are known.
     void add_overlap(record::Record& cell) const;
@@ -74,9 +74,9 @@ private:
     [[nodiscard]] std::string communication_key(record::Record const& cell) const;
     [[nodiscard]] Figures overlap_of(record::Record const& cell) const;
     [[nodiscard]] Figures interference_of(record::Record const& cell) const;
-    /// Of the same method, else of the default; 0: not measured.
+    /// The time of the same method, else of the default; 0: not measured.
     [[nodiscard]] double alone_us(std::string const& key, std::string const& method) const;
-    /// Of the only method; 0: there are none or several.
+    /// The time of the only method; 0: there are none or several.
     [[nodiscard]] double alone_us(std::string const& key) const;
     void found(std::string const& key);
 

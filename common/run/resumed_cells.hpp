@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a launch with --resume need not measure again. Rank 0 reads the results file and tells the others of each point
-// which of its cells are finished: a bit per cell, however many cells the file holds.
+// The cells that a launch with --resume does not measure again. Rank 0 reads the results file and tells the others of
+// each point which of its cells are finished: a bit per cell, however many cells the file holds.
 #pragma once
 
 #include "common/formats/record/result_file.hpp"

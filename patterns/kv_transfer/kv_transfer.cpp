@@ -49,7 +49,7 @@ std::vector<Chunk> chunks_of(Params const& params) {
     return chunks;
 }
 
-/// What one rank sends another one of a chunk and a request.
+/// The messages from one rank to another one for a chunk of a request.
 struct Message {
     Bytes bytes = 0;
     MessageWindow window = {};
@@ -66,7 +66,7 @@ Message message_of(Params const& params, Chunk const& chunk, Moved const& moved,
     return {bytes, {moved.blocks, (bytes + word - 1) / word * word}};
 }
 
-/// What a rank sends to or receives from a tensor-parallel rank of the other side.
+/// The messages between a rank and one tensor-parallel rank of the other side.
 struct PeerShare {
     std::uint64_t peer = 0;
     std::uint64_t units = 0;

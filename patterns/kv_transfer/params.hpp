@@ -15,7 +15,7 @@
 
 namespace dlmb::kv_transfer {
 
-/// What leaves together: the cache of one layer, as soon as it is computed, or of all layers of a prefill rank.
+/// The unit of sending: the cache of one layer, as soon as it is computed, or of all layers of a prefill rank.
 enum class Granularity : std::uint8_t { layer, block };
 /// A message for each block of tokens, or one for all tokens of a request.
 enum class Placement : std::uint8_t { paged, contiguous };
@@ -64,7 +64,7 @@ struct Params {
     Nanoseconds compute_ns = 0;          // prefill of one layer of all requests
     Bytes memory_limit = 0;
 
-    /// Of all ranks of an instance, each unit counted once: 2 L nkv hd e or L (kv_lora + rope) e.
+    /// Bytes of a token over all ranks of an instance, each unit counted once: 2 L nkv hd e or L (kv_lora + rope) e.
     [[nodiscard]] Bytes bytes_per_token() const { return layers * split.decode.units * unit_bytes; }
     /// Floor(p L / P) to floor((p + 1) L / P).
     [[nodiscard]] Range layers_of(std::uint64_t stage) const;

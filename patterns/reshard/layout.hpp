@@ -73,7 +73,7 @@ public:
         return pp_.size() * static_cast<std::size_t>(layout_.dp) * ep_.size() * tp_.size();
     }
     [[nodiscard]] Rank at(std::size_t position) const;
-    /// Of a rank of the set.
+    /// The position of the rank at `place`: at() in reverse.
     [[nodiscard]] std::size_t position_of(Place const& place) const;
 
 private:

@@ -40,8 +40,8 @@ struct Broadcasts {
 
 enum class Senders { one, all };
 
-/// What one rank sends another one of a WeightGroup: of all elements of these layers, experts and units, in an order
-/// that all ranks agree on, those in `elements`.
+/// A part of a WeightGroup that one rank sends another one: all elements of these layers, experts and units stand in an
+/// order that all ranks agree on; the piece is those in `elements`.
 struct Piece {
     Rank from = 0;
     std::size_t group = 0;
@@ -58,12 +58,10 @@ public:
     /// Least bytes that a rank has to receive: those that it needs and does not hold.
     [[nodiscard]] Bytes lacking(Rank rank) const;
 
-    /// What a rank receives, where each box that it lacks comes
-    /// - from one holder: the receivers that lack a box, one behind the other, are cut into equal parts for its
-    /// holders,
-    ///   so that these send equally much. Several holders share a receiver only where their numbers demand it.
-    /// - from all holders: an equal stripe from each (the P2P mode of MoonshotAI/checkpoint-engine has all replicas
-    ///   send).
+    /// The pieces that a rank receives, so that it has each box that it lacks. Senders::one: the receivers that lack a
+    /// box, one behind the other, are cut into equal parts for its holders, which so send equally much; several holders
+    /// share a receiver only where their numbers demand it. Senders::all: an equal stripe from each holder (the P2P
+    /// mode of MoonshotAI/checkpoint-engine has all replicas send).
     [[nodiscard]] std::vector<Piece> pieces_to(Rank receiver, Senders senders) const;
     /// The bytes of these pieces, and of those that other ranks get from this one.
     [[nodiscard]] PeerBytes peers_of(Rank rank, Senders senders) const;
@@ -100,7 +98,7 @@ private:
     [[nodiscard]] std::size_t lacking_ranks(Box const& box) const {
         return receivers_of(box).size() - box.keepers().size();
     }
-    /// Of those that lack the box, in ascending order.
+    /// The ranks that lack the box by number, in ascending order.
     [[nodiscard]] Rank lacking_rank(Box const& box, std::size_t number) const;
     /// Calls visit(box) for the boxes that a place needs or holds: `of` is one of the members of Axis.
     template <class Visit>

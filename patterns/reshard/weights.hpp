@@ -57,7 +57,7 @@ struct WeightGroup {
     [[nodiscard]] std::uint64_t elements() const { return layers.size() * experts * units * unit_elements; }
 };
 
-/// Those of more than 0 elements.
+/// The groups of the model that have elements.
 [[nodiscard]] std::vector<WeightGroup> weights_of(ModelSizes const& model);
 
 /// Parts by coordinate of pp, ep and tp. `layers`: of the whole model, which stages divide evenly.

@@ -18,7 +18,7 @@ struct WorldShape {
     bool operator==(WorldShape const&) const = default;
 };
 
-/// Of the files that are read: a larger number is taken for damage.
+/// A file that names more ranks is taken for damaged.
 inline constexpr int most_recorded_ranks = 1 << 17;
 
 /// The `size` consecutive ranks that `rank` belongs to when the world is cut into such groups

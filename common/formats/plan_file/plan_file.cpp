@@ -350,6 +350,8 @@ public:
              [this](std::string_view name, std::string_view text) { member(name, text); }});
         finish();
     }
+    /// Its members that were read so far; the header stands before the plans.
+    [[nodiscard]] PlanFile const& file() const { return file_; }
 
 private:
     void member(std::string_view name, std::string_view text) {
@@ -490,6 +492,27 @@ void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor) {
     } catch (StopReading const&) {
         return;
     }
+}
+
+PlanFile read_plan_header(std::string const& name, std::string_view text) {
+    class Text final : public input::ByteSource {
+    public:
+        explicit Text(std::string_view text) : left_(text) {}
+        std::string_view next() override { return std::exchange(left_, {}); }
+
+    private:
+        std::string_view left_;
+    };
+    Text source(text);
+    Input input(name, source);
+    PlanVisitor const none{[](Plan const& /*plan*/) { return false; }, [](PlanFile const& /*file*/) { return false; }};
+    DocumentReader reader(input, none);
+    try {
+        reader.read();
+    } catch (StopReading const&) {
+        return reader.file();
+    }
+    return reader.file();
 }
 
 PlanDocument read_plan_document(std::filesystem::path const& path) {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlmb {
@@ -41,6 +42,9 @@ struct PlanVisitor {
 /// UsageError that names the file, the rank and the step for what is no plan. Whether the plans of several ranks fit
 /// together is not looked at.
 void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor);
+
+/// The header of a document that stands in `text`, which may end inside its plans. `name`: for messages.
+[[nodiscard]] PlanFile read_plan_header(std::string const& name, std::string_view text);
 
 struct PlanDocument {
     PlanFile file;

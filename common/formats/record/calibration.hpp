@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a launch could resolve before it measured anything: clock, quiet of the processors, barrier, transports and
+// The resolution of a launch, measured before its cells: clock, quiet of the processors, barrier, transports and
 // devices.
 #pragma once
 

@@ -32,7 +32,7 @@ inline constexpr std::array every_fill{Fill::random, Fill::zeros};
     return fill == Fill::random ? "random" : "zeros";
 }
 
-/// What was done about the caches in one cell.
+/// How one cell treated the caches.
 struct CacheUse {
     CacheMode mode = CacheMode::rotate;
     std::uint64_t slots = 0;  // sets of buffers that iterations take in turn; 0: it did not come to that
@@ -43,7 +43,7 @@ struct CacheUse {
     bool operator==(CacheUse const&) const = default;
 };
 
-/// What identifies a cell, and nothing else: equal identities are the same measurement (used by --resume and as join
+/// The fields that identify a cell: equal identities are the same measurement (used by --resume and as join
 /// key).
 struct CellIdentity {
     std::string pattern;

@@ -55,7 +55,7 @@ struct Origin {
     bool operator==(Origin const&) const = default;
 };
 
-/// What a backend says of how a cell ran, by name.
+/// Facts that a backend tells of how a cell ran, by name.
 using BackendFacts = std::map<std::string, std::string, std::less<>>;
 
 struct Record {

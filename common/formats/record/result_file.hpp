@@ -91,7 +91,7 @@ enum class Converted : std::uint8_t { refused, read };
 [[nodiscard]] ResultFile read_results(std::filesystem::path const& path, Converted converted = Converted::refused,
                                       Bytes most_stream = most_stream_bytes);
 
-/// What a result file holds of one pattern: for a launch that goes on with it.
+/// The finished cells of one pattern in a result file, for a launch that continues it.
 struct FinishedCells {
     std::vector<Launch> launches;
     std::map<std::string, StoredCell> cells;  // by id: the last one with status ok, without its samples

@@ -31,7 +31,7 @@ public:
     virtual void add(record::Record const& cell, std::string_view title) = 0;
     /// What can be printed of the cells so far; asked for when those that take turns are done. Widths follow from them.
     [[nodiscard]] virtual std::string ready() = 0;
-    /// What is left at the end.
+    /// The rows that are left at the end.
     [[nodiscard]] virtual std::string footer() = 0;
 
 protected:

@@ -132,7 +132,7 @@ Parameters quick(std::string_view pattern) {
         return {{"tokens", "32"}};
     }
     if (pattern == "kv_transfer") {
-        // Of paged blocks the format param makes one message, and says so in its losses.
+        // The format param joins paged blocks to one message, and lists that as a loss.
         return {{"layers", "2"}, {"tokens", "64"}, {"cache-layout", "contiguous"}};
     }
     if (pattern == "sparse_allreduce") {

@@ -9,7 +9,7 @@
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
-#include "common/formats/record/json.hpp"
+#include "common/formats/plan_file/plan_file.hpp"
 #include "common/tools/predict/commands/price_options.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
 
@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,39 +29,28 @@ namespace {
 constexpr int most_fill_copies = 4096;
 constexpr int most_pipeline_ranks = 65536;
 
-/// What dlmb_pipeline_p2p says of its plans.
-struct Planned {
-    std::map<std::string, std::string> parameters;
-    std::map<std::string, double> statistics;
-};
-
-/// Throws UsageError with what the program says where it refuses the options.
-Planned ask_pipeline(std::vector<std::string> const& options) {
+/// The header of the plans that dlmb_pipeline_p2p makes with these options. Throws UsageError where it refuses them.
+PlanFile ask_pipeline(std::vector<std::string> const& options) {
     constexpr std::chrono::seconds most{600};
-    constexpr std::string_view name = "dlmb_pipeline_p2p";
-    std::vector<std::string> arguments{sibling_program(std::string(name)).string()};
+    std::string const name = "dlmb_pipeline_p2p";
+    std::vector<std::string> arguments{sibling_program(name).string()};
     arguments.insert(arguments.end(), options.begin(), options.end());
     Finished const finished = run_program(arguments, most);
-    if (finished.exit_code != exit_ok) {
-        std::string const mark = fmt::format("{}: error: ", name);
-        std::size_t const at = finished.output.find(mark);
-        std::string const what = at == std::string::npos ? finished.output : finished.output.substr(at + mark.size());
-        throw UsageError(fmt::format("{}: {}", name, what.substr(0, what.find('\n'))));
+    if (finished.exit_code == exit_ok) {
+        return read_plan_header(name, finished.output);
     }
-    std::size_t const begin = finished.output.find('{');
-    std::size_t const end = finished.output.find(",\"plans\":[");
-    if (begin == std::string::npos || end == std::string::npos) {
-        throw Error(fmt::format("{} printed no plans", name));
+    std::string const mark = name + ": error: ";
+    std::size_t const at = finished.output.find(mark);
+    std::string const why = at == std::string::npos ? fmt::format("ended with exit code {}", finished.exit_code)
+                                                    : finished.output.substr(at + mark.size());
+    std::string const text = fmt::format("{}: {}", name, why.substr(0, why.find('\n')));
+    if (finished.exit_code == exit_usage) {
+        throw UsageError(text);
     }
-    auto const head = nlohmann::json::parse(finished.output.substr(begin, end - begin) + '}');
-    Planned planned{{}, head.at("statistics").get<std::map<std::string, double>>()};
-    for (auto const& [parameter, value] : head.at("parameters").items()) {
-        planned.parameters[parameter] = record::parameter_text(value);
-    }
-    return planned;
+    throw Error(text);
 }
 
-/// What the pattern says about so many copies of the work.
+/// The pattern's answer for so many copies of the work.
 struct FillAnswer {
     int copies = 0;
     double makespan_us = 0;
@@ -179,7 +167,7 @@ private:
                 value("fill_us"), value("bubble_utilisation"), value("filled_makespan_us")};
     }
 
-    [[nodiscard]] Planned planned(std::string const& bubble_fill) const {
+    [[nodiscard]] PlanFile planned(std::string const& bubble_fill) const {
         std::vector<std::string> options = parser_->remaining();
         options.insert(options.end(), {"--ranks", std::to_string(ranks_), "--compute", "busy", "--plan", "json"});
         for (auto const& [option, value] : {std::pair{"--preset", preset_}, std::pair{"--bubble-fill", bubble_fill}}) {

@@ -17,7 +17,7 @@
 
 namespace dlmb::predict {
 
-/// What the links of an interconnect cost.
+/// The cost of the links of an interconnect.
 struct LinkCosts {
     double bytes_per_ps = 0.05;   // that a node injects; 0.001 is 1 GB/s
     Picoseconds hop_latency = 0;  // of a link beyond the first
@@ -41,10 +41,10 @@ public:
     [[nodiscard]] Picoseconds next_event();
     /// Takes out the message that ends now; of several the one that started first. Nothing: no other one ends now.
     std::optional<FlowId> end_next(Picoseconds now);
-    /// What the way adds to L, for links beyond the first.
+    /// Latency of the links beyond the first, which comes on top of L.
     [[nodiscard]] Picoseconds extra_latency(Rank from, Rank to) const;
 
-    /// Of all messages that were started.
+    /// The loads by all messages that were started.
     [[nodiscard]] LinkLoads const& loads() const { return loads_; }
     /// How often rates were computed.
     [[nodiscard]] std::uint64_t updates() const { return updates_; }
