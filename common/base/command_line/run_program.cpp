@@ -60,22 +60,28 @@ pid_t start(std::vector<std::string> const& arguments, int output) {
 /// What comes after these is lost.
 constexpr std::size_t most_output_bytes = std::size_t{64} << 20;
 
-/// Whether the other end was closed in time.
-bool read_all(int pipe, std::chrono::steady_clock::time_point deadline, std::string& text) {
+enum class Read { all, until, late };
+
+/// Until the other end is closed, or `until` (which may be empty) has come, or it is too late.
+Read read_output(int pipe, std::chrono::steady_clock::time_point deadline, std::string_view until, std::string& text) {
     std::array<char, 65536> buffer{};
     while (true) {
         auto const left =
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         pollfd one{pipe, POLLIN, 0};
         if (left.count() <= 0 || poll(&one, 1, static_cast<int>(left.count())) == 0) {
-            return false;
+            return Read::late;
         }
         ssize_t const count = read(pipe, buffer.data(), buffer.size());
         if (count == 0) {
-            return true;
+            return Read::all;
         }
         if (count > 0) {
+            std::size_t const known = text.size() - std::min(text.size(), until.size());
             text.append(buffer.data(), std::min(static_cast<std::size_t>(count), most_output_bytes - text.size()));
+            if (!until.empty() && text.find(until, known) != std::string::npos) {
+                return Read::until;
+            }
         } else if (errno != EINTR) {
             check(errno, "read");
         }
@@ -84,7 +90,7 @@ bool read_all(int pipe, std::chrono::steady_clock::time_point deadline, std::str
 
 }  // namespace
 
-Finished run_program(std::vector<std::string> const& arguments, std::chrono::seconds most) {
+Finished run_program(std::vector<std::string> const& arguments, std::chrono::seconds most, std::string_view until) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {
         check(errno, "pipe2");
@@ -99,8 +105,8 @@ Finished run_program(std::vector<std::string> const& arguments, std::chrono::sec
         throw;
     }
     close(ends[1]);
-    bool const in_time = read_all(ends[0], std::chrono::steady_clock::now() + most, finished.output);
-    if (!in_time) {
+    Read const how = read_output(ends[0], std::chrono::steady_clock::now() + most, until, finished.output);
+    if (how != Read::all) {
         kill(-pid, SIGKILL);
     }
     close(ends[0]);
@@ -110,7 +116,10 @@ Finished run_program(std::vector<std::string> const& arguments, std::chrono::sec
             check(errno, "waitpid");
         }
     }
-    finished.exit_code = !in_time ? exit_timeout : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    finished.exit_code = how == Read::late    ? exit_timeout
+                         : how == Read::until ? 0
+                         : WIFEXITED(status)  ? WEXITSTATUS(status)
+                                              : 128 + WTERMSIG(status);
     return finished;
 }
 

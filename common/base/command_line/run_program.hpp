@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlmb {
@@ -18,8 +19,10 @@ struct Finished {
     std::string output;  // standard output and error as they came, the first 64 MiB
 };
 
-/// `arguments`: the program, by path or by name, and what it is given. Throws Error when it cannot be started.
-[[nodiscard]] Finished run_program(std::vector<std::string> const& arguments, std::chrono::seconds most);
+/// `arguments`: the program, by path or by name, and what it is given. `until`: the program is ended, and counts as
+/// finished with 0, once it has printed this. Throws Error when it cannot be started.
+[[nodiscard]] Finished run_program(std::vector<std::string> const& arguments, std::chrono::seconds most,
+                                   std::string_view until = {});
 
 /// `arguments` on so many ranks of `mpiexec`. The variables are set through env: they are the ranks' and not the
 /// launcher's.
