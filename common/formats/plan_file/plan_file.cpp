@@ -343,17 +343,27 @@ public:
     DocumentReader(Input& input, PlanVisitor const& visitor) : input_(input), visitor_(visitor) {}
 
     void read() {
-        input::scan_json(
-            input_,
-            {[](std::string_view name) { return name == "plans" || name == "plans[]" || name == "plans[].steps"; },
-             [this](std::string_view list, std::uint64_t index, std::string_view text) { element(list, index, text); },
-             [this](std::string_view name, std::string_view text) { member(name, text); }});
+        scan([](std::string_view name) { return name == "plans" || name == "plans[]" || name == "plans[].steps"; });
         finish();
     }
-    /// Its members that were read so far; the header stands before the plans.
-    [[nodiscard]] PlanFile const& file() const { return file_; }
+    /// Its header, which stands before the plans.
+    [[nodiscard]] PlanFile header() {
+        try {
+            scan([](std::string_view name) { return name == "plans" ? throw StopReading{} : false; });
+        } catch (StopReading const&) {
+            return file_;
+        }
+        input_.refuse("has no plans");
+    }
 
 private:
+    void scan(std::function<bool(std::string_view)> is_long) {
+        input::scan_json(input_, {std::move(is_long),
+                                  [this](std::string_view list, std::uint64_t index, std::string_view text) {
+                                      element(list, index, text);
+                                  },
+                                  [this](std::string_view name, std::string_view text) { member(name, text); }});
+    }
     void member(std::string_view name, std::string_view text) {
         if (name == "schema") {
             std::string const schema = word(name, text);
@@ -505,14 +515,8 @@ PlanFile read_plan_header(std::string const& name, std::string_view text) {
     };
     Text source(text);
     Input input(name, source);
-    PlanVisitor const none{[](Plan const& /*plan*/) { return false; }, [](PlanFile const& /*file*/) { return false; }};
-    DocumentReader reader(input, none);
-    try {
-        reader.read();
-    } catch (StopReading const&) {
-        return reader.file();
-    }
-    return reader.file();
+    PlanVisitor const nobody;
+    return DocumentReader(input, nobody).header();
 }
 
 PlanDocument read_plan_document(std::filesystem::path const& path) {
