@@ -9,6 +9,7 @@ import io
 import math
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 from dlmb_plotting.charts import Limits
@@ -24,6 +25,8 @@ from dlmb_results.lines import ResultError
 PICTURE_FORMATS = ("png", "svg", "pdf")
 IN_A_PICTURE = Limits(charts=12)
 REPORT = "report"
+FINDINGS = "findings"
+COLUMNS = 100
 ALL = "all"
 FILES = "result files (*.jsonl), plans, tuning tables, comparisons (*.json), or folders of them"
 
@@ -50,7 +53,7 @@ def number(text: str, least: float, most: float) -> float:
 def parser() -> Parser:
     names = "\n".join(f"  {name:<10} {purpose}" for name, (purpose, _) in MAKERS.items())
     made = Parser(prog="dlmb_plot", formatter_class=argparse.RawDescriptionHelpFormatter, usage="%(prog)s [PLOT] FILE... [-o OUTPUT]",
-                  description=f"Draws what DLMB wrote.\n\nPLOT is one of\n{names}\n  {REPORT:<10} one HTML file with all of them\n"
+                  description=f"Draws what DLMB wrote.\n\nPLOT is one of\n{names}\n  {REPORT:<10} one HTML file with all of them\n  {FINDINGS:<10} what the report finds, as text\n"
                               f"  {ALL:<10} every picture that the files have something for (the default)")
     made.add_argument("files", nargs="+", type=Path, metavar="FILE", help=FILES)
     made.add_argument("-o", "--output", type=Path, metavar="OUTPUT", help="folder for pictures (default: here); file of the report (default: report.html)")
@@ -66,7 +69,7 @@ def parser() -> Parser:
 def parse(arguments: list[str] | None) -> tuple[str, argparse.Namespace]:
     arguments = sys.argv[1:] if arguments is None else arguments
     plot = ALL
-    plots = (*MAKERS, REPORT, ALL)
+    plots = (*MAKERS, REPORT, FINDINGS, ALL)
     if arguments and arguments[0] in plots:
         plot, arguments = arguments[0], arguments[1:]
     elif arguments and re.fullmatch("[a-z_]+", arguments[0]) and not Path(arguments[0]).exists():  # a word is no file's name
@@ -85,6 +88,9 @@ def draw(plot: str, options: argparse.Namespace) -> int:
     for warning, count in inputs.results.warnings():
         say("note", f"{count} launch{'es warn' if count > 1 else ' warns'}: {warning}")
     machine = Machine(options.latency_us, options.bandwidth)
+    if plot == FINDINGS:
+        write_output(options.output or Path("-"), findings_text(inputs))
+        return 0
     if plot == REPORT:
         from dlmb_plotting.report.page import write
 
@@ -94,6 +100,22 @@ def draw(plot: str, options: argparse.Namespace) -> int:
         return 0
     draw_pictures(inputs, machine, plot, options)
     return 0
+
+
+def findings_text(inputs: Inputs) -> str:
+    """The sentences of the report, wrapped for a terminal."""
+    from dlmb_plotting.findings import findings, how_sure
+
+    def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+        return textwrap.wrap(text, COLUMNS, initial_indent=first, subsequent_indent=rest)
+
+    parts: list[str] = []
+    for finding in findings(inputs):
+        parts += [finding.title, *wrapped(finding.summary)]
+        for where, text in finding.lines:
+            parts += wrapped(f"{where}: {text}" if where else text, "  - ", "    ")
+        parts.append("")
+    return "\n".join([*parts, *wrapped(how_sure(inputs.results))]) + "\n"
 
 
 def draw_pictures(inputs: Inputs, machine: Machine, plot: str, options: argparse.Namespace) -> None:

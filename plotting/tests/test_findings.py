@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import unittest
 
-from made import WithFolder, cell_line, comparison_document, launch_line, lines, table_document
+from made import EXAMPLE, WithFolder, cell_line, comparison_document, launch_line, lines, run, table_document
 
 from dlmb_plotting.findings import Finding, Judge, findings, how_sure
 from dlmb_plotting.inputs import Inputs
@@ -131,6 +131,17 @@ class FindingsTest(WithFolder):
             rule.get("evidence", {}).pop("ci", None)
         (table,) = findings(Inputs(tables={"t": foreign}))
         self.assertEqual(table.lines[0][1], "ucx default saves 20% of the default's time")
+
+    def test_the_command_prints_the_sentences_of_the_report_for_a_terminal(self) -> None:
+        text = self.folder / "findings.txt"
+        self.assertEqual(run("findings", str(EXAMPLE), "-o", str(text))[0], 0)
+        printed = text.read_text().splitlines()
+        (found,) = findings(Inputs(read([EXAMPLE])))
+        self.assertEqual(printed[0], found.title)
+        words = " ".join(printed).split()
+        for _, sentence in found.lines:
+            self.assertIn(" ".join(sentence.split()), " ".join(words))
+        self.assertLessEqual(max(map(len, printed)), 100)
 
 
 if __name__ == "__main__":
