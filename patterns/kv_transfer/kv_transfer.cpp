@@ -30,21 +30,34 @@ namespace {
 
 using Steps = std::vector<StepId>;
 
-/// Layers of one stage that leave together.
+/// Layers of one prefill stage, for one decode stage, that leave together.
 struct Chunk {
     std::uint64_t stage = 0;
-    std::uint64_t place = 0;  // among the chunks of the stage
+    std::uint64_t to_stage = 0;
+    std::uint64_t place = 0;  // among the chunks of the prefill stage
     Range layers;
 };
+
+std::vector<Chunk> chunks_of_stage(Params const& params, std::uint64_t stage) {
+    std::vector<Chunk> chunks;
+    Range const computed = params.layers_of(stage, params.instances.prefill_pp);
+    for (std::uint64_t to_stage = 0; to_stage < params.instances.decode_pp; ++to_stage) {
+        Range const needed = params.layers_of(to_stage, params.instances.decode_pp);
+        std::uint64_t const end = std::min(computed.end(), needed.end());
+        for (std::uint64_t layer = std::max(computed.first, needed.first); layer < end;) {
+            std::uint64_t const together = params.granularity == Granularity::layer ? 1 : end - layer;
+            chunks.push_back({stage, to_stage, chunks.size(), {layer, together}});
+            layer += together;
+        }
+    }
+    return chunks;
+}
 
 std::vector<Chunk> chunks_of(Params const& params) {
     std::vector<Chunk> chunks;
     for (std::uint64_t stage = 0; stage < params.instances.prefill_pp; ++stage) {
-        Range const layers = params.layers_of(stage);
-        std::uint64_t const together = params.granularity == Granularity::layer ? 1 : layers.count;
-        for (std::uint64_t place = 0; place * together < layers.count; ++place) {
-            chunks.push_back({stage, place, {layers.first + place * together, together}});
-        }
+        std::vector<Chunk> const more = chunks_of_stage(params, stage);
+        chunks.insert(chunks.end(), more.begin(), more.end());
     }
     return chunks;
 }
@@ -84,44 +97,60 @@ std::vector<PeerShare> peers_of(Split const& split, bool prefills, std::uint64_t
     return peers;
 }
 
-/// Labels: first_layer.LAYER.REQUEST, layers.LAYER.REQUEST, request.STAGE.REQUEST, compute.LAYER.
+/// A request, and the prefill instance that sends it.
+struct Request {
+    std::uint64_t instance = 0;
+    int number = 0;  // in that instance
+    Moved moved;
+};
+
+/// A decode instance and the prefill instances that send to it. `requests`: of all of these, so that all ranks share
+/// buffers alike. Labels: first_layer.LAYER.REQUEST, layers.LAYER.REQUEST, request.STAGE.REQUEST, compute.LAYER.
 class IterationBuilder {
 public:
-    IterationBuilder(Params const& params, std::uint64_t most_units, Rank me, std::vector<Moved> requests)
+    IterationBuilder(Params const& params, std::uint64_t most_units, Rank me, std::vector<Request> requests)
         : params_(params), most_units_(most_units), place_(params.instances.place_of(me)),
           peers_(peers_of(params.split, place_.prefills, place_.tp)), requests_(std::move(requests)), builder_(me),
-          group_(builder_.group(both_instances())), budget_(params.memory_limit) {}
+          budget_(params.memory_limit) {
+        for (Request const& request : requests_) {
+            groups_.push_back(exchanges(request) ? builder_.group(both_instances(request.instance)) : GroupId{});
+        }
+    }
 
     Plan build(std::vector<Chunk> const& chunks) && {
         std::vector<std::vector<std::vector<Steps>>> done(  // by stage, request, chunk
             params_.instances.prefill_pp, std::vector<std::vector<Steps>>(requests_.size()));
         int batch = 0;
         for (Chunk const& chunk : chunks) {
-            bool const takes_part = !place_.prefills || place_.stage == chunk.stage;
+            bool const takes_part = place_.stage == (place_.prefills ? chunk.stage : chunk.to_stage);
             if (takes_part && place_.prefills) {
                 compute(chunk);
             }
             for (std::size_t request = 0; request < requests_.size(); ++request, ++batch) {
-                builder_.share_buffers(!fits(chunk, requests_[request]));
-                if (takes_part && requests_[request].tokens > 0) {
-                    std::vector<Steps>& before = done[chunk.stage][request];
-                    before.push_back(transfer(chunk, request, batch, start_of(chunk, before)));
-                }
+                Moved const& moved = requests_[request].moved;
+                builder_.share_buffers(!fits(chunk, moved));
+                std::vector<Steps>& before = done[chunk.stage][request];
+                bool const moves = takes_part && moved.tokens > 0 && exchanges(requests_[request]);
+                before.push_back(moves ? transfer(chunk, request, batch, start_of(chunk, before)) : Steps{});
             }
         }
         return std::move(builder_).finish();
     }
 
 private:
+    [[nodiscard]] bool exchanges(Request const& request) const {
+        return !place_.prefills || place_.instance == request.instance;
+    }
+
     /// The group of a prefill instance and its decode instance, prefill ranks first.
-    [[nodiscard]] Group both_instances() const {
+    [[nodiscard]] Group both_instances(std::uint64_t prefilling) const {
         Instances const& all = params_.instances;
         Group group;
         for (std::uint64_t rank = 0; rank < all.prefill_ranks(); ++rank) {
-            group.members.push_back(all.prefill_rank(place_.instance, 0, 0) + static_cast<Rank>(rank));
+            group.members.push_back(all.prefill_rank(prefilling, 0, 0) + static_cast<Rank>(rank));
         }
-        for (std::uint64_t rank = 0; rank < all.decode_tp; ++rank) {
-            group.members.push_back(all.decode_rank(place_.instance, rank));
+        for (std::uint64_t rank = 0; rank < all.decode_ranks(); ++rank) {
+            group.members.push_back(all.decode_rank(prefilling / all.per_decoding, 0, 0) + static_cast<Rank>(rank));
         }
         return group;
     }
@@ -154,18 +183,20 @@ private:
     }
 
     Steps transfer(Chunk const& chunk, std::size_t request, int batch, Steps const& after) {
-        auto const channel = static_cast<int>(request);
+        int const channel = requests_[request].number;
+        GroupId const group = groups_[request];
         std::string const label = label_of(chunk, request);
         Steps steps;
         for (auto const& [peer, units] : peers_) {
-            Message const message = message_of(params_, chunk, requests_[request], units);
+            Message const message = message_of(params_, chunk, requests_[request].moved, units);
+            Instances const& all = params_.instances;
             if (place_.prefills) {
-                auto const to = static_cast<Rank>(params_.instances.prefill_ranks() + peer);
-                steps.push_back(builder_.send(group_, to, message.bytes, channel, batch, label, after, message.window));
+                auto const to = static_cast<Rank>(all.prefill_ranks() + chunk.to_stage * all.decode_tp + peer);
+                steps.push_back(builder_.send(group, to, message.bytes, channel, batch, label, after, message.window));
             } else {
-                auto const from = static_cast<Rank>(chunk.stage * params_.instances.prefill_tp + peer);
+                auto const from = static_cast<Rank>(chunk.stage * all.prefill_tp + peer);
                 steps.push_back(
-                    builder_.recv(group_, from, message.bytes, channel, batch, label, after, message.window));
+                    builder_.recv(group, from, message.bytes, channel, batch, label, after, message.window));
             }
         }
         return steps;
@@ -182,9 +213,9 @@ private:
     std::uint64_t most_units_;
     Place place_;
     std::vector<PeerShare> peers_;
-    std::vector<Moved> requests_;
+    std::vector<Request> requests_;
     PlanBuilder builder_;
-    GroupId group_;
+    std::vector<GroupId> groups_;  // by request
     BufferBudget budget_;
     Steps computed_;  // the computation of the chunk
 };
@@ -202,10 +233,12 @@ public:
         Place const place = params_.instances.place_of(source);
         if (!params_.one_rank && place.prefills) {
             bool const tells = place.stage == 0 && place.tp == 0;
-            std::uint64_t const sends = peers_of(params_.split, true, place.tp).size() * chunks_of_stage(place.stage);
+            std::uint64_t const sends =
+                peers_of(params_.split, true, place.tp).size() * chunks_of_stage(params_, place.stage).size();
             for (std::uint64_t request = 0; request < params_.requests; ++request) {
-                std::uint64_t const length = tokens_of(place, draw, request);
-                Moved const moved = params_.moved_of(length);
+                Prompt const prompt = prompt_of(place.instance, draw, request);
+                std::uint64_t const length = prompt.tokens;
+                Moved const moved = params_.moved_of(prompt);
                 sums[requests] += tells ? 1 : 0;
                 sums[tokens] += tells ? length : 0;
                 sums[moved_tokens] += tells ? moved.tokens : 0;
@@ -221,12 +254,17 @@ public:
         if (params_.one_rank) {
             return PlanBuilder(me).finish();
         }
-        std::vector<Moved> moved;
+        std::vector<Request> requests;
         Place const place = params_.instances.place_of(me);
-        for (std::uint64_t request = 0; request < params_.requests; ++request) {
-            moved.push_back(params_.moved_of(tokens_of(place, draw, request)));
+        std::uint64_t const together = params_.instances.per_decoding;
+        std::uint64_t const first = (place.prefills ? place.instance / together : place.instance) * together;
+        for (std::uint64_t instance = first; instance < first + together; ++instance) {
+            for (std::uint64_t number = 0; number < params_.requests; ++number) {
+                Moved const moved = params_.moved_of(prompt_of(instance, draw, number));
+                requests.push_back({instance, static_cast<int>(number), moved});
+            }
         }
-        return IterationBuilder(params_, most_units_, me, std::move(moved)).build(chunks_);
+        return IterationBuilder(params_, most_units_, me, std::move(requests)).build(chunks_);
     }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
@@ -261,14 +299,10 @@ public:
     [[nodiscard]] std::vector<std::string> remarks() const override;
 
 private:
-    [[nodiscard]] std::uint64_t requests_of_draw() const { return params_.requests * params_.instances.number; }
+    [[nodiscard]] std::uint64_t requests_of_draw() const { return params_.requests * params_.instances.prefilling(); }
 
-    [[nodiscard]] std::uint64_t tokens_of(Place const& place, Draw draw, std::uint64_t request) const {
-        return params_.lengths.tokens(draw, place.instance * params_.requests + request, requests_of_draw());
-    }
-
-    [[nodiscard]] std::uint64_t chunks_of_stage(std::uint64_t stage) const {
-        return params_.granularity == Granularity::block ? 1 : params_.layers_of(stage).count;
+    [[nodiscard]] Prompt prompt_of(std::uint64_t instance, Draw draw, std::uint64_t request) const {
+        return params_.lengths.prompt(draw, instance * params_.requests + request, requests_of_draw());
     }
 
     Params params_;

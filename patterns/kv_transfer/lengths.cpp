@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 namespace dlmb::kv_transfer {
 namespace {
@@ -37,6 +38,25 @@ std::vector<Quantile> parse_quantiles(std::string const& text) {
     return quantiles;
 }
 
+using BlockIds = std::unordered_set<std::uint64_t>;
+
+/// The ids of the blocks of one request; `field`: null where it has none. Throws UsageError with `where`.
+std::vector<std::uint64_t> read_ids(nlohmann::json const& field, std::string const& where) {
+    auto const is_id = [](nlohmann::json const& each) { return each.is_number_unsigned(); };
+    if (!field.is_null() && !(field.is_array() && std::all_of(field.begin(), field.end(), is_id))) {
+        throw UsageError(fmt::format("{}: expected \"hash_ids\" to be a list of whole numbers", where));
+    }
+    return field.is_null() ? std::vector<std::uint64_t>{} : field.get<std::vector<std::uint64_t>>();
+}
+
+/// Blocks at the begin that were seen before. Afterwards all of them were.
+std::uint64_t take_known(std::vector<std::uint64_t> const& ids, BlockIds& seen) {
+    auto const fresh = std::find_if(ids.begin(), ids.end(), [&](std::uint64_t id) { return !seen.contains(id); });
+    auto const known = static_cast<std::uint64_t>(fresh - ids.begin());
+    seen.insert(fresh, ids.end());
+    return known;
+}
+
 }  // namespace
 
 PromptLengths PromptLengths::parse(std::string const& text) {
@@ -56,13 +76,14 @@ PromptLengths PromptLengths::parse(std::string const& text) {
                         "or file:PATH",
                         text, max_tokens));
     }
-    lengths.recorded_ = {*tokens};
+    lengths.recorded_ = {{*tokens, 0}};
     return lengths;
 }
 
 PromptLengths PromptLengths::of_requests(std::string_view lines, std::string_view name) {
     PromptLengths lengths;
     std::size_t number = 0;
+    BlockIds seen;
     for (std::string_view const line : split(lines, "\n")) {
         ++number;
         if (words(line, " \t\r").empty()) {
@@ -74,7 +95,10 @@ PromptLengths PromptLengths::of_requests(std::string_view lines, std::string_vie
             throw UsageError(fmt::format("{}:{}: expected {{\"input_length\": TOKENS}} with up to {} tokens", name,
                                          number, max_tokens));
         }
-        lengths.recorded_.push_back(tokens->get<std::uint64_t>());
+        auto const ids = read_ids(request.value("hash_ids", nlohmann::json()), fmt::format("{}:{}", name, number));
+        lengths.has_ids_ = lengths.has_ids_ || !ids.empty();
+        auto const length = tokens->get<std::uint64_t>();
+        lengths.recorded_.push_back({length, std::min(length, take_known(ids, seen) * recorded_block_tokens)});
     }
     if (lengths.recorded_.empty()) {
         throw UsageError(fmt::format("{}: no request in it", name));
@@ -82,7 +106,7 @@ PromptLengths PromptLengths::of_requests(std::string_view lines, std::string_vie
     return lengths;
 }
 
-std::uint64_t PromptLengths::tokens(Draw draw, std::uint64_t number, std::uint64_t in_draw) const {
+Prompt PromptLengths::prompt(Draw draw, std::uint64_t number, std::uint64_t in_draw) const {
     if (quantiles_.empty()) {
         return recorded_[(draw.seed - 1 + draw.index * in_draw + number) % recorded_.size()];
     }
@@ -92,16 +116,18 @@ std::uint64_t PromptLengths::tokens(Draw draw, std::uint64_t number, std::uint64
     auto const above = std::find_if(quantiles_.begin(), quantiles_.end(),
                                     [share](Quantile const& each) { return each.percent >= share; });
     if (above == quantiles_.begin() || above == quantiles_.end()) {
-        return above == quantiles_.end() ? quantiles_.back().tokens : above->tokens;
+        return {above == quantiles_.end() ? quantiles_.back().tokens : above->tokens, 0};
     }
     Quantile const& below = *(above - 1);
     double const part = (share - below.percent) / (above->percent - below.percent);
-    return below.tokens +
-           static_cast<std::uint64_t>(std::llround(part * static_cast<double>(above->tokens - below.tokens)));
+    auto const more = std::llround(part * static_cast<double>(above->tokens - below.tokens));
+    return {below.tokens + static_cast<std::uint64_t>(more), 0};
 }
 
 std::uint64_t PromptLengths::most() const {
-    return quantiles_.empty() ? *std::max_element(recorded_.begin(), recorded_.end()) : quantiles_.back().tokens;
+    auto const is_shorter = [](Prompt const& a, Prompt const& b) { return a.tokens < b.tokens; };
+    return quantiles_.empty() ? std::max_element(recorded_.begin(), recorded_.end(), is_shorter)->tokens
+                              : quantiles_.back().tokens;
 }
 
 }  // namespace dlmb::kv_transfer

@@ -12,6 +12,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
 namespace dlmb::kv_transfer {
 namespace {
@@ -37,13 +39,18 @@ constexpr ParameterInfo infos[] = {
     {"element", "type of the cache: bf16, fp16, fp8, fp32", "bf16"},
     {"tokens", "tokens of a prompt: a number, quantiles:PERCENT=TOKENS:..., or file:PATH of recorded requests", "4096"},
     {"block-tokens", "tokens of a block (page) of the cache", "16"},
-    {"reuse", "share of a prompt's blocks, at its begin, that the decode ranks have already: 0 to 1", "0"},
+    {"reuse",
+     "share of a prompt's blocks, at its begin, that the decode ranks have already: 0 to 1, or recorded: those of "
+     "earlier requests of the file, by their hash_ids",
+     "0"},
     {"requests", "requests in flight at once, of each prefill instance", "1"},
     {"granularity", "layer (each layer leaves on its own), block (all layers of a rank together)", "layer"},
     {"cache-layout", "paged (a message per block), contiguous (one for all blocks of a request)", "paged"},
     {"prefill-tp", "tensor-parallel ranks of a prefill instance; 0: half of the ranks", "0"},
     {"prefill-pp", "pipeline stages of a prefill instance", "1"},
     {"decode-tp", "tensor-parallel ranks of a decode instance; 0: the ranks that are left", "0"},
+    {"decode-pp", "pipeline stages of a decode instance", "1"},
+    {"prefill-per-decode", "prefill instances that send to one decode instance", "1"},
     {"layers-in-flight", "granularity layer: layers of a request whose messages are in flight at once; 0: all", "1"},
     {"compute-ns", "time in which a prefill instance computes one layer, after which the layer leaves; 0: none", "0"},
     memory_limit_parameter,
@@ -71,7 +78,13 @@ void read_cache(Parameters const& parameters, Params& params) {
 void read_requests(Parameters const& parameters, Params& params) {
     params.lengths = PromptLengths::parse(parameters.find("tokens")->second);
     params.block_tokens = read_unsigned(parameters, "block-tokens", 1, max_block_tokens);
-    params.reuse = read_real(parameters, "reuse", 0, 1);
+    params.reuse_recorded = parameters.find("reuse")->second == "recorded";
+    if (params.reuse_recorded && !params.lengths.has_ids()) {
+        throw UsageError(
+            "--reuse recorded: the requests of --tokens have no hash_ids; give --tokens file:PATH of a trace "
+            "that has them");
+    }
+    params.reuse = params.reuse_recorded ? 0 : read_real(parameters, "reuse", 0, 1);
     params.requests = read_unsigned(parameters, "requests", 1, max_requests);
     Bytes const most = (params.lengths.most() + params.block_tokens) * params.requests;
     if (params.bytes_per_token() > max_request_bytes / std::max<Bytes>(most, 1)) {
@@ -80,31 +93,39 @@ void read_requests(Parameters const& parameters, Params& params) {
     }
 }
 
-/// 0 leaves a size to the world: half of it prefills, and one instance of either kind has all of it.
+/// 0 leaves a size to the world: half of it prefills, and one decode instance has the rest.
 Instances read_instances(Parameters const& parameters, WorldShape const& world) {
     constexpr int any = std::numeric_limits<int>::max();
     auto const size = [&](std::string_view name, int least) {
         return static_cast<std::uint64_t>(read_int(parameters, name, least, any));
     };
     auto const ranks = static_cast<std::uint64_t>(world.ranks);
-    Instances instances{1, size("prefill-tp", 0), size("prefill-pp", 1), size("decode-tp", 0)};
-    std::uint64_t const pp = instances.prefill_pp;
+    Instances instances{1,
+                        size("prefill-per-decode", 1),
+                        size("prefill-tp", 0),
+                        size("prefill-pp", 1),
+                        size("decode-tp", 0),
+                        size("decode-pp", 1)};
     if (instances.prefill_tp == 0) {
         std::uint64_t const prefill =
-            instances.decode_tp == 0 ? ranks / 2 : ranks - std::min(ranks, instances.decode_tp);
-        instances.prefill_tp = std::max<std::uint64_t>(prefill / pp, 1);
+            instances.decode_tp == 0 ? ranks / 2 : ranks - std::min(ranks, instances.decode_ranks());
+        instances.prefill_tp = std::max<std::uint64_t>(prefill / (instances.prefill_pp * instances.per_decoding), 1);
     }
+    std::uint64_t const prefill = instances.prefill_ranks() * instances.per_decoding;
     if (instances.decode_tp == 0) {
-        instances.decode_tp = ranks - std::min(instances.prefill_ranks(), ranks - 1);
+        instances.decode_tp = std::max<std::uint64_t>((ranks - std::min(prefill, ranks - 1)) / instances.decode_pp, 1);
     }
-    std::uint64_t const together = instances.prefill_ranks() + instances.decode_tp;
+    std::uint64_t const together = prefill + instances.decode_ranks();
     bool const no_transfer = ranks == 1 && together == 2;
     if (ranks % together != 0 && !no_transfer) {
-        throw UsageError(fmt::format("--prefill-tp {} --prefill-pp {} --decode-tp {}: a prefill and a decode instance "
-                                     "are {} ranks, which do not divide the {} ranks",
-                                     instances.prefill_tp, pp, instances.decode_tp, together, ranks));
+        std::string const several = instances.per_decoding == 1 ? "a" : fmt::format("{}", instances.per_decoding);
+        throw UsageError(fmt::format("--prefill-tp {} --prefill-pp {} --decode-tp {} --decode-pp {}: {} prefill and a "
+                                     "decode instance are {} ranks, "
+                                     "which do not divide the {} ranks",
+                                     instances.prefill_tp, instances.prefill_pp, instances.decode_tp,
+                                     instances.decode_pp, several, together, ranks));
     }
-    instances.number = std::max<std::uint64_t>(ranks / together, 1);
+    instances.decoding = std::max<std::uint64_t>(ranks / together, 1);
     return instances;
 }
 
@@ -112,30 +133,34 @@ Instances read_instances(Parameters const& parameters, WorldShape const& world) 
 
 Place Instances::place_of(Rank rank) const {
     auto const global = static_cast<std::uint64_t>(rank);
-    std::uint64_t const prefill = number * prefill_ranks();
+    std::uint64_t const prefill = prefilling() * prefill_ranks();
     if (global < prefill) {
         std::uint64_t const local = global % prefill_ranks();
         return {true, global / prefill_ranks(), local / prefill_tp, local % prefill_tp};
     }
-    return {false, (global - prefill) / decode_tp, 0, (global - prefill) % decode_tp};
+    std::uint64_t const local = (global - prefill) % decode_ranks();
+    return {false, (global - prefill) / decode_ranks(), local / decode_tp, local % decode_tp};
 }
 
 Rank Instances::prefill_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const {
     return static_cast<Rank>(instance * prefill_ranks() + stage * prefill_tp + tp);
 }
 
-Rank Instances::decode_rank(std::uint64_t instance, std::uint64_t tp) const {
-    return static_cast<Rank>(number * prefill_ranks() + instance * decode_tp + tp);
+Rank Instances::decode_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const {
+    return static_cast<Rank>(prefilling() * prefill_ranks() + instance * decode_ranks() + stage * decode_tp + tp);
 }
 
-Range Params::layers_of(std::uint64_t stage) const {
-    std::uint64_t const first = stage * layers / instances.prefill_pp;
-    return {first, (stage + 1) * layers / instances.prefill_pp - first};
+Range Params::layers_of(std::uint64_t stage, std::uint64_t stages) const {
+    std::uint64_t const first = stage * layers / stages;
+    return {first, (stage + 1) * layers / stages - first};
 }
 
-Moved Params::moved_of(std::uint64_t tokens) const {
+Moved Params::moved_of(Prompt const& prompt) const {
+    std::uint64_t const tokens = prompt.tokens;
     std::uint64_t const blocks = (tokens + block_tokens - 1) / block_tokens;
-    auto const reused = std::min(blocks, static_cast<std::uint64_t>(std::floor(reuse * static_cast<double>(blocks))));
+    auto const share = static_cast<std::uint64_t>(std::floor(reuse * static_cast<double>(blocks)));
+    std::uint64_t const known = prompt.cached_tokens == tokens ? blocks : prompt.cached_tokens / block_tokens;
+    std::uint64_t const reused = reuse_recorded ? known : std::min(blocks, share);
     std::uint64_t const end = placement == Placement::paged ? blocks * block_tokens : tokens;
     return {blocks - reused, end - std::min(end, reused * block_tokens)};
 }
@@ -152,9 +177,11 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.placement = read_enum<Placement>(parameters, "cache-layout", {"paged", "contiguous"});
     params.instances = read_instances(parameters, world);
     params.one_rank = world.ranks == 1;
-    if (params.instances.prefill_pp > params.layers) {
-        throw UsageError(
-            fmt::format("--prefill-pp {}: more stages than the {} layers", params.instances.prefill_pp, params.layers));
+    for (auto const& [option, stages] : {std::pair("--prefill-pp", params.instances.prefill_pp),
+                                         std::pair("--decode-pp", params.instances.decode_pp)}) {
+        if (stages > params.layers) {
+            throw UsageError(fmt::format("{} {}: more stages than the {} layers", option, stages, params.layers));
+        }
     }
     params.split.prefill.ranks = params.instances.prefill_tp;
     params.split.decode.ranks = params.instances.decode_tp;

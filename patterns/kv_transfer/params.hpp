@@ -20,8 +20,8 @@ enum class Granularity : std::uint8_t { layer, block };
 /// A message for each block of tokens, or one for all tokens of a request.
 enum class Placement : std::uint8_t { paged, contiguous };
 
-/// Where a rank is: all prefill instances are in front of all decode instances, and instance i of one kind serves
-/// instance i of the other one. Inside an instance tensor parallelism is fastest.
+/// Where a rank is: all prefill instances are in front of all decode instances. Inside an instance tensor parallelism
+/// is fastest.
 struct Place {
     bool prefills = false;
     std::uint64_t instance = 0;
@@ -30,16 +30,22 @@ struct Place {
 };
 
 struct Instances {
-    std::uint64_t number = 1;  // of either kind
+    std::uint64_t decoding = 1;
+    std::uint64_t per_decoding = 1;  // prefill instances i * per_decoding and on send to decode instance i
     std::uint64_t prefill_tp = 1;
     std::uint64_t prefill_pp = 1;
     std::uint64_t decode_tp = 1;
+    std::uint64_t decode_pp = 1;
 
+    /// Prefill instances.
+    [[nodiscard]] std::uint64_t prefilling() const { return decoding * per_decoding; }
+    /// Ranks of one instance.
     [[nodiscard]] std::uint64_t prefill_ranks() const { return prefill_tp * prefill_pp; }
+    [[nodiscard]] std::uint64_t decode_ranks() const { return decode_tp * decode_pp; }
     [[nodiscard]] Place place_of(Rank rank) const;
     /// World rank.
     [[nodiscard]] Rank prefill_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const;
-    [[nodiscard]] Rank decode_rank(std::uint64_t instance, std::uint64_t tp) const;
+    [[nodiscard]] Rank decode_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const;
 };
 
 /// Tokens of one request that travel, and in how many blocks.
@@ -56,7 +62,8 @@ struct Params {
     bool one_rank = false;  // which would send to itself: nothing travels
     PromptLengths lengths;
     std::uint64_t block_tokens = 16;
-    double reuse = 0;  // share of the blocks of a prompt, at its begin, that the decode ranks have
+    double reuse = 0;             // share of the blocks of a prompt, at its begin, that the decode ranks have
+    bool reuse_recorded = false;  // instead: what earlier requests of the trace had
     std::uint64_t requests = 1;
     Granularity granularity = Granularity::layer;
     Placement placement = Placement::paged;
@@ -67,8 +74,8 @@ struct Params {
     /// Bytes of a token over all ranks of an instance, each unit counted once: 2 L nkv hd e or L (kv_lora + rope) e.
     [[nodiscard]] Bytes bytes_per_token() const { return layers * split.decode.units * unit_bytes; }
     /// Floor(p L / P) to floor((p + 1) L / P).
-    [[nodiscard]] Range layers_of(std::uint64_t stage) const;
-    [[nodiscard]] Moved moved_of(std::uint64_t tokens) const;
+    [[nodiscard]] Range layers_of(std::uint64_t stage, std::uint64_t stages) const;
+    [[nodiscard]] Moved moved_of(Prompt const& prompt) const;
 };
 
 [[nodiscard]] std::span<ParameterInfo const> parameter_infos();

@@ -13,7 +13,9 @@ void request_file(std::string_view input) {
         auto const lengths = kv_transfer::PromptLengths::of_requests(input, "requests");
         require(lengths.most() <= kv_transfer::max_tokens, "a prompt is too long");
         for (std::uint32_t draw = 0; draw < 4; ++draw) {
-            require(lengths.tokens({draw, draw}, 1, 2) <= lengths.most(), "a prompt is longer than the longest one");
+            auto const prompt = lengths.prompt({draw, draw}, 1, 2);
+            require(prompt.tokens <= lengths.most(), "a prompt is longer than the longest one");
+            require(prompt.cached_tokens <= prompt.tokens, "more of a prompt is cached than there is");
         }
     });
 }

@@ -10,15 +10,21 @@ namespace {
 
 TEST(KvParams, InstancesThatDoNotFitNameTheNumbers) {
     EXPECT_EQ(refusal({{"prefill-tp", "2"}, {"decode-tp", "4"}}, {8, 8}),
-              "--prefill-tp 2 --prefill-pp 1 --decode-tp 4: a prefill and a decode instance are 6 ranks, which do not "
+              "--prefill-tp 2 --prefill-pp 1 --decode-tp 4 --decode-pp 1: a prefill and a decode instance are 6 ranks, "
+              "which do not "
               "divide the 8 ranks");
-    EXPECT_EQ(refusal({{"prefill-tp", "4"}}, {4, 4}),
-              "--prefill-tp 4 --prefill-pp 1 --decode-tp 1: a prefill and a decode instance are 5 ranks, which do not "
-              "divide the 4 ranks");
+    EXPECT_EQ(refusal({{"prefill-tp", "4"}}, {4, 4}), "--prefill-tp 4 --prefill-pp 1 --decode-tp 1 --decode-pp 1: a "
+                                                      "prefill and a decode instance are 5 ranks, which do not "
+                                                      "divide the 4 ranks");
     EXPECT_EQ(refusal({{"prefill-pp", "3"}, {"layers", "2"}}, {8, 8}), "--prefill-pp 3: more stages than the 2 layers");
-    EXPECT_EQ(refusal({{"prefill-tp", "2"}}, {1, 1}),
-              "--prefill-tp 2 --prefill-pp 1 --decode-tp 1: a prefill and a decode instance are 3 ranks, which do not "
-              "divide the 1 ranks");
+    EXPECT_EQ(refusal({{"decode-tp", "1"}, {"decode-pp", "3"}, {"layers", "2"}}, {4, 4}),
+              "--decode-pp 3: more stages than the 2 layers");
+    EXPECT_EQ(refusal({{"prefill-tp", "1"}, {"decode-tp", "2"}, {"prefill-per-decode", "3"}}, {8, 8}),
+              "--prefill-tp 1 --prefill-pp 1 --decode-tp 2 --decode-pp 1: 3 prefill and a decode instance are 5 ranks, "
+              "which do not divide the 8 ranks");
+    EXPECT_EQ(refusal({{"prefill-tp", "2"}}, {1, 1}), "--prefill-tp 2 --prefill-pp 1 --decode-tp 1 --decode-pp 1: a "
+                                                      "prefill and a decode instance are 3 ranks, which do not "
+                                                      "divide the 1 ranks");
 }
 
 TEST(KvParams, WhatIsLeftToTheWorldIsHalfAndHalf) {
@@ -32,12 +38,18 @@ TEST(KvParams, WhatIsLeftToTheWorldIsHalfAndHalf) {
     EXPECT_EQ(resolved({{"prefill-pp", "2"}}, 8), "2 4");
     EXPECT_EQ(resolved({{"decode-tp", "1"}}, 7), "6 1");
     EXPECT_EQ(resolved({{"prefill-tp", "1"}}, 7), "1 6");
+    EXPECT_EQ(resolved({{"decode-pp", "2"}}, 8), "4 2");
+    EXPECT_EQ(resolved({{"prefill-per-decode", "2"}}, 8), "2 4");
 }
 
 TEST(KvParams, OtherWrongValuesAreOneLine) {
     EXPECT_EQ(refusal({{"latent-split", "on"}}, {2, 2}),
               "--latent-split on: --attention gqa has no latent; its heads are always divided");
     EXPECT_EQ(refusal({{"reuse", "1.5"}}, {2, 2}), "--reuse '1.5': expected a number from 0 to 1");
+    EXPECT_EQ(
+        refusal({{"reuse", "recorded"}}, {2, 2}),
+        "--reuse recorded: the requests of --tokens have no hash_ids; give --tokens file:PATH of a trace that has "
+        "them");
     EXPECT_EQ(refusal({{"element", "fp4"}}, {2, 2}), "--element 'fp4': expected bf16, fp16, fp8, fp32");
     EXPECT_EQ(refusal({{"tokens", "1073741824"}, {"kv-heads", "4096"}, {"requests", "4096"}}, {2, 2}),
               "--tokens: 4096 requests of 1073741824 tokens, 67108864 B each, are above 72057594037927936 B");

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/formats/plan/validate.hpp"
 #include "tests/unit/kv_transfer/pattern_fixture.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string>
 
 namespace dlmb::kv_transfer {
 namespace {
@@ -59,6 +62,76 @@ TEST(KvPlan, ReusedBlocksStayAtTheBegin) {
     EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, 33U * 4096);
     parameters["reuse"] = "1";
     EXPECT_TRUE(plan_of("", parameters, {2, 2}).steps.empty());
+}
+
+// Of 1024 tokens of the second request both recorded blocks are known, of 700 of the third one.
+TEST(KvPlan, RecordedBlocksThatCameBeforeDoNotTravel) {
+    record::TemporaryFolder const folder;
+    std::string const trace = (folder / "requests.jsonl").string();
+    std::ofstream(trace) << "{\"input_length\": 1024, \"hash_ids\": [1, 2]}\n"
+                            "{\"input_length\": 1024, \"hash_ids\": [1, 2]}\n"
+                            "{\"input_length\": 700, \"hash_ids\": [1, 3]}\n";
+    Parameters parameters{{"layers", "1"}, {"tokens", "file:" + trace}, {"requests", "3"}, {"reuse", "recorded"}};
+    auto const tokens_of = [&](std::string_view label) {
+        return bytes_of(plan_of("", parameters, {2, 2}), label).sent / 4096;
+    };
+    EXPECT_EQ(tokens_of("first_layer.0.0"), 1024U);
+    EXPECT_EQ(tokens_of("first_layer.0.1"), 0U);
+    EXPECT_EQ(tokens_of("first_layer.0.2"), 12U * 16);  // 44 blocks, of which 32 are known
+    parameters["reuse"] = "0";
+    EXPECT_EQ(tokens_of("first_layer.0.1"), 1024U);
+}
+
+// Ranks 0 to 2 prefill for the decode instance of ranks 3 and 4, in which each has a head.
+TEST(KvPlan, SeveralPrefillInstancesSendToADecodeInstance) {
+    Parameters const parameters{{"layers", "1"},     {"tokens", "16"},   {"kv-heads", "2"},
+                                {"prefill-tp", "1"}, {"decode-tp", "2"}, {"prefill-per-decode", "3"}};
+    WorldShape const world{5, 5};
+    Plan const decode = plan_of("", parameters, world, 4);
+    ASSERT_EQ(decode.groups.size(), 3U);
+    EXPECT_EQ(decode.groups.at(2).members, (std::vector<Rank>{2, 3, 4}));
+    EXPECT_EQ(bytes_of(decode).received, 3U * 16 * 2 * 128 * 2);
+    EXPECT_EQ(bytes_of(plan_of("", parameters, world, 2)).sent, 2U * 16 * 2 * 128 * 2);
+    expect_sound("", parameters, world);
+}
+
+// Layers 0 to 3 in two prefill stages of two layers and three decode stages of one, one and two.
+TEST(KvPlan, ADecodeStageGetsItsLayersOnly) {
+    Parameters parameters{{"layers", "4"},    {"tokens", "16"},   {"prefill-tp", "1"},      {"prefill-pp", "2"},
+                          {"decode-tp", "1"}, {"decode-pp", "3"}, {"layers-in-flight", "1"}};
+    WorldShape const world{5, 5};
+    EXPECT_EQ(labels(plan_of("", parameters, world, 2)), (Labels{"first_layer.0.0"}));
+    EXPECT_EQ(labels(plan_of("", parameters, world, 3)), (Labels{"layers.1.0"}));
+    EXPECT_EQ(labels(plan_of("", parameters, world, 4)), (Labels{"layers.2.0", "layers.3.0"}));
+    expect_sound("", parameters, world);
+    parameters["granularity"] = "block";
+    EXPECT_EQ(labels(plan_of("", parameters, world, 0)), (Labels{"request.0.0", "request.0.0"}));
+    EXPECT_EQ(bytes_of(plan_of("", parameters, world, 4)).received, 2U * 16 * 4096);
+    expect_sound("", parameters, world);
+}
+
+TEST(KvPlan, EveryLayerArrivesOnceForAllStagesAndInstances) {
+    for (int prefill_pp = 1; prefill_pp <= 4; ++prefill_pp) {
+        for (int decode_pp = 1; decode_pp <= 4; ++decode_pp) {
+            for (int per_decode = 1; per_decode <= 3; ++per_decode) {
+                int const ranks = 2 * (per_decode * prefill_pp + decode_pp);
+                Parameters const parameters{{"layers", "7"},
+                                            {"tokens", "16"},
+                                            {"prefill-tp", "1"},
+                                            {"decode-tp", "1"},
+                                            {"prefill-pp", std::to_string(prefill_pp)},
+                                            {"decode-pp", std::to_string(decode_pp)},
+                                            {"prefill-per-decode", std::to_string(per_decode)}};
+                expect_sound("", parameters, {ranks, ranks});
+                Bytes received = 0;
+                for (Plan const& plan :
+                     build_all(*make_pattern("", parameters, {ranks, ranks}), {ranks, ranks}, {1, 0})) {
+                    received += bytes_of(plan).received;
+                }
+                EXPECT_EQ(received, static_cast<Bytes>(2 * per_decode) * 7 * 16 * 4096);
+            }
+        }
+    }
 }
 
 TEST(KvPlan, NothingIsSentOfAnEmptyPrompt) {
