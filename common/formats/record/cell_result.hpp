@@ -108,6 +108,24 @@ struct Suspect {
     return kind == Suspect::Kind::delayed ? "delayed" : "jittery";
 }
 
+/// Which of two values of a figure one would rather have.
+enum class Better : std::uint8_t { lower, higher, neither };
+[[nodiscard]] constexpr std::string_view name_of(Better better) {
+    constexpr std::array<std::string_view, 3> names{"lower", "higher", "neither"};
+    return names.at(static_cast<std::size_t>(better));
+}
+
+/// A figure without a field of its own: written, read, described and printed like all others of this list, so that a
+/// new one is added only where it is measured and where docs/measuring.md lists its name.
+struct Figure {
+    std::string name;  // once in a result
+    double value = 0;
+    std::string unit;  // ns, B, or what is counted
+    Better better = Better::neither;
+    std::string from;  // what it is a figure of: samples, phases ...
+    bool operator==(Figure const&) const = default;
+};
+
 enum class Verdict { passed, failed, off };
 [[nodiscard]] constexpr std::string_view name_of(Verdict verdict) {
     constexpr std::array<std::string_view, 3> names{"passed", "failed", "off"};
@@ -179,6 +197,7 @@ struct CellResult {
     Validation validation;
     std::optional<std::uint64_t> bit_patterns;  // of floating-point sums, on the rank with most; 0: none added
     std::vector<Suspect> suspects;              // by rank; none is looked for in samples of several iterations
+    std::vector<Figure> figures;                // in the order of measuring
 };
 
 }  // namespace dlmb::record

@@ -19,6 +19,9 @@ template <>
 inline constexpr std::array every_value<record::Verdict>{record::Verdict::passed, record::Verdict::failed,
                                                          record::Verdict::off};
 template <>
+inline constexpr std::array every_value<record::Better>{record::Better::lower, record::Better::higher,
+                                                        record::Better::neither};
+template <>
 inline constexpr std::array every_value<record::Suspect::Kind>{record::Suspect::Kind::delayed,
                                                                record::Suspect::Kind::jittery};
 template <>
@@ -133,6 +136,14 @@ void fields(auto& io, json::Of<Suspect> auto& suspect) {
     io("kind", suspect.kind);
     io("ns", suspect.ns);
     io("others_ns", suspect.others_ns);
+}
+
+void fields(auto& io, json::Of<Figure> auto& figure) {
+    io("name", figure.name);
+    io("value", figure.value);
+    io("unit", figure.unit);
+    io("better", figure.better);
+    io("from", figure.from);
 }
 
 void fields(auto& io, json::Of<DeviceTiming> auto& device) {
@@ -304,6 +315,7 @@ void fields(auto& io, json::Of<Record> auto& cell) {
     io.if_known("throttled", result.throttled);
     io.if_known("cpu_quota", result.cpu_quota);
     io.if_known("dropped", result.dropped);
+    io.if_known("figures", result.figures);
     io("definition", result.definition);
     io("iterations_per_sample", result.iterations_per_sample);
     io("validation", result.validation);

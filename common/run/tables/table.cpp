@@ -65,8 +65,8 @@ public:
             return;
         }
         add_line(cell, title, "all", cell.result.time, cell.traffic);
-        lines_.back().comment =
-            overlap_line(cell) + packing_line(cell) + throttled_line(cell) + bit_patterns_line(cell);
+        lines_.back().comment = overlap_line(cell) + packing_line(cell) + throttled_line(cell) +
+                                bit_patterns_line(cell) + figure_lines(cell);
         for (record::PhaseResult const& timed : cell.result.phases) {
             for (record::PhaseTraffic const& moved : cell.phases) {
                 if (moved.label == timed.label && cell.result.phases.size() > 1) {
@@ -180,6 +180,17 @@ private:
         return cell.result.throttled.value_or(false)
                    ? "# the clocks of a GPU were held down meanwhile, for its power or temperature\n"
                    : "";
+    }
+
+    [[nodiscard]] std::string figure_lines(record::Record const& cell) const {
+        std::string text;
+        if (columns_ == Columns::all) {
+            for (record::Figure const& figure : cell.result.figures) {
+                text += fmt::format("# {}: {} {}, of its {}\n", figure.name, four_digits(figure.value), figure.unit,
+                                    figure.from);
+            }
+        }
+        return text;
     }
 
     void add_line(record::Record const& cell, std::string_view title, std::string_view label,

@@ -149,6 +149,7 @@ Record sample_cell() {
     result.critical_phase = record::CriticalPhase{"dispatch", 1};
     result.ranks = {{0, 210.5, 120, 310}, {9100, 9050.5, 9200, 9150}, {800, 950, 820, 790}};
     result.suspects = {{2, record::Suspect::Kind::jittery, 21300, 860}};
+    result.figures = {{"involuntary_switches", 3.5, "per second", record::Better::lower, "samples"}};
     result.stop_reason = "fixed";
     result.definition =
         "isolated: one iteration begun at one time on all ranks, from the first rank's enter to the last rank's done";

@@ -140,9 +140,12 @@ TEST(Table, OwnLayoutShowsAllColumnsOnRequest) {
     Options options;
     options.columns = Columns::all;
     auto const table = make_table(options);
-    table->add(example(), std::string(100, 't'));
+    record::Record cell = example();
+    cell.result.figures = {{"involuntary_switches", 12.345, "per second", record::Better::lower, "samples"}};
+    table->add(cell, std::string(100, 't'));
     std::vector<std::string> const lines = lines_of(table->ready());
-    ASSERT_EQ(lines.size(), 3U);
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_EQ(lines[3], "# involuntary_switches: 12.35 per second, of its samples");
     for (char const* const name : {"# traffic", "phase", "p95", "samples", "bytes"}) {
         EXPECT_NE(lines[0].find(name), std::string::npos) << name;
     }
