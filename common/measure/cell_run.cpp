@@ -364,8 +364,10 @@ bool CellRun::take(ChunkPart const& part, std::vector<Nanoseconds>& headline) {
         sampler_.run_unrecorded(samples_, part.unrecorded);
     }
     cpu_quota_.begin();
+    switches_.begin();
     Chunk const& chunk = sampler_.run(samples_, part.samples, lead_);
     lead_ = unrecorded_;
+    switches_.end();
     cpu_quota_.end();
     gpu_clocks_.ask();
     headline.insert(headline.end(), chunk.headline.begin(), chunk.headline.end());
@@ -446,6 +448,7 @@ void CellRun::conclude(Stop stop) {
     if (result_.cpu_quota) {
         result_.throttled = result_.throttled.value_or(false) || result_.cpu_quota->throttled > 0;
     }
+    result_.figures.push_back(switches_.over_ranks(launch_.bootstrap));
     if (sampler_.queues() && samples_ > 0) {
         result_.queueing = ranks_.queueing(launch_.bootstrap, sampler_.iterations_per_sample());
     }

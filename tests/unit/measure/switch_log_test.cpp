@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/measure/diagnosis/switch_log.hpp"
+#include "tests/unit/measure/run_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <sched.h>
+#include <sys/resource.h>
+#include <thread>
+
+namespace dlmb::measure {
+namespace {
+
+void pin_to(int processor) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(static_cast<unsigned>(processor), &only);
+    ASSERT_EQ(sched_setaffinity(0, sizeof only, &only), 0);
+}
+
+long switches() {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nivcsw;
+}
+
+TEST(SwitchLog, CountsARivalOnTheSameProcessor) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        pin_to(sched_getcpu());
+        std::atomic<bool> over = false;
+        std::thread rival([&] {
+            while (!over) {
+            }
+        });
+        SwitchLog log;
+        log.begin();
+        for (long const before = switches(); switches() < before + 3;) {
+        }
+        log.end();
+        over = true;
+        rival.join();
+        record::Figure const figure = log.over_ranks(bootstrap);
+        EXPECT_GT(figure.value, 0);
+        EXPECT_EQ(figure.better, record::Better::lower);
+        EXPECT_EQ(SwitchLog().over_ranks(bootstrap).value, 0);
+    });
+}
+
+TEST(SwitchLog, ACellHasTheFigure) {
+    using namespace testing;
+    auto const told = run({.ranks = 2, .options = brief(), .cells = {without_fault()}});
+    auto const& figures = told.front().front().result.figures;
+    ASSERT_EQ(figures.size(), 1U);
+    EXPECT_EQ(figures.front().name, "involuntary_switches");
+}
+
+}  // namespace
+}  // namespace dlmb::measure
