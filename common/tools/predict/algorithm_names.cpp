@@ -29,7 +29,7 @@ constexpr std::array other_collective_names{
     std::pair{std::string_view("recv"), Collective::sendrecv}};
 
 // In the order of the enumeration: the names that this program prints.
-constexpr std::array<std::string_view, 22> algorithm_names{"recursive_doubling",
+constexpr std::array<std::string_view, 23> algorithm_names{"recursive_doubling",
                                                            "recursive_halving",
                                                            "distance_doubling",
                                                            "ring",
@@ -50,7 +50,8 @@ constexpr std::array<std::string_view, 22> algorithm_names{"recursive_doubling",
                                                            "pipeline",
                                                            "scatter_allgather",
                                                            "scatter_allgather_ring",
-                                                           "gather_bcast"};
+                                                           "gather_bcast",
+                                                           "bucket"};
 
 // What others call them, with '_' for '-'. A segmented ring has the messages of the ring where nothing sets the
 // segment; Open MPI's in-order binary tree has the shape of the binary one.
@@ -107,7 +108,8 @@ NamedAlgorithm in_library(Collective collective, Algorithm algorithm, std::strin
     return {algorithm};
 }
 
-/// NAME-VARIANT-UTOFU|MPI-SEGMENT-PORTS. The variant says in which order a vector is gathered, not what is sent.
+/// NAME-VARIANT-UTOFU|MPI-SEGMENT-PORTS. The variant says in which order a vector is gathered, not what is sent. RING
+/// is a ring per dimension (bucket_allreduce of HLC-Lab/bine_trees_fugaku).
 std::optional<NamedAlgorithm> of_ports(Collective collective, std::string_view name) {
     auto const parts = split(name, "-");
     if (parts.size() != 5 || (parts[2] != "UTOFU" && parts[2] != "MPI")) {
@@ -120,7 +122,7 @@ std::optional<NamedAlgorithm> of_ports(Collective collective, std::string_view n
     bool const whole = parts[1] == "L";  // sends the whole vector, from where it is
     SetUp const set_up = parts[2] != "UTOFU" ? SetUp::none : whole ? SetUp::port : SetUp::partner;
     if (parts[0] == "RING") {
-        return NamedAlgorithm{Algorithm::ring, *ports, set_up};
+        return NamedAlgorithm{Algorithm::bucket, *ports, set_up};
     }
     if (parts[0] == "BRUCK") {
         return NamedAlgorithm{Algorithm::bruck, *ports, set_up};

@@ -83,7 +83,9 @@ Loads const& LoadCache::of(Topology const& topology, Collective collective, Algo
                                  topology.ranks_per_node, name_of(collective), name_of(algorithm));
     auto found = loads_.find(key);
     if (found == loads_.end()) {
-        found = loads_.emplace(key, loads_of(schedule_of(collective, algorithm, topology.ranks()), topology)).first;
+        Extents extents = topology.shape;
+        extents.push_back(topology.ranks_per_node);
+        found = loads_.emplace(key, loads_of(schedule_of(collective, algorithm, extents), topology)).first;
     }
     return found->second;
 }
@@ -119,10 +121,10 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
         // Beyond the eager limit the sender waits for its turn once more, for the receiver's answer.
         amount(Parameter::handover) += load.times * waiting * (eager ? 1 : 2);
         if (topology.kind == TopologyKind::torus) {
-            // A process receives by one port, or by as many as it names. Rings over several ports share no link.
+            // A process receives by one port, or by as many as it names. Buckets over several ports share no link.
             double const node = std::max(load.node * measurement.bytes / std::max(links, 1),
                                          load.in * measurement.bytes / std::min(named.ports, std::max(links, 1)));
-            bool const disjoint = named.ports > 1 && algorithm == Algorithm::ring;
+            bool const disjoint = named.ports > 1 && algorithm == Algorithm::bucket;
             terms.contended.push_back({load.times, std::max(largest, node), disjoint ? largest : load.link * part});
         } else {
             terms.contended.push_back({load.times, load.node * part, 0});
@@ -140,8 +142,8 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     }
     if (named.set_up != SetUp::none) {
         double const partners = named.set_up == SetUp::port ? 1
-                                : algorithm == Algorithm::ring
-                                    ? 2
+                                : algorithm == Algorithm::bucket
+                                    ? static_cast<double>(topology.shape.size())
                                     : std::log2(std::bit_ceil(static_cast<unsigned>(topology.ranks())));
         terms.set_ups = partners * named.ports;
     }

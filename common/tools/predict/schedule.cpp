@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <numeric>
 
 namespace dlmb::predict {
 namespace {
@@ -79,6 +81,10 @@ Rounds halving_reduce(int ranks) {
     return rounds;
 }
 
+Rounds bucket_allgather(Extents const& extents) {
+    return reducing(reversed(bucket(extents)), 0);
+}
+
 Rounds star_up(int ranks) {
     return reducing(reversed(star(ranks, 1)), ranks - 1);
 }
@@ -97,6 +103,7 @@ struct Row {
     Collective collective;
     Algorithm algorithm;
     Rounds (*rounds)(int ranks);
+    Rounds (*on_torus)(Extents const& extents) = nullptr;
 };
 
 using C = Collective;
@@ -106,9 +113,12 @@ constexpr Row catalogue[] = {
     {C::allreduce, A::recursive_doubling, doubling_allreduce},
     {C::allreduce, A::rabenseifner, [](int p) { return folded(p, halving_allreduce, 1); }},
     {C::allreduce, A::ring, [](int p) { return then(copying_first(ring(p, true), 1), ring(p, false)); }},
+    {C::allreduce, A::bucket, nullptr,
+     [](Extents const& torus) { return then(copying_first(bucket(torus), 1), bucket_allgather(torus)); }},
     {C::allreduce, A::linear, [](int p) { return then(star_up(p), star(p, 1)); }},
     {C::allgather, A::recursive_doubling, [](int p) { return copying_block(doubling_allgather(p), p); }},
     {C::allgather, A::ring, [](int p) { return copying_block(ring(p, false), p); }},
+    {C::allgather, A::bucket, nullptr, bucket_allgather},
     {C::allgather, A::neighbor_exchange, [](int p) { return copying_block(neighbor_exchange(p), p); }},
     {C::allgather, A::bruck, [](int p) { return copying_block(bruck_allgather(p), p); }},
     {C::allgather, A::linear, [](int p) { return copying_block(all_to_all_at_once(p), p); }},
@@ -124,6 +134,7 @@ constexpr Row catalogue[] = {
              p, [](Folded const& left) { return halving(left, true); }, 1.0 / p);
      }},
     {C::reduce_scatter, A::ring, [](int p) { return copying_first(ring(p, true), 1); }},
+    {C::reduce_scatter, A::bucket, nullptr, [](Extents const& torus) { return copying_first(bucket(torus), 1); }},
     {C::reduce_scatter, A::pairwise, [](int p) { return pairwise(p, true); }},
     {C::alltoall, A::bruck, bruck_alltoall},
     {C::alltoall, A::pairwise, [](int p) { return pairwise(p, false); }},
@@ -228,7 +239,8 @@ double buffer_share(Collective collective, int ranks) {
     return collective == Collective::bcast ? 1 : touched_share(collective, ranks);
 }
 
-std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks) {
+std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, Extents const& extents) {
+    int const ranks = std::accumulate(extents.begin(), extents.end(), 1, std::multiplies<>());
     if (ranks < 1) {
         throw UsageError(fmt::format("a collective needs at least 1 rank, not {}", ranks));
     }
@@ -239,7 +251,7 @@ std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int r
     if (row == nullptr) {
         throw UsageError(fmt::format("{} has no algorithm {}", name_of(collective), name_of(algorithm)));
     }
-    return row->rounds(ranks);
+    return row->on_torus != nullptr ? row->on_torus(extents) : row->rounds(ranks);
 }
 
 }  // namespace dlmb::predict

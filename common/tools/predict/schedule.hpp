@@ -51,6 +51,7 @@ enum class Algorithm : std::uint8_t {
     scatter_allgather,       // bcast: binomial scatter, recursive doubling
     scatter_allgather_ring,  // bcast: binomial scatter, ring
     gather_bcast,            // allgather: all to rank 0, and a broadcast in segments
+    bucket,                  // torus: a ring in one dimension after another, with the part that the ring before left
 };
 
 /// What one rank sends another in a round.
@@ -71,10 +72,16 @@ struct Round {
     double queued = 0;       // messages of one rank on the longest way, this one included; 0: those of the busiest rank
 };
 
+/// Extents of a torus whose nodes have one rank each, in row-major order, or the number of ranks alone.
+using Extents = std::vector<int>;
+
 /// Throws UsageError where the collective has no such algorithm, or not for so many ranks. Flat exchanges of more than
 /// 64 distances (pairwise, linear alltoall) are made from 64 that are spread evenly and count for all. Root: rank 0.
 /// In a broadcast a rank sends to all its children at once; in a reduction it takes one vector after another.
-[[nodiscard]] std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks);
+[[nodiscard]] std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, Extents const& extents);
+[[nodiscard]] inline std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks) {
+    return schedule_of(collective, algorithm, Extents{ranks});
+}
 
 [[nodiscard]] bool has(Collective collective, Algorithm algorithm);
 

@@ -67,6 +67,23 @@ TEST(Schedule, OfARingHasTwoTimesAllOtherPartsInAsManyRounds) {
     }
 }
 
+TEST(Schedule, OfBucketsIsARingPerDimensionOfThePartThatTheRingBeforeLeft) {
+    auto const rounds = schedule_of(Collective::allreduce, Algorithm::bucket, Extents{2, 1, 4});
+    ASSERT_EQ(rounds.size(), 4U) << "two dimensions, there and back";
+    EXPECT_EQ(rounds[0].times, 3);
+    EXPECT_EQ(rounds[0].messages[3].to, 0) << "around the ring of the last dimension";
+    EXPECT_EQ(rounds[0].messages[7].to, 4);
+    EXPECT_NEAR(rounds[0].messages[0].share, 1.0 / 4, close);
+    EXPECT_EQ(rounds[1].times, 1);
+    EXPECT_EQ(rounds[1].messages[1].to, 5);
+    EXPECT_NEAR(rounds[1].messages[1].share, 1.0 / 8, close);
+    EXPECT_NEAR(rounds[1].reduced, 1.0 / 8, close);
+    EXPECT_EQ(rounds[2].reduced, 0) << "the allgather goes the way back";
+    EXPECT_EQ(rounds[2].messages[1].to, 1);
+    EXPECT_EQ(schedule_of(Collective::allgather, Algorithm::bucket, Extents{8, 8, 8}).size(), 3U);
+    EXPECT_EQ(algorithm_of(Collective::allreduce, "RING-B_CONT-UTOFU-0-6")->algorithm, Algorithm::bucket);
+}
+
 TEST(Schedule, OfPowersOfTwoHaveTheFormsOfThakurRabenseifnerAndGropp) {
     for (int ranks = 2; ranks <= 1024; ranks *= 2) {
         int const log = std::countr_zero(static_cast<unsigned>(ranks));

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace dlmb::predict {
@@ -109,6 +111,28 @@ Rounds ring(int ranks, bool reduces) {
     round.times = ranks - 1;
     round.reduced = reduces ? 1.0 / ranks : 0;
     return {round};
+}
+
+Rounds bucket(Extents const& extents) {
+    int const ranks = std::accumulate(extents.begin(), extents.end(), 1, std::multiplies<>());
+    Rounds rounds;
+    double share = 1;
+    int stride = 1;
+    for (std::size_t dimension = extents.size(); dimension-- > 0; stride *= extents[dimension]) {
+        int const extent = extents[dimension];
+        share /= extent;
+        Round round;
+        for (int rank = 0; rank < ranks && extent > 1; ++rank) {
+            int const at = rank / stride % extent;
+            round.messages.push_back({rank, rank + ((at + 1) % extent - at) * stride, share});
+        }
+        round.times = extent - 1;
+        round.reduced = share;
+        if (extent > 1) {
+            rounds.push_back(std::move(round));
+        }
+    }
+    return rounds;
 }
 
 Rounds neighbor_exchange(int ranks) {

@@ -50,6 +50,9 @@ private:
 /// Every rank sends the share to the rank `distance` further on.
 [[nodiscard]] Round shift(int ranks, int distance, double share);
 [[nodiscard]] Rounds ring(int ranks, bool reduces);
+/// A reduce_scatter by buckets (Jain, Sabharwal: Optimal bucket algorithms for large MPI collectives on torus
+/// interconnects, 2010): the part that the ring of one dimension leaves is divided by that of the next one.
+[[nodiscard]] Rounds bucket(Extents const& extents);
 /// Throws UsageError for an odd number of ranks.
 [[nodiscard]] Rounds neighbor_exchange(int ranks);
 
