@@ -193,6 +193,17 @@ TEST(LinkNetwork, EndsMessagesOfOneTimeTogetherAndInOrderOfTheirStart) {
     EXPECT_THROW(network_of(*net).start(0, 1, 1, 1, 0), Error);
 }
 
+TEST(LinkNetwork, TakesTheNumberOfAMessageAgainWhenItIsOver) {
+    auto const net = net_of("fat-tree:4");
+    LinkNetwork network = network_of(*net);
+    network.start(0, 0, 2, 100, 0);
+    EXPECT_EQ(network.next_event(), 100);
+    EXPECT_EQ(network.end_next(100), 0U);
+    network.start(0, 1, 2, 50, 100);
+    network.start(1, 0, 2, 50, 100);
+    EXPECT_EQ(network.next_event(), 200) << "half of the link into node 2 each, nothing is left of the first message";
+}
+
 TEST(LinkNetwork, AddsLatencyForLinksBeyondTheFirst) {
     auto const net = net_of("torus:8x8");
     LinkNetwork const network = network_of(*net);

@@ -93,7 +93,7 @@ void NetworkOptions::add(CLI::App& parser) {
         ->capture_default_str();
     parser
         .add_option("--rate-tolerance", tolerance_,
-                    "compute rates less often: messages may take longer by about this share, such as 0.01")
+                    "compute rates less often: messages may take longer by about this share; 0: always up to date")
         ->check(number_check(0, 0.5))
         ->capture_default_str();
     parser.add_option("--hop", hop_ns_, "ns that each link beyond the first adds to L")

@@ -52,7 +52,7 @@ private:
     std::string placement_ = "row-major";
     std::uint64_t seed_ = 1;
     double hop_ns_ = 0;
-    double tolerance_ = 0;
+    double tolerance_ = 1e-4;
 };
 
 /// The lines that to_json() of a bound says for people.

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace dlmb::predict {
@@ -17,7 +19,7 @@ LinkNetwork::LinkNetwork(Interconnect const& interconnect, std::vector<int> node
     : interconnect_(interconnect), nodes_(std::move(nodes)), costs_(costs), loads_(interconnect),
       links_(interconnect.links()) {
     for (LinkId link = 0; link < interconnect.links(); ++link) {
-        links_[link].capacity = interconnect.capacity(link) * costs.bytes_per_ps;
+        links_[link].left = links_[link].capacity = interconnect.capacity(link) * costs.bytes_per_ps;
     }
 }
 
@@ -29,21 +31,25 @@ void LinkNetwork::start(FlowId flow, Rank from, Rank to, Bytes bytes, Picosecond
     }
     if (flow >= flows_.size()) {
         flows_.resize(flow + 1);
+        rates_.resize(flow + 1);
     }
     now_ = now;
     Flow& state = flows_[flow];
     interconnect_.route(source, target, state.route);
     state.left = static_cast<double>(bytes);
-    state.rate = 0;
-    state.begin = now;
+    state.since = state.begin = now;
+    state.end = never;
     state.sequence = sequence_++;
     state.over = false;
+    rates_[flow] = 0;
+    begun_.push_back(flow);
     if (!std::exchange(state.listed, true)) {
         active_.push_back(flow);
     }
     double slowest = 0;  // of the links, alone
     for (LinkId const link : state.route) {
         loads_.add(link, state.left);
+        ++links_[link].active;
         slowest = std::max(slowest, 1 / links_[link].capacity);
     }
     settle_within(costs_.tolerance * state.left * slowest);
@@ -57,47 +63,89 @@ void LinkNetwork::settle_within(double picoseconds) {
 void LinkNetwork::settle() {
     changed_ = false;
     ++updates_;
-    std::erase_if(active_, [this](FlowId flow) {
-        flows_[flow].listed = !flows_[flow].over;
-        return flows_[flow].over;
-    });
-    for (FlowId const flow : active_) {
-        Flow& state = flows_[flow];
-        state.left = std::max(0.0, state.left - state.rate * static_cast<double>(now_ - settled_));
-        state.rate = 0;
+    // What begins gets at least an even share of each of its links.
+    double least = std::exchange(lowest_ended_, std::numeric_limits<double>::infinity());
+    for (FlowId const flow : begun_) {
+        for (LinkId const link : flows_[flow].route) {
+            least = std::min(least, links_[link].capacity / links_[link].active);
+        }
     }
-    settled_ = now_;
+    begun_.clear();
+    constexpr double same = 1 - 1e-9;  // rates that are equal but for rounding
+    take_out(same * least);
+    list_flows_of_links();
     fill();
-    ends_.clear();
-    for (FlowId const flow : active_) {
-        Flow const& state = flows_[flow];
-        ends_.push_back({now_ + std::max<Picoseconds>(1, std::llround(state.left / state.rate)), state.sequence, flow});
-    }
-    std::make_heap(ends_.begin(), ends_.end(), std::greater<>());
+    list_ends();
+}
+
+/// Rates from `least` on are given back to their links.
+void LinkNetwork::take_out(double least) {
+    changing_.clear();
+    std::erase_if(active_, [&](FlowId flow) {
+        double const rate = rates_[flow];
+        if (rate > 0 && rate < least) {
+            return false;
+        }
+        Flow& state = flows_[flow];
+        if (state.over) {
+            state.listed = false;
+            return true;
+        }
+        for (LinkId const link : state.route) {
+            links_[link].left += rate;
+        }
+        rates_[flow] = 0;
+        state.left = std::max(0.0, state.left - rate * static_cast<double>(now_ - state.since));
+        state.since = now_;
+        changing_.push_back(flow);
+        return false;
+    });
 }
 
 void LinkNetwork::list_flows_of_links() {
-    for (Link& link : links_) {
-        link.left = link.capacity;
-        link.flows = 0;
-    }
-    for (FlowId const flow : active_) {
-        for (LinkId const link : flows_[flow].route) {
-            ++links_[link].flows;
+    touched_.clear();
+    for (FlowId const flow : changing_) {
+        for (LinkId const at : flows_[flow].route) {
+            Link& link = links_[at];
+            if (link.flows++ == 0) {
+                touched_.push_back(at);
+            }
         }
     }
     std::uint32_t first = 0;
-    for (Link& link : links_) {
+    for (LinkId const at : touched_) {
+        Link& link = links_[at];
         link.first = first;
         link.crossed = 0;
         first += link.flows;
+        if (link.flows == link.active) {
+            link.left = link.capacity;  // without what rounding has left
+        }
     }
     flows_of_links_.resize(first);
-    for (FlowId const flow : active_) {
+    for (FlowId const flow : changing_) {
         for (LinkId const at : flows_[flow].route) {
             Link& link = links_[at];
             flows_of_links_[link.first + link.crossed++] = flow;
         }
+    }
+}
+
+void LinkNetwork::list_ends() {
+    auto const end_of = [this](FlowId flow) { return End{flows_[flow].end, flows_[flow].sequence, flow}; };
+    for (FlowId const flow : changing_) {
+        Flow& state = flows_[flow];
+        state.end = now_ + std::max<Picoseconds>(1, std::llround(state.left / rates_[flow]));
+    }
+    if (ends_.size() + changing_.size() > 2 * active_.size()) {
+        ends_.clear();
+        std::transform(active_.begin(), active_.end(), std::back_inserter(ends_), end_of);
+        std::make_heap(ends_.begin(), ends_.end(), std::greater<>());
+        return;
+    }
+    for (FlowId const flow : changing_) {
+        ends_.push_back(end_of(flow));
+        std::push_heap(ends_.begin(), ends_.end(), std::greater<>());
     }
 }
 
@@ -108,12 +156,9 @@ void LinkNetwork::fill() {
         LinkId link;
         bool operator>(Level const& other) const { return rate != other.rate ? rate > other.rate : link > other.link; }
     };
-    list_flows_of_links();
     std::vector<Level> levels;
-    for (LinkId link = 0; link < links_.size(); ++link) {
-        if (links_[link].flows > 0) {
-            levels.push_back({links_[link].left / links_[link].flows, link});
-        }
+    for (LinkId const link : touched_) {
+        levels.push_back({links_[link].left / links_[link].flows, link});
     }
     std::make_heap(levels.begin(), levels.end(), std::greater<>());
     while (!levels.empty()) {
@@ -131,12 +176,12 @@ void LinkNetwork::fill() {
             continue;
         }
         for (std::uint32_t place = full.first; place < full.first + full.crossed; ++place) {
-            Flow& flow = flows_[flows_of_links_[place]];
-            if (flow.rate > 0) {
+            FlowId const flow = flows_of_links_[place];
+            if (rates_[flow] > 0) {
                 continue;
             }
-            flow.rate = rate;
-            for (LinkId const each : flow.route) {
+            rates_[flow] = rate;
+            for (LinkId const each : flows_[flow].route) {
                 links_[each].left -= rate;
                 --links_[each].flows;
             }
@@ -144,9 +189,19 @@ void LinkNetwork::fill() {
     }
 }
 
+void LinkNetwork::drop_old_ends() {
+    while (!ends_.empty() &&
+           (flows_[ends_.front().flow].over || flows_[ends_.front().flow].end != ends_.front().time)) {
+        std::pop_heap(ends_.begin(), ends_.end(), std::greater<>());
+        ends_.pop_back();
+    }
+}
+
 Picoseconds LinkNetwork::next_event() {
+    drop_old_ends();
     if (changed_ && settle_at_ <= now_ && (ends_.empty() || ends_.front().time > now_)) {
         settle();
+        drop_old_ends();
     }
     return std::min(changed_ ? settle_at_ : never, ends_.empty() ? never : ends_.front().time);
 }
@@ -157,10 +212,15 @@ std::optional<FlowId> LinkNetwork::end_next(Picoseconds now) {
         return std::nullopt;
     }
     FlowId const flow = ends_.front().flow;
-    std::pop_heap(ends_.begin(), ends_.end(), std::greater<>());
-    ends_.pop_back();
-    flows_[flow].over = true;
-    settle_within(costs_.tolerance * static_cast<double>(now_ - flows_[flow].begin));
+    Flow& state = flows_[flow];
+    state.over = true;
+    lowest_ended_ = std::min(lowest_ended_, rates_[flow]);
+    for (LinkId const link : state.route) {
+        --links_[link].active;
+        links_[link].left += rates_[flow];
+    }
+    rates_[flow] = 0;
+    settle_within(costs_.tolerance * static_cast<double>(now_ - state.begin));
     return flow;
 }
 

@@ -3,15 +3,17 @@
 //
 // The contention model `links`: messages under way share the links of an interconnect by max-min fairness (Bertsekas
 // and Gallager 1992): no message can get more without taking from one that has no more. Rates are computed when
-// messages begin or end; what begins or ends at one time is one change. With a tolerance, so is what begins or ends
-// within this share of the time that those messages take: then bandwidth is idle for that long after a message ended,
-// and one that begins waits for that long.
+// messages begin or end; what begins or ends at one time is one change. Only rates can change that are not below those
+// of the messages that begin or end: rates rise together until a link is full, and up to there nothing is different.
+// With a tolerance, what begins or ends within this share of the time that those messages take is one change, too: then
+// bandwidth is idle for that long after a message ended, and one that begins waits for that long.
 #pragma once
 
 #include "common/base/units.hpp"
 #include "common/tools/predict/network/link_loads.hpp"
 #include "common/tools/predict/picoseconds.hpp"
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -52,9 +54,10 @@ public:
 private:
     struct Flow {
         std::vector<LinkId> route;
-        double left = 0;  // bytes, when rates were computed
-        double rate = 0;  // 0: not computed yet
+        double left = 0;        // bytes at `since`
+        Picoseconds since = 0;  // when its rate changed
         Picoseconds begin = 0;
+        Picoseconds end = never;     // at this rate
         std::uint64_t sequence = 0;  // of the start
         bool over = false;
         bool listed = false;  // in active_, where those that are over stay until rates are computed
@@ -62,7 +65,7 @@ private:
     struct End {
         Picoseconds time = 0;
         std::uint64_t sequence = 0;
-        FlowId flow = 0;
+        FlowId flow = 0;  // that has ended, or ends at another time, where `time` is not its end
         bool operator>(End const& other) const {
             return time != other.time ? time > other.time : sequence > other.sequence;
         }
@@ -70,32 +73,39 @@ private:
 
     void settle();
     void fill();
+    void take_out(double least);
     void list_flows_of_links();
+    void list_ends();
     void settle_within(double picoseconds);
+    void drop_old_ends();
 
     Interconnect const& interconnect_;
     std::vector<int> nodes_;
     LinkCosts costs_;
     LinkLoads loads_;
     Picoseconds now_ = 0;
-    Picoseconds settled_ = 0;  // when rates were computed
     std::uint64_t sequence_ = 0;
     std::uint64_t updates_ = 0;
     bool changed_ = false;
     Picoseconds settle_at_ = never;  // at the latest, of what changed
     std::vector<Flow> flows_;
+    std::vector<double> rates_;                                      // of flows; 0: not computed yet
+    double lowest_ended_ = std::numeric_limits<double>::infinity();  // rate, since rates were computed
     std::vector<FlowId> active_;
-    std::vector<End> ends_;  // a heap
+    std::vector<FlowId> begun_;     // since rates were computed
+    std::vector<FlowId> changing_;  // flows whose rates are computed anew
+    std::vector<End> ends_;         // a heap
 
-    /// A link while rates are computed.
     struct Link {
         double capacity = 0;        // bytes per ps
         double left = 0;            // of it
-        std::uint32_t flows = 0;    // that have no rate yet
-        std::uint32_t first = 0;    // of its flows in flows_of_links_
-        std::uint32_t crossed = 0;  // by so many flows
+        std::uint32_t active = 0;   // flows that cross it
+        std::uint32_t flows = 0;    // of those that change, without a rate yet
+        std::uint32_t first = 0;    // of those that change, in flows_of_links_
+        std::uint32_t crossed = 0;  // by so many that change
     };
     std::vector<Link> links_;
+    std::vector<LinkId> touched_;  // links that flows cross which change
     std::vector<FlowId> flows_of_links_;
 };
 
