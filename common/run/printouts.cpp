@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace dlmb::run {
 
@@ -80,20 +81,23 @@ void require_consistent(std::string const& what, std::vector<Problem> const& pro
     }
 }
 
-/// Where the plans of all ranks fit into memory, they are checked against each other; elsewhere each on its own, when
-/// it is asked for. Rank 0 speaks for the sizes of the others.
+/// Where the plans of all ranks fit into memory, they are checked against each other when the first one is asked for: a
+/// reader of nothing but the header waits for none. Elsewhere each is checked on its own. Rank 0 speaks for the sizes
+/// of the others, and for what a pattern refuses.
 PlanSource checked(std::string const& what, PlanSource const& plans) {
-    if (plans.ranks() > 0 && entries_of(plans.of(0)) > most_entries_at_once / plans.ranks()) {
-        return {plans.ranks(), [what, plans](Rank rank) {
+    bool const together = plans.ranks() == 0 || entries_of(plans.of(0)) <= most_entries_at_once / plans.ranks();
+    return {plans.ranks(), [what, plans, together, all = std::make_shared<std::vector<Plan>>()](Rank rank) {
+                if (!together) {
                     Plan plan = plans.of(rank);
                     require_consistent(what, validate_rank(plan));
                     return plan;
-                }};
-    }
-    auto const all = std::make_shared<std::vector<Plan>>();
-    plans.each([&](Plan const& plan) { all->push_back(plan); });
-    require_consistent(what, validate(*all));
-    return {all->size(), [all](Rank rank) { return (*all)[static_cast<std::size_t>(rank)]; }};
+                }
+                if (all->empty()) {
+                    plans.each([&](Plan const& plan) { all->push_back(plan); });
+                    require_consistent(what, validate(*all));
+                }
+                return (*all)[static_cast<std::size_t>(rank)];
+            }};
 }
 
 bool any_rank_computes(PlanSource const& plans) {

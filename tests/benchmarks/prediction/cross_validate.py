@@ -115,8 +115,11 @@ def print_errors(rows: list[dict[str, str]]) -> None:
         print()
 
 
-def print_choices(rows: list[dict[str, str]], fitted: list[dict[str, str]]) -> None:
-    """The measured time of what is chosen over that of the fastest, by the shortest prediction, and by the winner before."""
+def print_choices(rows: list[dict[str, str]], fitted: list[dict[str, str]]) -> str:
+    """The measured time of what is chosen over that of the fastest, by the shortest prediction, and by the winner before.
+
+    Returns the first two for the summary.
+    """
     before = {}
     for row in sorted(fitted, key=lambda row: nodes_of(row["nodes"])):
         before[row["collective"], row["algorithm"], row["bytes"]] = float(row["median_us"])
@@ -134,6 +137,8 @@ def print_choices(rows: list[dict[str, str]], fitted: list[dict[str, str]]) -> N
     print(f"{'algorithm chosen by':<58} {'cases':>5} {'x best':>7} {'worst':>7}")
     for name, values in ratios.items():
         print(f"{name:<58} {len(values):>5} {statistics.geometric_mean(values or [1]):>7.2f} {max(values, default=1):>7.2f}")
+    all_cases, certain = list(ratios.values())[:2]
+    return f"x{statistics.geometric_mean(all_cases or [1]):.2f} | {len(certain)} of {len(all_cases)}, x{statistics.geometric_mean(certain or [1]):.2f}"
 
 
 def predicted_rows(program: str, path: str, system: str, most: int, asked: list[dict[str, str]]) -> list[dict[str, str]]:
@@ -159,18 +164,19 @@ def main() -> int:
         measured = list(csv.DictReader(table))
     predicted = {}
     print_floor(path)
-    summary = [f"{'fitted on':<20} {'scored on':<12} {'times':>6} {'median':>7} {'90 %':>6} {'held':>6}"]
+    summary = ["| fitted up to | predicted | measurements | jobs | median error | 90 % below | in the 90 % interval | chosen over best | of these for certain |", "|---" * 9 + "|"]
     for system, most, first, last in SPLITS:
         print(flush=True)
         of_system = [row for row in measured if row["system"] == system]
         rows = predicted_rows(program, path, system, most, [row for row in of_system if first <= nodes_of(row["nodes"]) <= last])
         print_errors(rows)
-        print_choices(rows, [row for row in of_system if nodes_of(row["nodes"]) <= most])
+        choices = print_choices(rows, [row for row in of_system if nodes_of(row["nodes"]) <= most])
         scored = str(first) if first == last else f"{first} to {last}"
         predicted[f"{system}, up to {most} nodes predict {scored}"] = rows
         errors = sorted(map(error_of, rows))
         ends = (statistics.median(errors), statistics.quantiles(errors, n=10)[-1], statistics.mean(map(is_near, rows)))
-        summary.append(f"{system + ' ' + str(most):<20} {scored:<12} {len(rows):>6} " + " ".join(f"{value:>6.0%}" for value in ends))
+        jobs = len({row["campaign"] for row in rows})
+        summary.append(f"| {system} {most} | {scored} | {len(rows)} | {jobs} | " + " | ".join(f"{value:.0%}" for value in ends) + f" | {choices} |")
     print("\n" + "\n".join(summary))
     if len(sys.argv) == 4:
         draw(predicted, sys.argv[3])
