@@ -199,6 +199,19 @@ TEST(Schedule, OfATreeQueuesWhatTheLongestWayWaitsFor) {
     }
 }
 
+TEST(Schedule, OfABinaryTreeHasOddRanksInItsLeftHalf) {
+    auto const rounds = schedule_of(Collective::bcast, Algorithm::split_binary, 8);
+    ASSERT_EQ(rounds.size(), 4U);
+    std::vector<std::pair<int, int>> second;
+    for (Message const& message : rounds[1].messages) {
+        second.emplace_back(message.from, message.to);
+    }
+    EXPECT_EQ(second, (std::vector<std::pair<int, int>>{{1, 3}, {1, 5}, {2, 4}, {2, 6}}));
+    EXPECT_EQ(rounds[3].messages[0].to, 2) << "halves are exchanged between neighbours";
+    EXPECT_EQ(rounds[3].messages[6].from, 7);
+    EXPECT_EQ(rounds[3].messages[6].to, 0) << "which has all, and rank 7 no neighbour";
+}
+
 TEST(Schedule, OfABinomialReductionJoinsNeighboursFirst) {
     EXPECT_EQ(rounds_in(schedule_of(Collective::reduce, Algorithm::binomial, 33)), 6);
     for (int const ranks : {2, 8, 64}) {

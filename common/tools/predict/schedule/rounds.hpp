@@ -74,6 +74,7 @@ using Tree = std::vector<std::vector<int>>;
 [[nodiscard]] Tree in_order_binomial_tree(int ranks);
 /// Of radix 4. The parent of a rank is the rank with its lowest digit that is not zero set to zero.
 [[nodiscard]] Tree knomial_tree(int ranks);
+/// A level of n ranks is followed by 2 n; a rank's children are n and 2 n further on (ompi_coll_base_topo_build_tree).
 [[nodiscard]] Tree binary_tree(int ranks);
 [[nodiscard]] Tree chain_tree(int ranks, int fan);
 

@@ -52,8 +52,13 @@ Tree knomial_tree(int ranks) {
 
 Tree binary_tree(int ranks) {
     Tree children(static_cast<std::size_t>(ranks));
-    for (int rank = 1; rank < ranks; ++rank) {
-        children[static_cast<std::size_t>((rank - 1) / 2)].push_back(rank);
+    for (int rank = 0; rank < ranks; ++rank) {
+        int const level = floor_power(rank + 1);  // ranks of this level
+        for (int const child : {rank + level, rank + 2 * level}) {
+            if (child < ranks) {
+                children[static_cast<std::size_t>(rank)].push_back(child);
+            }
+        }
     }
     return children;
 }
@@ -179,15 +184,12 @@ Rounds gather_bcast(int ranks) {
 
 Rounds split_binary(int ranks) {
     Rounds rounds = down(binary_tree(ranks), 0.5);
-    // A rank of the left half of the tree and its mirror in the right half have the two halves of the vector.
+    // Odd ranks are the left half of the tree and have the left half of the vector. The last one has no neighbour.
     Round swap;
-    for (int first = 1; first < ranks; first = 2 * first + 1) {
-        int const width = (first + 1) / 2;  // of one half of this level
-        for (int rank = first; rank < std::min(first + width, ranks); ++rank) {
-            int const mirror = rank + width < ranks ? rank + width : 0;
-            swap.messages.push_back({rank, mirror, 0.5});
-            swap.messages.push_back({mirror, rank, 0.5});
-        }
+    for (int rank = 1; rank < ranks; rank += 2) {
+        int const other = rank + 1 < ranks ? rank + 1 : 0;
+        swap.messages.push_back({rank, other, 0.5});
+        swap.messages.push_back({other, rank, 0.5});
     }
     rounds.push_back(std::move(swap));
     return rounds;
