@@ -1,10 +1,18 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""One night against the nights before it: whether it is further from them than nights are from each other.
+"""The last nights against the nights before them: whether they are further from them than nights are from each other.
 
 A machine is faster on some nights than on others, whatever runs on it, and all launches of a night share that. So a night counts as
 one number of each cell (the median over its launches), a random draw around a level that holds until something changes. Past nights
-give the level and the scatter of nights. The test is that of a new draw against the mean of n: t = (tonight - mean) / (s sqrt(1 + 1/n)).
+give the level and the scatter of nights.
+
+A slowdown that lasts is in every night since it came. So the test is on a weighted mean of tonight and the two nights before it, each
+with half the weight of the next one (an exponentially weighted moving average, Roberts 1959, cut at three nights), against the mean of
+the n nights before these: t = (weighted mean - mean) / (s sqrt(sum of squared weights + 1/n)). Three equal weights are best in the third
+night only, and tonight alone in the first night only. Both tests hold false alarms at the level of t, so nothing is divided between them.
+
+Nights that resemble the night before them (what others do lasts for days) say less than independent ones: a mean of n of them is worth that
+of n (1 - r) / (1 + r) (r: serial correlation at lag 1). Where the past shows that, tonight alone is tested, with so many nights.
 
 Where the past itself has a clear step (a slowdown that was accepted, an improvement), only the nights since then give the level, and the
 scatter is that within the parts.
@@ -16,7 +24,10 @@ two; the more nights, the less the usual scatter counts.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.special import ndtri
 
 from dlmb_statistics import student
 
@@ -24,6 +35,9 @@ CONFIDENCE = 0.9  # of the interval: 5 % on either side, as the one-sided tests 
 USUAL_SCATTER = 0.04  # standard deviation of a night
 USUAL_WEIGHT = 2  # degrees of freedom
 CLEAR_STEP = 0.001  # how often nights without a step may seem to have one
+WEIGHT = 0.5  # of a night, as a share of that of the night after it
+RECENT = 2  # nights before tonight that have a weight
+CHANCE_RESEMBLANCE = 0.1  # how often independent nights may seem to resemble the night before them
 
 
 def within(levels: np.ndarray) -> np.ndarray:
@@ -31,7 +45,7 @@ def within(levels: np.ndarray) -> np.ndarray:
     return ((levels - levels.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
 
 
-def variance(squares: np.ndarray, degrees: int) -> np.ndarray:
+def variance(squares: np.ndarray, degrees: int | np.ndarray) -> np.ndarray:
     """Of nights, from a sum of squares with so many degrees of freedom."""
     return (USUAL_WEIGHT * USUAL_SCATTER**2 + squares) / (USUAL_WEIGHT + degrees)
 
@@ -55,22 +69,86 @@ def parts(levels: np.ndarray) -> list[np.ndarray]:
     return [*parts(levels[:night]), *parts(levels[night:])] if night else [levels]
 
 
+def serial_correlation(levels: np.ndarray) -> np.ndarray:
+    """Per row, at lag 1; 0 where it may be chance, by its mean and variance among independent nights (Moran 1948)."""
+    nights = levels.shape[1]
+    if nights < 3:
+        return np.zeros(len(levels))
+    around = levels - levels.mean(axis=1, keepdims=True)
+    found = (around[:, 1:] * around[:, :-1]).sum(axis=1) / np.maximum(within(levels), np.finfo(float).tiny)
+    chance = -1 / nights + ndtri(1 - CHANCE_RESEMBLANCE) * np.sqrt((nights - 2) / (nights**2 - 1))
+    return np.where(found > max(chance, 0), found, 0)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """One entry per cell: how far the last nights are from the level, and by how much that scatters."""
+
+    difference: np.ndarray
+    error: np.ndarray
+    degrees: np.ndarray
+
+    @property
+    def half(self) -> np.ndarray:
+        """Half of the interval."""
+        return student.quantile((1 + CONFIDENCE) / 2, self.degrees) * self.error
+
+    def where(self, chosen: np.ndarray, other: Shift) -> Shift:
+        """This one where chosen, else the other."""
+        pairs = ((self.difference, other.difference), (self.error, other.error), (self.degrees, other.degrees))
+        return Shift(*(np.where(chosen, *pair) for pair in pairs))
+
+    @property
+    def is_clear(self) -> np.ndarray:
+        return np.abs(self.difference) >= self.half
+
+
+@dataclass(frozen=True)
+class Past:
+    """Cells with equally many nights since their last clear step."""
+
+    levels: np.ndarray  # one line per cell, one column per night since then
+    older_squares: np.ndarray  # per cell, of the nights before, within their parts
+    older_degrees: int
+
+    def shift(self, tonight: np.ndarray, recent: int, correlation: np.ndarray) -> Shift:
+        """Of tonight and so many nights before it."""
+        nights = self.levels.shape[1] - recent
+        independent = np.maximum(nights * (1 - correlation) / (1 + correlation), 1)
+        weights = WEIGHT ** np.arange(recent + 1)
+        weights /= weights.sum()
+        latest = np.column_stack([tonight, self.levels[:, nights:][:, ::-1]])
+        before = self.levels[:, :nights]
+        degrees = self.older_degrees + independent - 1
+        scatter = variance(self.older_squares + within(before) * independent / nights, degrees)
+        error = np.sqrt(scatter * (weights @ weights + 1 / independent))
+        return Shift(latest @ weights - before.mean(axis=1), error, USUAL_WEIGHT + degrees)
+
+    def estimate(self, tonight: np.ndarray) -> np.ndarray:
+        """Tested are the last nights, or tonight alone where nights resemble each other. Shown is tonight, or the last nights where only these
+        are clear or where they differ by more."""
+        correlation = serial_correlation(self.levels)
+        alone, last = (self.shift(tonight, recent, correlation) for recent in (0, min(RECENT, (self.levels.shape[1] - 1) // 2)))
+        tested = alone.where(correlation > 0, last)
+        by_more = ~alone.is_clear | (np.abs(tested.difference) > np.abs(alone.difference))
+        shown = tested.where(tested.is_clear & by_more, alone)
+        t = tested.difference / tested.error
+        tails = student.upper_tail(t, tested.degrees), student.upper_tail(-t, tested.degrees)
+        return np.array([shown.difference, shown.difference - shown.half, shown.difference + shown.half, *tails])
+
+
 def estimate(past: np.ndarray, tonight: np.ndarray) -> tuple[np.ndarray, ...]:
-    """past: one line per cell, one column per night. Per cell: difference of tonight from the level, its interval, p that tonight is
-    larger, p that it is smaller."""
+    """past: one line per cell, one column per night. Per cell: difference of the last nights from the level, its interval, p that they are
+    larger, p that they are smaller."""
     nights = past.shape[1]
-    level, since, squares, pieces = past.mean(axis=1), np.full(len(past), nights), within(past), np.ones(len(past), dtype=int)
+    since, pieces, older_squares = np.full(len(past), nights), np.ones(len(past), dtype=int), np.zeros(len(past))
     for cell in np.flatnonzero(clear_steps(past)).tolist():
-        pieces_of_it = parts(past[cell])
-        level[cell], since[cell], pieces[cell] = pieces_of_it[-1].mean(), len(pieces_of_it[-1]), len(pieces_of_it)
-        squares[cell] = sum(float(within(piece[None, :])[0]) for piece in pieces_of_it)
-    difference = tonight - level
-    larger, smaller, half = np.empty(len(past)), np.empty(len(past)), np.empty(len(past))
-    for count in np.unique(pieces).tolist():
-        chosen = pieces == count
-        degrees = USUAL_WEIGHT + nights - count
-        error = np.sqrt(variance(squares[chosen], nights - count) * (1 + 1 / since[chosen]))
-        t = difference[chosen] / error
-        larger[chosen], smaller[chosen] = student.upper_tail(t, degrees), student.upper_tail(-t, degrees)
-        half[chosen] = student.quantile((1 + CONFIDENCE) / 2, degrees) * error
-    return difference, difference - half, difference + half, larger, smaller
+        *older, latest = parts(past[cell])
+        since[cell], pieces[cell] = len(latest), 1 + len(older)
+        older_squares[cell] = sum(float(within(piece[None, :])[0]) for piece in older)
+    found = np.empty((5, len(past)))
+    for length, count in np.unique(np.column_stack([since, pieces]), axis=0).tolist():
+        chosen = (since == length) & (pieces == count)
+        alike = Past(past[chosen, nights - length :], older_squares[chosen], nights - length - (count - 1))
+        found[:, chosen] = alike.estimate(tonight[chosen])
+    return tuple(found)

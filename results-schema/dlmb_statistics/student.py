@@ -21,12 +21,13 @@ from dlmb_statistics.robust import Ratio
 CONFIDENCE = 0.95
 
 
-def quantile(p: float, degrees: float) -> float:
-    return float(stdtrit(degrees, p))
+def quantile(p: float, degrees):
+    """Of a number of degrees of freedom, or of an array of them."""
+    return stdtrit(degrees, p)
 
 
-def upper_tail(t, degrees: float):
-    """P(T >= t), of a number or of an array."""
+def upper_tail(t, degrees):
+    """P(T >= t), of numbers or of arrays."""
     return stdtr(degrees, -t)
 
 

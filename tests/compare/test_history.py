@@ -64,15 +64,29 @@ class CompareTest(WithHistory):
         return code, json.loads(output)["cells"][0]
 
     def test_nights_that_differ_make_no_night_slower_and_calm_nights_do(self) -> None:
-        """By hand: the ten nights have a mean logarithm of 0 and a sum of squares of 10 * 0.03^2. With the usual 2 * 0.04^2 and 11 degrees of
-        freedom s = 0.0333 or, calm, 0.0171; times sqrt(1.1) and t(0.95, 11) = 1.796 it is 0.0628 or 0.0322."""
-        for restless, slowest in ((0.03, 0.0628), (0.0, 0.0322)):
+        """By hand: the first eight nights have a mean logarithm of 0 and a sum of squares of 8 * 0.03^2. With the usual 2 * 0.04^2 and 9
+        degrees of freedom s = 0.03399 or, calm, 0.01886; times sqrt((4^2 + 2^2 + 1) / 7^2 + 1/8) and t(0.95, 9) = 1.833 it is 0.04636 or
+        0.02572. That is (4 * tonight - 2 * 0.03 + 0.03) / 7 or 4 * tonight / 7. The interval shown is that of tonight alone: with ten nights
+        and 11 degrees of freedom it is 0.0628 or 0.0322 on either side."""
+        for restless, slowest, half in ((0.03, 0.0886, 0.0628), (0.0, 0.0450, 0.0322)):
             self.history = self.folder / f"history{restless}"
             self.nights([math.exp(sign * restless) for sign in [1, -1] * 5])
             for slower, expected in ((slowest - 0.001, 0), (slowest + 0.001, 1)):
                 code, found = self.tonight(math.exp(slower))
                 self.assertEqual((code, found["evidence"]["test"], found["evidence"]["confidence"]), (expected, "nights", 0.9), found)
-                self.assertAlmostEqual(math.log(found["evidence"]["low"]), slower - slowest, places=3)
+                self.assertAlmostEqual(math.log(found["evidence"]["low"]), slower - half, places=3)
+
+    def test_a_slowdown_that_lasts_is_found_though_each_night_of_it_passes(self) -> None:
+        """By hand: the nine nights before the last three have a mean of 0.00333, and (4 * 0.07 + 2 * 0.06 - 0.03) / 7 is 0.05286. Tonight alone
+        is not clear: 0.07 - 0.06 / 11 = 0.0645 against 0.0654."""
+        self.nights([math.exp(sign * 0.03) for sign in [1, -1] * 5])
+        first = self.campaign("first", [math.exp(0.06) * value for value in US], 11)
+        self.assertEqual(run("--history", self.history, first)[0], 0)
+        self.append(first)
+        code, found = self.tonight(math.exp(0.07), 12)
+        self.assertEqual(code, 1, found)
+        self.assertAlmostEqual(math.log(found["evidence"]["ratio"]), 0.05286 - 0.00333, places=4)
+        self.assertGreater(found["evidence"]["low"], 1)
 
     def test_a_night_of_which_the_history_has_one_is_slower_only_by_much(self) -> None:
         self.nights([1.0])

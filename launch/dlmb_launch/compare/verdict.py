@@ -41,7 +41,7 @@ NIGHTS_DIFFER = "nights_differ"
 class Evidence:
     """Ratios are how many times worse the candidate is: above 1 is slower, whatever the metric."""
 
-    ratio: float  # Hodges-Lehmann; with a history, of the last night and the level of those before
+    ratio: float  # Hodges-Lehmann; with a history, of tonight or the last three nights to the level of those before
     low: float  # interval of it
     high: float
     ratio_of_medians: float
