@@ -219,6 +219,9 @@ void Batch::add(SweepPoint const& point) {
         (alone || compute_steps_of(source_.type, point) != compute_steps_of(source_.type, *points_.front().point))) {
         run();
     }
+    // Ranks agree on which cells run, and on how long they compute, before the first one is prepared.
+    launch_.watchdog.arm(point.title, launch_.options.timeout_ns);
+    launch_.watchdog.activity("choosing cells");
     std::unique_ptr<Pattern> const pattern = source_.type.make(point.parameters, source_.world);
     for (std::string const& remark : point.with_next ? std::vector<std::string>{} : pattern->remarks()) {
         reporter_.warn(fmt::format("{}: {}", point.title, remark));

@@ -93,6 +93,17 @@ class BrokenLaunches(unittest.TestCase):
             self.assertRegex(done.stderr, rf"rank \d.*: {where}: no progress for 2 s")
         self.assertEqual(lines(self.results)[-1]["kind"], "end")
 
+    @unittest.skipUnless("DLMB_STUCK_RANK" in os.environ, "sanitizers bear no preloading")
+    def test_a_rank_that_stands_still_between_two_cells_is_waited_for_no_longer_than_the_timeout(self):
+        """How long a cell computes is agreed upon when the cell without computing is finished."""
+        preload = ["env", f"LD_PRELOAD={os.environ['DLMB_STUCK_RANK']}", f"DLMB_TEST_STUCK_AFTER_CELL={self.results}"]
+        program = [COLLECTIVE, "--operation", "allreduce", "-m", "8:8", "-i", "5", "--calibration", "off", "--backend", "mpi",
+                   "--compute", "none,busy", "--timeout", "10", "--results", str(self.results)]
+        done = run(mpirun(2, *preload, *program), timeout=90)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"rank \d.*, choosing cells: no progress for 10 s")
+        self.assertEqual([cell["status"] for cell in cells(self.results)], ["ok"])
+
     def test_a_full_disk_keeps_whole_lines_and_prints_the_rest(self):
         limit = 24 * 1024
 
