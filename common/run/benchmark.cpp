@@ -125,8 +125,9 @@ int start(int argc, char** argv, LauncherVariables const& variables, Program con
         std::string_view const thread_level = options != nullptr ? options->mpi_thread : default_mpi_thread;
         std::optional<LaunchWatch> watch;  // outlives MPI
         program.watch_rank(watch, launcher_info(variables).rank, true);
-        return run_under_launcher(argc, argv, thread_level,
-                                  [&](Bootstrap& bootstrap) { return run_or_abort(program, bootstrap, watch); });
+        return run_under_launcher(argc, argv, thread_level, [&](Bootstrap& bootstrap, Nanoseconds /*mpi_init_ns*/) {
+            return run_or_abort(program, bootstrap, watch);
+        });
     }
     int const code = program.speak();
     if (code >= 0) {

@@ -3,6 +3,7 @@
 #include "patterns/collective/byte_matrix.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 namespace dlmb::collective {
@@ -45,18 +46,35 @@ std::vector<std::uint64_t> apportion(std::uint64_t total, std::span<double const
     return parts;
 }
 
+std::vector<int> grid_of(int ranks, int dimensions) {
+    std::vector<int> factors;
+    for (int factor = 2; ranks > 1; ++factor) {
+        for (; ranks % factor == 0; ranks /= factor) {
+            factors.push_back(factor);
+        }
+    }
+    std::vector<int> sides(static_cast<std::size_t>(dimensions), 1);
+    for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) {
+        *std::min_element(sides.begin(), sides.end()) *= *factor;
+    }
+    std::sort(sides.rbegin(), sides.rend());
+    return sides;
+}
+
 ByteMatrix::ByteMatrix(Params const& params, WorldShape const& world)
     : world_(world), weights_(params.skew, Bins{one_bin_per_rank(world.ranks), power_law_units, 1,
                                                 static_cast<std::size_t>(world.ranks)}),
-      spread_(params.spread), element_bytes_(size_of(params.element)),
+      spread_(params.spread), neighbors_(params.neighbors),
+      grid_(neighbors_ ? grid_of(world.ranks, neighbors_->dimensions) : std::vector<int>{}),
+      element_bytes_(size_of(params.element)),
       row_elements_(params.message_bytes / element_bytes_ *
                     (info_of(params.kind).per_rank ? static_cast<std::uint64_t>(world.ranks) : 1)) {}
 
 std::vector<Bytes> ByteMatrix::row(Rank source, std::uint64_t seed) const {
-    if (spread_) {
+    if (!is_skewed()) {
         std::vector<Bytes> bytes;
         for (Rank peer = 0; peer < world_.ranks; ++peer) {
-            bytes.push_back(by_distance(source, peer));
+            bytes.push_back(unskewed(source, peer));
         }
         return bytes;
     }
@@ -77,8 +95,8 @@ std::vector<Bytes> ByteMatrix::column(Rank me, std::uint64_t seed) const {
     std::vector<Bytes> bytes;
     bytes.reserve(static_cast<std::size_t>(world_.ranks));
     for (Rank source = 0; source < world_.ranks; ++source) {
-        if (spread_) {
-            bytes.push_back(by_distance(source, me));
+        if (!is_skewed()) {
+            bytes.push_back(unskewed(source, me));
             continue;
         }
         bytes.push_back(source > 0 && same_row(source, source - 1) ? bytes.back()
@@ -99,6 +117,21 @@ Bytes ByteMatrix::by_distance(Rank source, Rank destination) const {
     double const even = all / static_cast<double>(ranks);
     double const by_distance = distance * all / static_cast<double>(ranks * (ranks - 1) / 2);
     return static_cast<Bytes>((1 - *spread_) * even + *spread_ * by_distance) / alignment * alignment;
+}
+
+Bytes ByteMatrix::to_neighbor(Rank source, Rank destination) const {
+    if (source == destination) {
+        return 0;
+    }
+    for (auto side = grid_.rbegin(); side != grid_.rend(); ++side) {  // the last coordinate changes fastest
+        int const apart = std::abs(source % *side - destination % *side);
+        if (std::min(apart, *side - apart) > neighbors_->radius) {
+            return 0;
+        }
+        source /= *side;
+        destination /= *side;
+    }
+    return row_elements_ / static_cast<Bytes>(world_.ranks) * element_bytes_;
 }
 
 bool ByteMatrix::same_row(Rank a, Rank b) const {

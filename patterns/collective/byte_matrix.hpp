@@ -21,6 +21,10 @@ namespace dlmb::collective {
 /// whole and add up exactly; of equal remainders the first gets more. `total` is at most 2^62.
 [[nodiscard]] std::vector<std::uint64_t> apportion(std::uint64_t total, std::span<double const> weights);
 
+/// The sides of a grid of so many ranks, as near to each other as their prime factors allow, the longest first, as
+/// MPI_Dims_create has them.
+[[nodiscard]] std::vector<int> grid_of(int ranks, int dimensions);
+
 class ByteMatrix {
 public:
     /// Reads the counts file where the skew names one.
@@ -35,10 +39,18 @@ private:
     [[nodiscard]] bool same_row(Rank a, Rank b) const;
     /// As the program alltoallv_perf of nccl-tests computes it, its rounding to 16 B included.
     [[nodiscard]] Bytes by_distance(Rank source, Rank destination) const;
+    /// One message to each neighbour, as osu_neighbor_alltoallv sends them.
+    [[nodiscard]] Bytes to_neighbor(Rank source, Rank destination) const;
+    [[nodiscard]] bool is_skewed() const { return !spread_ && !neighbors_; }
+    [[nodiscard]] Bytes unskewed(Rank source, Rank destination) const {
+        return spread_ ? by_distance(source, destination) : to_neighbor(source, destination);
+    }
 
     WorldShape world_;
     Weights weights_;
     std::optional<double> spread_;
+    std::optional<Neighborhood> neighbors_;
+    std::vector<int> grid_;  // of neighbours
     Bytes element_bytes_;
     std::uint64_t row_elements_;
 };

@@ -6,12 +6,15 @@
 #include "common/formats/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
 #include "patterns/collective/byte_matrix.hpp"
+#include "patterns/collective/messages.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/trained_model.hpp"
 #include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <tuple>
@@ -38,7 +41,11 @@ constexpr ParameterInfo infos[] = {
     {"reduction", "allreduce, reduce, reduce_scatter(_block): sum, prod, min, max", "sum"},
     {"in-place", "on: reductions, gathers and scatters work in one buffer (rooted ones at their root)", "off"},
     {"root", "reduce, gather(v), scatter(v), broadcast: the rank that has the whole", "0"},
-    {"route", "sendrecv: ring (to the next rank) or ping_pong (there and back, rank r and rank r + ranks / 2)", "ring"},
+    {"route",
+     "sendrecv: ring (to the next rank), ping_pong (there and back, rank r and rank r + ranks / 2) or hypercube "
+     "(rounds "
+     "with rank r xor 1, 2, 4 ...); bandwidth: fan_in or fan_out (all other nodes to or from the first)",
+     "ring"},
     {"channels", "of --route ping_pong: messages there and back at once, each with a tag of its own, up to 128", "1"},
     {"window", "bandwidth, bibandwidth, message_rate: messages in flight, from 1 to 65536", "64"},
     {"window-buffers",
@@ -55,7 +62,8 @@ constexpr ParameterInfo infos[] = {
      "on: the host looks after the operation while it computes; off: before and after only, as OSU does", "off"},
     {"skew",
      "alltoallv, allgatherv, gatherv, scatterv, reduce_scatter, how uneven the ranks' shares are: balanced, "
-     "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH; alltoallv also distance:SPREAD",
+     "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH; alltoallv also distance:SPREAD and "
+     "neighbors:DIMENSIONS:RADIUS",
      "balanced"},
     transform_parameter,
 };
@@ -95,6 +103,33 @@ std::optional<double> read_spread(Parameters const& parameters, Kind kind) {
     return spread;
 }
 
+/// --skew neighbors:DIMENSIONS:RADIUS; nullopt: another skew.
+std::optional<Neighborhood> read_neighbors(Parameters const& parameters, Kind kind, int ranks) {
+    std::string_view text = parameters.find("skew")->second;
+    constexpr std::string_view prefix = "neighbors:";
+    if (!text.starts_with(prefix)) {
+        return std::nullopt;
+    }
+    std::string_view const numbers = text.substr(prefix.size());
+    std::size_t const colon = std::min(numbers.find(':'), numbers.size());
+    auto const dimensions = parse_whole<int>(numbers.substr(0, colon));
+    auto const radius = parse_whole<int>(numbers.substr(std::min(colon + 1, numbers.size())));
+    constexpr int most_dimensions = 8;
+    if (kind != Kind::alltoallv || !dimensions || !radius || *dimensions < 1 || *dimensions > most_dimensions ||
+        *radius < 1) {
+        throw UsageError(fmt::format("--skew '{}': expected neighbors:DIMENSIONS:RADIUS with 1 to {} dimensions and a "
+                                     "radius from 1 on, of --operation alltoallv",
+                                     text, most_dimensions));
+    }
+    int const shortest = grid_of(ranks, *dimensions).back();
+    if (*radius > (shortest - 1) / 2) {
+        throw UsageError(fmt::format("--skew '{}': the shortest side of a grid of {} ranks has {}, so a radius of {} "
+                                     "meets a neighbour twice; at least {} ranks on a side are needed",
+                                     text, ranks, shortest, *radius, 2 * static_cast<std::int64_t>(*radius) + 1));
+    }
+    return Neighborhood{*dimensions, *radius};
+}
+
 Skew read_shares(Parameters const& parameters, Kind kind, WorldShape const& world) {
     Skew skew = read_skew(parameters, world);
     if (info_of(kind).shares && skew.intra_host != 1) {
@@ -105,10 +140,22 @@ Skew read_shares(Parameters const& parameters, Kind kind, WorldShape const& worl
     return skew;
 }
 
+bool is_fan(Route route) {
+    return route == Route::fan_in || route == Route::fan_out;
+}
+
 Route read_route(Parameters const& parameters, Kind kind, int ranks) {
-    auto const route = read_enum<Route>(parameters, "route", {"ring", "ping_pong"});
+    auto const route = read_enum<Route>(parameters, "route", {"ring", "ping_pong", "hypercube", "fan_in", "fan_out"});
+    bool const known = is_fan(route) ? kind == Kind::bandwidth : route != Route::hypercube || kind == Kind::sendrecv;
+    if (!known) {
+        throw UsageError(fmt::format("--route {}: is of --operation {}, not of {}", parameters.find("route")->second,
+                                     is_fan(route) ? "bandwidth" : "sendrecv", info_of(kind).name));
+    }
     if (kind == Kind::sendrecv && route == Route::ping_pong && ranks % 2 != 0) {
         throw UsageError(fmt::format("--route ping_pong: {} ranks do not divide into pairs", ranks));
+    }
+    if (route == Route::hypercube && !std::has_single_bit(static_cast<unsigned>(ranks))) {
+        throw UsageError(fmt::format("--route hypercube: {} ranks are no power of two", ranks));
     }
     return route;
 }
@@ -125,7 +172,20 @@ int read_channels(Parameters const& parameters, Params const& params) {
 
 constexpr int largest_window = 65536;
 
-Windows read_windows(Parameters const& parameters, Params const& params, int ranks) {
+/// How many ranks of the first node have the windows of all others.
+int read_hubs(Parameters const& parameters, WorldShape const& world) {
+    std::string const& route = parameters.find("route")->second;
+    if (parameters.find("pairs")->second != "all") {
+        throw UsageError(fmt::format("--pairs beside --route {}: all ranks take part", route));
+    }
+    if (world.ranks_per_node == 0) {
+        throw UsageError(fmt::format("--route {}: needs as many ranks on every node, one node after the other", route));
+    }
+    return world.ranks > world.ranks_per_node ? world.ranks_per_node : 1;
+}
+
+Windows read_windows(Parameters const& parameters, Params const& params, WorldShape const& world) {
+    int const ranks = world.ranks;
     Windows windows;
     windows.messages = read_int(parameters, "window", 1, largest_window);
     windows.one_buffer = read_choice(parameters, "window-buffers", {"single", "multiple"}) == 0;
@@ -136,7 +196,13 @@ Windows read_windows(Parameters const& parameters, Params const& params, int ran
     if (ranks < 2) {
         throw UsageError(fmt::format("--operation {}: needs pairs of ranks, and there is one rank", name));
     }
-    windows.pairs = parameters.find("pairs")->second == "all" ? ranks / 2 : read_int(parameters, "pairs", 1, ranks / 2);
+    if (is_fan(params.route)) {
+        windows.hubs = read_hubs(parameters, world);
+        windows.pairs = ranks - windows.hubs;
+    } else {
+        std::string const& pairs = parameters.find("pairs")->second;
+        windows.pairs = pairs == "all" ? ranks / 2 : read_int(parameters, "pairs", 1, ranks / 2);
+    }
     if (params.message_bytes > max_message_bytes / static_cast<Bytes>(windows.messages)) {
         throw UsageError(fmt::format("--window {}: so many messages of {} B are more than {} B in one window",
                                      windows.messages, params.message_bytes, max_message_bytes));
@@ -169,55 +235,6 @@ Bytes read_message_bytes(Parameters const& parameters, Params const& params, int
                                      parameters.find("message-size")->second, name_of(params.element), size));
     }
     return bytes;
-}
-
-constexpr int channel = 0;
-
-/// Both at once, as ncclSend and ncclRecv in one group; alone, a rank sends to itself.
-void add_ring(PlanBuilder& builder, GroupId all, Bytes bytes, int ranks, Rank me) {
-    builder.send(all, (me + 1) % ranks, bytes, channel, 0, "sendrecv");
-    builder.recv(all, (me + ranks - 1) % ranks, bytes, channel, 0, "sendrecv");
-}
-
-void add_ping_pongs(PlanBuilder& builder, GroupId all, Params const& params, int ranks, Rank me) {
-    int const half = ranks / 2;
-    Bytes const bytes = params.message_bytes;
-    for (int own = 0; own < params.channels; ++own) {
-        if (me < half) {
-            StepId const ping = builder.send(all, me + half, bytes, own, -1, "sendrecv.ping");
-            builder.recv(all, me + half, bytes, own, -1, "sendrecv.pong", {ping});
-        } else {
-            StepId const ping = builder.recv(all, me - half, bytes, own, -1, "sendrecv.ping");
-            builder.send(all, me - half, bytes, own, -1, "sendrecv.pong", {ping});
-        }
-    }
-}
-
-/// osu_bw and osu_mbw_mr: a window of messages, then an answer of a byte, which the next window waits for. osu_bibw:
-/// windows both ways at once, receives first, and no answer.
-void add_windows(PlanBuilder& builder, GroupId all, Params const& params, int ranks, Rank me) {
-    constexpr Bytes answer_bytes = 1;
-    constexpr Bytes page_bytes = 4096;
-    int const half = ranks / 2;
-    bool const sends = me < params.windows.pairs;
-    if (!sends && (me < half || me >= half + params.windows.pairs)) {
-        return;
-    }
-    Rank const peer = sends ? me + half : me - half;
-    Bytes const bytes = params.message_bytes;
-    MessageWindow const window{static_cast<Bytes>(params.windows.messages),
-                               params.windows.one_buffer ? 0 : (bytes + page_bytes - 1) / page_bytes * page_bytes};
-    std::string const label(info_of(params.kind).name);
-    if (params.kind == Kind::bibandwidth) {
-        builder.recv(all, peer, bytes, channel, 0, label, {}, window);
-        builder.send(all, peer, bytes, channel, 0, label, {}, window);
-    } else if (sends) {
-        StepId const sent = builder.send(all, peer, bytes, channel, -1, label, {}, window);
-        builder.recv(all, peer, answer_bytes, channel, -1, label + ".answer", {sent});
-    } else {
-        StepId const received = builder.recv(all, peer, bytes, channel, -1, label, {}, window);
-        builder.send(all, peer, answer_bytes, channel, -1, label + ".answer", {received});
-    }
 }
 
 std::vector<OperationUse> operations_of(Params const& params) {
@@ -294,16 +311,10 @@ public:
             builder.exchange(all, own.statistics, matrix_->column(me, draw.seed), label);
             break;
         case Kind::sendrecv:
-            if (params_.route == Route::ring) {
-                add_ring(builder, all, bytes, world_.ranks, me);
-            } else {
-                add_ping_pongs(builder, all, params_, world_.ranks, me);
-            }
-            break;
         case Kind::bandwidth:
         case Kind::bibandwidth:
         case Kind::message_rate:
-            add_windows(builder, all, params_, world_.ranks, me);
+            add_messages(builder, all, params_, world_.ranks, me);
             break;
         }
         if (ComputeBeside const& compute = params_.compute; compute.computes) {
@@ -332,7 +343,10 @@ public:
 
     [[nodiscard]] OsuProgram osu_program() const override {
         if (info_of(params_.kind).windows) {
-            return osu_windows(params_.message_bytes, params_.kind == Kind::message_rate, params_.windows.pairs);
+            OsuProgram program =
+                osu_windows(params_.message_bytes, params_.kind == Kind::message_rate, params_.windows.pairs);
+            program.timed_pairs = params_.windows.hubs > 0 ? params_.windows.hubs : program.timed_pairs;
+            return program;
         }
         if (params_.kind == Kind::sendrecv && params_.route == Route::ping_pong) {
             return osu_latency(params_.message_bytes);
@@ -389,10 +403,11 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.root = static_cast<Rank>(read_unsigned(parameters, "root", 0, static_cast<std::uint64_t>(world.ranks) - 1));
     params.route = read_route(parameters, params.kind, world.ranks);
     params.channels = read_channels(parameters, params);
-    params.windows = read_windows(parameters, params, world.ranks);
+    params.windows = read_windows(parameters, params, world);
     params.compute = read_compute(parameters);
     params.spread = read_spread(parameters, params.kind);
-    params.skew = params.spread ? Skew{} : read_shares(parameters, params.kind, world);
+    params.neighbors = read_neighbors(parameters, params.kind, world.ranks);
+    params.skew = params.spread || params.neighbors ? Skew{} : read_shares(parameters, params.kind, world);
     return params;
 }
 
@@ -402,6 +417,9 @@ std::vector<std::string_view> named(Parameters const& parameters) {
     std::string const& operation = parameters.find("operation")->second;
     bool const windows = std::any_of(std::begin(kind_table), std::end(kind_table),
                                      [&](KindInfo const& kind) { return kind.windows && kind.name == operation; });
+    if (parameters.find("route")->second.starts_with("fan_")) {
+        return {"operation", "window"};
+    }
     return windows ? std::vector<std::string_view>{"operation", "window", "pairs"}
                    : std::vector<std::string_view>{"operation"};
 }

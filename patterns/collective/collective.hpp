@@ -7,8 +7,9 @@
 //   allreduce, reduce, reduce_scatter_block, allgather, gather, scatter, broadcast, barrier    equal parts
 //   reduce_scatter, allgatherv, gatherv, scatterv    the same with parts that are named, equal or skewed
 //   alltoall, alltoallv                              one exchange, equal or skewed
-//   sendrecv                                         one message to the next rank, or there and back in pairs
-//   bandwidth, message_rate, bibandwidth             windows of messages in pairs of ranks
+//   sendrecv                                         one message to the next rank, there and back in pairs, or in
+//   rounds bandwidth, message_rate, bibandwidth             windows of messages in pairs of ranks, or of one rank with
+//   many
 //
 // What a message size counts, and where it differs from the suites: README.md. Not here: ranges of sizes (common/run).
 #pragma once
@@ -88,13 +89,25 @@ inline constexpr auto kind_names = [] {
 
 /// Whom a sendrecv goes to. ring: rank r sends to r + 1 and receives from r - 1 (nccl-tests' sendrecv). ping_pong: rank
 /// r of the first half sends to r + ranks / 2, which sends back what it received after it (osu_multi_lat's pairs).
-enum class Route { ring, ping_pong };
+/// hypercube: in round k all ranks exchange 2^k messages with rank r xor 2^k (the messages of nccl-tests' HyperCube).
+/// fan_in, fan_out: windows of all ranks of other nodes to, or from, the rank at their place on the first node (OSU's
+/// osu_bw_fan_in and osu_bw_fan_out); on one node every rank counts as a node.
+enum class Route { ring, ping_pong, hypercube, fan_in, fan_out };
 
-/// What --window, --window-buffers and --pairs say: rank r of the first `pairs` sends to r + ranks / 2.
+/// What --window, --window-buffers, --pairs and --route say: rank r of the first `pairs` sends to r + ranks / 2; in a
+/// fan, rank r >= hubs is the other side of rank r mod hubs.
 struct Windows {
     int messages = 64;
     bool one_buffer = true;  // all messages of a window from one place to one place
     int pairs = 0;
+    int hubs = 0;  // of a fan; 0: pairs
+};
+
+/// What --skew neighbors:DIMENSIONS:RADIUS says: the ranks form a periodic grid, and everybody sends to all ranks at
+/// most `radius` away in every dimension.
+struct Neighborhood {
+    int dimensions = 1;
+    int radius = 1;
 };
 
 /// What --compute, --compute-us and --compute-progress say of the computation beside the operation.
@@ -117,7 +130,8 @@ struct Params {
     Windows windows;
     ComputeBeside compute;
     Skew skew;
-    std::optional<double> spread;  // --skew distance:SPREAD, of alltoallv, in place of a skew
+    std::optional<double> spread;           // --skew distance:SPREAD, of alltoallv, in place of a skew
+    std::optional<Neighborhood> neighbors;  // --skew neighbors:D:R, likewise
 };
 
 /// Throws UsageError naming the parameters and their values.

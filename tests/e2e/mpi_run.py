@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Launches with real MPI processes."""
 
+import json
 import pathlib
 import tempfile
 import unittest
@@ -119,6 +120,25 @@ class MpiRun(unittest.TestCase):
         self.assertEqual((cell["method"], cell["parameters"]["channels"]), ("threads", 2))
         self.assertEqual(cell["backend_facts"]["mpi_threads"], "2")
         self.assertEqual(cell["validation"]["verdict"], "passed")
+
+    def test_fans_hypercubes_and_neighbourhoods_run_as_programs_of_the_suites(self):
+        for suite, program, column, count in (("osu", "osu_bw_fan_in", "Bandwidth (MB/s)", 1), ("osu", "osu_bw_fan_out", "Bandwidth (MB/s)", 1),
+                                              ("osu", "osu_neighbor_alltoall", "Avg Latency(us)", 1),
+                                              ("osu", "osu_ineighbor_alltoallv", "Overlap(%)", 2), ("nccl", "hypercube_perf", "busbw", 1)):
+            self.results.unlink(missing_ok=True)
+            size = ["-m", "64:64", "-i", "3", "-x", "1"] if suite == "osu" else ["-b", "4K", "-e", "4K", "-n", "3", "-w", "1"]
+            done = run(mpirun(4, COLLECTIVE, "--cli", suite, program, *size, "--backend", "mpi", "--results", str(self.results)))
+            self.assertEqual(done.returncode, 0, f"{program}: {done.stdout}{done.stderr}")
+            self.assertIn(column, done.stdout)
+            self.assertEqual({cell["validation"]["verdict"] for cell in cells(self.results)}, {"passed"}, program)
+            self.assertGreaterEqual(len(cells(self.results, "ok")), count)
+
+    def test_the_start_of_mpi_is_told_over_ranks(self):
+        done = run(mpirun(2, str(BIN / "dlmb_info"), "--startup", "--json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual(found["ranks"], 2)
+        self.assertTrue(0 < found["min_ms"] <= found["mean_ms"] <= found["max_ms"], found)
 
     def test_one_thread_per_rank_is_declined_with_the_option_that_helps(self):
         done = run(mpirun(2, COLLECTIVE, "--operation", "sendrecv", "-m", "8:8", "--backend", "mpi", "--method", "threads",

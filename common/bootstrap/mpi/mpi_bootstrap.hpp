@@ -26,8 +26,12 @@ public:
     /// to be ended by Bootstrap::abort.
     ~MpiSession();
 
+    /// How long MPI_Init_thread took on this rank.
+    [[nodiscard]] Nanoseconds init_ns() const { return init_ns_; }
+
 private:
     int exceptions_;
+    Nanoseconds init_ns_ = 0;
 };
 
 /// Collective over all ranks of an initialised MPI. Destroyed before its session.

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/clock.hpp"
 #include "common/bootstrap/launch_guard.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
@@ -46,7 +47,9 @@ MpiSession::MpiSession(int& argc, char**& argv, std::string_view thread_level)
     }
     int const wanted = thread_level_of(thread_level);
     int provided = 0;
+    Nanoseconds const begin_ns = now_ns();
     mpi::check(MPI_Init_thread(&argc, &argv, wanted, &provided), "MPI_Init_thread");
+    init_ns_ = now_ns() - begin_ns;
     int size = 0;
     mpi::check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
     std::string refusal = refusal_after_init(variables, library, size);

@@ -331,6 +331,21 @@ int print(Bootstrap& bootstrap, bool json) {
     return from_rank(bootstrap, bootstrap.rank() == 0 ? print(json ? info.dump(2) + "\n" : info_text(info)) : exit_ok);
 }
 
+/// As osu_init: over ranks.
+int print_startup(Bootstrap& bootstrap, Nanoseconds init_ns, bool json) {
+    constexpr double ns_per_ms = 1e6;
+    auto const ms = [&](Fold fold) {
+        return static_cast<double>(reduce_over_ranks(bootstrap, init_ns, fold)) / ns_per_ms;
+    };
+    int const ranks = bootstrap.size();
+    InfoJson const found{
+        {"ranks", ranks}, {"mean_ms", ms(Fold::sum) / ranks}, {"min_ms", ms(Fold::min)}, {"max_ms", ms(Fold::max)}};
+    std::string const text =
+        fmt::format("MPI_Init_thread on {} ranks: mean {:.1f} ms, shortest {:.1f} ms, longest {:.1f} ms\n", ranks,
+                    found["mean_ms"].get<double>(), found["min_ms"].get<double>(), found["max_ms"].get<double>());
+    return from_rank(bootstrap, bootstrap.rank() == 0 ? print(json ? found.dump(2) + "\n" : text) : exit_ok);
+}
+
 int print_noise(NoiseFloor const& floor, bool json) {
     InfoJson const noise = noise_json(floor);
     return print(json ? noise.dump(2) + "\n" : noise_text(noise));
@@ -363,6 +378,7 @@ void add_options(CLI::App& app, InfoOptions& options) {
             ->expected(0, 1);
     app.add_option("--preset", options.preset, "the model of the presets with this name")->needs(linting);
     app.add_option("--parallel", options.parallel, "ranks that divide the model: tp=8,pp=4,ep=8,cp=2")->needs(linting);
+    app.add_flag("--startup", options.startup, "how long MPI's initialisation took on the ranks of this launch");
     app.add_flag("--probe-mpi-device", options.probe, "try whether MPI takes device memory (two ranks; it may crash)");
     app.parse_complete_callback([&options, linting] { options.lint = linting->count() > 0; });
 }
@@ -394,14 +410,16 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
             return print_noise(read_noise_floor(given.from), given.json);
         }
         if (mpi_in_this_build()) {
-            return run_under_launcher(argc, argv, default_mpi_thread, [&](Bootstrap& bootstrap) {
+            return run_under_launcher(argc, argv, default_mpi_thread, [&](Bootstrap& bootstrap, Nanoseconds init_ns) {
                 return given.probe       ? probe_mpi_device(bootstrap)
+                       : given.startup   ? print_startup(bootstrap, init_ns, given.json)
                        : given.calibrate ? calibrate(bootstrap, given.json)
                                          : print(bootstrap, given.json);
             });
         }
-        if (given.probe) {
-            throw UsageError("--probe-mpi-device: this build has no MPI; configure with -DDLMB_WITH_MPI=ON");
+        if (given.probe || given.startup) {
+            throw UsageError(fmt::format("{}: this build has no MPI; configure with -DDLMB_WITH_MPI=ON",
+                                         given.probe ? "--probe-mpi-device" : "--startup"));
         }
         int code = exit_ok;
         in_process::run_ranks(1, [&](Bootstrap& bootstrap) {

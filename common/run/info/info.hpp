@@ -37,6 +37,7 @@ struct InfoOptions {
     bool json = false;
     bool calibrate = false;
     std::vector<std::filesystem::path> from;
+    bool startup = false;
     bool probe = false;
     bool lint = false;
     std::string model;

@@ -21,10 +21,12 @@ void offer_library_algorithms();
 /// The level at which a user's program has MPI unless it asks for more: MPI_Init.
 inline constexpr std::string_view default_mpi_thread = "single";
 
+/// Of a rank: its bootstrap, and how long MPI's initialisation took. Returns an exit code.
+using LaunchBody = std::function<int(Bootstrap&, Nanoseconds mpi_init_ns)>;
+
 /// Initialises MPI at `thread_level` (MpiSession), runs `body`, finalises, and returns what body returned. Throws
 /// UsageError when the launcher and the MPI library do not belong together (every process would be alone in its world),
 /// or when the library does not provide the level.
-[[nodiscard]] int run_under_launcher(int argc, char** argv, std::string_view thread_level,
-                                     std::function<int(Bootstrap&)> const& body);
+[[nodiscard]] int run_under_launcher(int argc, char** argv, std::string_view thread_level, LaunchBody const& body);
 
 }  // namespace dlmb::run

@@ -11,8 +11,7 @@ bool mpi_in_this_build() {
 
 void offer_library_algorithms() {}
 
-int run_under_launcher(int /*argc*/, char** /*argv*/, std::string_view /*thread_level*/,
-                       std::function<int(Bootstrap&)> const& /*body*/) {
+int run_under_launcher(int /*argc*/, char** /*argv*/, std::string_view /*thread_level*/, LaunchBody const& /*body*/) {
     throw UsageError(
         "this build has no MPI; configure with -DDLMB_WITH_MPI=ON, or start without a launcher and with --ranks N");
 }

@@ -19,11 +19,10 @@ void offer_library_algorithms() {
     }
 }
 
-int run_under_launcher(int argc, char** argv, std::string_view thread_level,
-                       std::function<int(Bootstrap&)> const& body) {
+int run_under_launcher(int argc, char** argv, std::string_view thread_level, LaunchBody const& body) {
     MpiSession const session(argc, argv, thread_level);
     std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
-    return body(*bootstrap);
+    return body(*bootstrap, session.init_ns());
 }
 
 }  // namespace dlmb::run

@@ -48,8 +48,9 @@ constexpr SuiteOption osu_options[] = {
     {"-r", "--cuda-target", "TARGET", Meaning::refused, "", "", "`--compute`, in patterns that have it"},
     {"-P", "--papi", "EVENTS", Meaning::refused, "", "", "run the program under `perf stat`"},
     {"-D", "--ddt", "TYPE", Meaning::refused, "", "", "`--method alltoallw` has derived datatypes"},
-    {"-N", "--nhbr", "TYPE", Meaning::refused, "", "",
-     "`--operation alltoall --method neighbor` calls MPI_Neighbor_alltoallv"},
+    {"-N", "--nhbr", "cart:D:R", Meaning::neighbors, "skew", "",
+     "`--skew neighbors:D:R`, of `osu_neighbor_alltoall` and its like; not `graph`: `--skew file:FILE` has every "
+     "block"},
     {"-I", "--session", "", Meaning::refused, "", "",
      "MPI is started by MPI_Init_thread; `--mpi-thread` sets its level"},
     {"-q", "--partitions", "[N]", Meaning::refused, "", "", "messages are sent whole"},
@@ -123,16 +124,23 @@ constexpr SuiteProgram programs[] = {
     {"alltoall", "alltoall", "alltoall", "", true},
     {"alltoallv", "alltoallv", "alltoallv", "", true, SuiteProgram{}.osu_largest, false, "distance:1"},
     {"", "sendrecv", "sendrecv"},
+    {"", "hypercube", "sendrecv", "hypercube", true},
     {"latency", "", "sendrecv", "ping_pong", false, pair_largest},
     {"multi_lat", "", "sendrecv", "ping_pong", false, pair_largest},
     {"latency_mt", "", "sendrecv", "ping_pong", false, pair_largest, true},
     {"bw", "", "bandwidth", "", false, pair_largest},
     {"bibw", "", "bibandwidth", "", false, pair_largest},
     {"mbw_mr", "", "message_rate", "", false, pair_largest},
+    {"bw_fan_in", "", "bandwidth", "fan_in", false, pair_largest},
+    {"bw_fan_out", "", "bandwidth", "fan_out", false, pair_largest},
 };
 
-// OSU's 79 MPI programs are these, those above, and of the collectives among those above osu_iNAME and
-// osu_NAME_persistent.
+// OSU's 79 MPI programs are these, those above, of the collectives among those above osu_iNAME and osu_NAME_persistent,
+// and osu_(i)neighbor_alltoall(v).
+constexpr std::string_view neighbor_blocks =
+    "it has the blocks of osu_neighbor_alltoallv, which runs; datatypes: `--method alltoallw`";
+constexpr std::string_view neighbor_parts =
+    "the same block to every neighbour; osu_neighbor_alltoall, which runs, sends as many bytes to each";
 constexpr RefusedProgram refused_rows[] = {
     {"osu_put_latency", "write `--operation sendrecv --route ping_pong --method put:sync=flush:window=allocate`"},
     {"osu_get_latency", "write `--operation sendrecv --route ping_pong --method get:sync=flush:window=allocate`"},
@@ -144,25 +152,19 @@ constexpr RefusedProgram refused_rows[] = {
     {"osu_get_acc_latency", "atomic one-sided calls are not measured here"},
     {"osu_cas_latency", "atomic one-sided calls are not measured here"},
     {"osu_fop_latency", "atomic one-sided calls are not measured here"},
-    {"osu_neighbor_alltoall", "write `--operation alltoall --method neighbor`"},
-    {"osu_neighbor_alltoallv", "write `--operation alltoallv --method neighbor`"},
-    {"osu_neighbor_alltoallw", "of neighbourhood collectives alltoall and alltoallv are measured here"},
-    {"osu_neighbor_allgather", "of neighbourhood collectives alltoall and alltoallv are measured here"},
-    {"osu_neighbor_allgatherv", "of neighbourhood collectives alltoall and alltoallv are measured here"},
-    {"osu_ineighbor_alltoall", "neighbourhood collectives are measured blocking here"},
-    {"osu_ineighbor_alltoallv", "neighbourhood collectives are measured blocking here"},
-    {"osu_ineighbor_alltoallw", "neighbourhood collectives are measured blocking here"},
-    {"osu_ineighbor_allgather", "neighbourhood collectives are measured blocking here"},
-    {"osu_ineighbor_allgatherv", "neighbourhood collectives are measured blocking here"},
+    {"osu_neighbor_alltoallw", neighbor_blocks},
+    {"osu_neighbor_allgather", neighbor_parts},
+    {"osu_neighbor_allgatherv", neighbor_parts},
+    {"osu_ineighbor_alltoallw", neighbor_blocks},
+    {"osu_ineighbor_allgather", neighbor_parts},
+    {"osu_ineighbor_allgatherv", neighbor_parts},
     {"osu_ialltoallw", "MPI_Alltoallw is measured blocking here: `--method alltoallw`"},
     {"osu_alltoallw_persistent", "MPI_Alltoallw is measured blocking here: `--method alltoallw`"},
     {"osu_partitioned_latency", "messages are sent whole here, as by osu_latency"},
-    {"osu_latency_mp", "one process drives one rank; osu_multi_lat measures several pairs"},
-    {"osu_bw_fan_in", "messages of several nodes to one are not measured here; osu_mbw_mr has pairs"},
-    {"osu_bw_fan_out", "messages of one node to several are not measured here; osu_mbw_mr has pairs"},
-    {"osu_init", "starting MPI is not measured here"},
-    {"osu_hello", "starting MPI is not measured here"},
-    {"hypercube_perf", "write `--operation allgather`, which ends with the same bytes in the same place"},
+    {"osu_latency_mp",
+     "MPI leaves open what a process that forked after MPI_Init may do; osu_multi_lat measures several pairs"},
+    {"osu_init", "write `mpirun -np N dlmb_info --startup`"},
+    {"osu_hello", "write `time mpirun -np N dlmb_info --startup`: it has no time of its own but the launch's"},
 };
 
 }  // namespace

@@ -60,23 +60,33 @@ std::string_view renamed(std::span<Name const> names, std::string_view value) {
 struct Variant {
     SuiteProgram const* program;
     std::string_view method;
+    bool beside_compute = false;  // alone, then beside a computation that takes as long
+    bool neighbors = false;       // --skew says which
 };
+
+constexpr std::string_view osu_neighbors = "neighbors:1:1";  // OSU's default, -N cart:1:1
 
 std::optional<Variant> find_variant(PatternType const& type, std::string_view text) {
     std::string_view name = text.starts_with("osu_") ? text.substr(4) : text;
-    std::string_view method;
+    Variant variant{};
     if (name.ends_with("_persistent")) {
         name.remove_suffix(std::string_view("_persistent").size());
-        method = "persistent";
+        variant.method = "persistent";
     } else if (name.starts_with('i')) {
         name.remove_prefix(1);
-        method = "nonblocking";
+        variant.method = "nonblocking";
+        variant.beside_compute = true;
     } else if (name == "alltoallw") {
         name = "alltoallv";
-        method = "alltoallw";
+        variant.method = "alltoallw";
     }
-    SuiteProgram const* const program = method.empty() ? nullptr : find_program(type, Suite::osu, name);
-    return program == nullptr ? std::nullopt : std::optional(Variant{program, method});
+    if (name == "neighbor_alltoall" || name == "neighbor_alltoallv") {
+        name = "alltoallv";
+        variant.method = "neighbor";
+        variant.neighbors = true;
+    }
+    variant.program = variant.method.empty() ? nullptr : find_program(type, Suite::osu, name);
+    return variant.program == nullptr ? std::nullopt : std::optional(variant);
 }
 
 /// Of both suites, those that run and those that are refused with a reason.
@@ -111,8 +121,9 @@ std::string refused_program(PatternType const& type, std::string_view text) {
     }
     if (std::optional<Variant> const variant = find_variant(type, text)) {
         std::string_view const route = variant->program->route;
-        return fmt::format("write --operation {}{} --method {}", variant->program->operation,
-                           route.empty() ? "" : fmt::format(" --route {}", route), variant->method);
+        return fmt::format("write --operation {}{}{} --method {}", variant->program->operation,
+                           route.empty() ? "" : fmt::format(" --route {}", route),
+                           variant->neighbors ? fmt::format(" --skew {}", osu_neighbors) : "", variant->method);
     }
     if (!has_parameter(type, "operation")) {
         return "dlmb_collective has the programs of the suites";
@@ -160,6 +171,9 @@ public:
             }
         }
         add_list("element", elements_);
+        if (!has_neighbors_ && added_.count("--skew") > 0) {
+            throw UsageError("-N: is of osu_neighbor_alltoall and its like; others take --skew neighbors:D:R");
+        }
         add_blocking();
         if (command_.host_times && blocking_ == "3") {
             throw UsageError("-C 1 beside -z 3: where each call is waited for the host's time is the time");
@@ -216,9 +230,13 @@ private:
                 }
             }
             add("method", std::string(variant->method));
-            if (variant->method == "nonblocking") {
-                add("compute", "none,busy");  // alone, then beside a computation that takes as long
+            if (variant->beside_compute) {
+                add("compute", "none,busy");
             }
+            if (variant->neighbors) {
+                add_unless_given("skew", std::string(osu_neighbors));
+            }
+            has_neighbors_ = variant->neighbors;
             return false;
         }
         if (no_value && names_program(text)) {
@@ -323,6 +341,7 @@ private:
         case Meaning::memory:
         case Meaning::root:
         case Meaning::buffers:
+        case Meaning::neighbors:
             translated(row, as, given);
             break;
         case Meaning::threads:
@@ -377,6 +396,8 @@ private:
             value = small.starts_with("fixed:") ? small.substr(6) : "";
         } else if (row.meaning == Meaning::buffers) {
             value = renamed(osu_buffers, small);
+        } else if (row.meaning == Meaning::neighbors) {
+            value = small.starts_with("cart:") ? "neighbors:" + small.substr(5) : "";
         }
         if (value.empty()) {
             throw UsageError(fmt::format("{} {}: {}", as, given, plain(row.here)));
@@ -512,6 +533,7 @@ private:
     std::vector<std::string> elements_;                      // OSU's -T may be given several times
     std::string blocking_;                                   // of nccl-tests' -z
     std::string registration_;                               // of nccl-tests' -R
+    bool has_neighbors_ = false;                             // the program is of neighbourhoods
     std::map<std::string, std::size_t, std::less<>> added_;  // where the value of an option that they gave stands
     bool last_was_theirs_ = true;                            // so a bare word is no value of an option of ours
 };
@@ -668,8 +690,10 @@ std::optional<Bytes> suite_size(Suite suite, Parameters const& parameters, int r
         return part * parts;
     }
     std::span<SuiteProgram const> const known = suite_programs();
+    auto const route = parameters.find("route");
     bool const shared = std::any_of(known.begin(), known.end(), [&](SuiteProgram const& row) {
-        return row.per_rank && row.operation == operation;
+        bool const this_route = row.route.empty() || (route != parameters.end() && route->second == row.route);
+        return row.per_rank && row.operation == operation && this_route;
     });
     return shared ? part : size / unit * unit;
 }

@@ -43,6 +43,7 @@ enum class Meaning : std::uint8_t {
     root,
     buffers,
     threads,
+    neighbors,
     // of nccl-tests: options that stand for several of ours
     blocking,
     registration,

@@ -320,8 +320,12 @@ private:
                             operation.starts_with("scatter");
         bool const in_place = parameter(cell, "in-place").value_or("off") == "on";
         auto const forms = forms_.find(form_of(cell.identity.parameters, cell.identity.memory));
-        Row row{fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", cell.traffic.largest_total_bytes,
-                            count_text(cell, operation), parameter(cell, "element").value_or("byte"),
+        // The size counts the part of the rank itself, which a hypercube does not send.
+        bool const hypercube = parameter(cell, "route") == "hypercube";
+        Bytes const size = hypercube ? message_size(cell).value_or(0) * static_cast<Bytes>(cell.identity.world.ranks)
+                                     : cell.traffic.largest_total_bytes;
+        Row row{fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", size, count_text(cell, operation),
+                            parameter(cell, "element").value_or("byte"),
                             reduces ? parameter(cell, "reduction").value_or("none") : "none",
                             rooted ? parameter(cell, "root").value_or("-1") : "-1")};
         (in_place ? row.in_place : row.figures) = half(cell);

@@ -60,6 +60,24 @@ TEST(ByteMatrix, ByDistanceIsTheTrafficOfNcclTests) {
     EXPECT_EQ(matrix("distance:1", {2, 2}, "16").row(1, 1), (Parts{32, 0}));
 }
 
+// MPI_Dims_create of Open MPI and MPICH.
+TEST(Grid, SidesAreAsEqualAsPrimeFactorsAllow) {
+    EXPECT_EQ(grid_of(12, 2), (std::vector{4, 3}));
+    EXPECT_EQ(grid_of(8, 3), (std::vector{2, 2, 2}));
+    EXPECT_EQ(grid_of(7, 2), (std::vector{7, 1}));
+    EXPECT_EQ(grid_of(16, 2), (std::vector{4, 4}));
+    EXPECT_EQ(grid_of(1, 1), std::vector{1});
+}
+
+// osu_util_mpi.c, omb_neighborhood_create: (2 R + 1)^D - 1 neighbours on a periodic grid, and none twice.
+TEST(ByteMatrix, NeighboursGetAMessageEach) {
+    EXPECT_EQ(matrix("neighbors:1:1", {4, 4}, "8").row(0, 1), (Parts{0, 8, 0, 8}));
+    ByteMatrix const grid = matrix("neighbors:2:1", {12, 12}, "8");  // 4 rows of 3
+    EXPECT_EQ(grid.row(4, 1), (Parts{8, 8, 8, 8, 0, 8, 8, 8, 8, 0, 0, 0})) << "4 is in the middle of 0 to 8";
+    EXPECT_EQ(grid.row(0, 1), (Parts{0, 8, 8, 8, 8, 8, 0, 0, 0, 8, 8, 8})) << "0 is at a corner";
+    EXPECT_EQ(grid.column(0, 1), grid.row(0, 1)) << "neighbourhood is mutual";
+}
+
 TEST(ByteMatrix, ColumnsAreTheTransposeOfRows) {
     for (char const* skew : {"zipf:1", "zipf:1+intra_host:4", "distance:1", "distance:0.3"}) {
         ByteMatrix const bytes = matrix(skew, {6, 2});

@@ -69,6 +69,33 @@ TEST(CollectiveParams, WindowsNeedPairsOfRanks) {
     EXPECT_EQ(refusal({{"operation", "bibandwidth"}}, {3, 3}), "accepted");
 }
 
+TEST(CollectiveParams, RoutesBelongToOneOperation) {
+    EXPECT_EQ(refusal({{"operation", "sendrecv"}, {"route", "fan_in"}}),
+              "--route fan_in: is of --operation bandwidth, not of sendrecv");
+    EXPECT_EQ(refusal({{"operation", "bandwidth"}, {"route", "hypercube"}}),
+              "--route hypercube: is of --operation sendrecv, not of bandwidth");
+    EXPECT_EQ(refusal({{"operation", "sendrecv"}, {"route", "hypercube"}}, {6, 6}),
+              "--route hypercube: 6 ranks are no power of two");
+    EXPECT_EQ(refusal({{"operation", "bandwidth"}, {"route", "fan_out"}, {"pairs", "1"}}),
+              "--pairs beside --route fan_out: all ranks take part");
+    EXPECT_EQ(refusal({{"operation", "bandwidth"}, {"route", "fan_out"}}, {4, 0}),
+              "--route fan_out: needs as many ranks on every node, one node after the other");
+}
+
+// omb_neighborhood_create refuses the same.
+TEST(CollectiveParams, NeighboursAreDifferentRanks) {
+    EXPECT_EQ(refusal({{"operation", "alltoallv"}, {"skew", "neighbors:1:1"}}, {3, 3}), "accepted");
+    EXPECT_EQ(
+        refusal({{"operation", "alltoallv"}, {"skew", "neighbors:1:1"}}, {2, 2}),
+        "--skew 'neighbors:1:1': the shortest side of a grid of 2 ranks has 2, so a radius of 1 meets a neighbour "
+        "twice; at least 3 ranks on a side are needed");
+    for (char const* wrong : {"neighbors:", "neighbors:1", "neighbors:1:0", "neighbors:0:1", "neighbors:9:1",
+                              "neighbors:1:1:1", "neighbors:x:1"}) {
+        EXPECT_EQ(refusal({{"operation", "alltoallv"}, {"skew", wrong}}).substr(0, 18), "--skew 'neighbors:") << wrong;
+    }
+    EXPECT_EQ(refusal({{"operation", "allgatherv"}, {"skew", "neighbors:1:1"}}).substr(0, 18), "--skew 'neighbors:");
+}
+
 TEST(CollectiveParams, PartsOfACollectiveAreNearToNobody) {
     EXPECT_EQ(refusal({{"operation", "gatherv"}, {"skew", "intra_host:4"}}),
               "--skew 'intra_host:4': the parts of --operation gatherv are the same for all ranks, so none is on their "

@@ -191,6 +191,46 @@ TEST(CollectivePlan, AWindowIsAnsweredWhenItIsComplete) {
     }
 }
 
+// osu_bw_fan_in.c, osu_bw_fan_out.c: windows with all peers are in flight together, then each is answered.
+TEST(CollectivePlan, AFanHasTheWindowsOfAllOtherNodesAtTheFirst) {
+    auto const in = plans_of({{"operation", "bandwidth"}, {"route", "fan_in"}}, {6, 2});
+    EXPECT_EQ(first_problem(in), "");
+    std::vector<Step> const& hub = in[1].steps;
+    ASSERT_EQ(hub.size(), 4U);
+    EXPECT_EQ(std::get<Recv>(hub[0].operation).from.peer, 3);
+    EXPECT_EQ(std::get<Recv>(hub[1].operation).from.peer, 5);
+    EXPECT_TRUE(hub[1].after.empty());
+    EXPECT_EQ(std::get<Recv>(hub[0].operation).batch, std::get<Recv>(hub[1].operation).batch);
+    EXPECT_EQ(std::get<Send>(hub[3].operation).to.bytes, 1U);
+    EXPECT_EQ(hub[3].after, (std::vector<StepId>{0, 1}));
+    EXPECT_EQ(std::get<Send>(in[4].steps.at(0).operation).to.peer, 0);
+
+    auto const out = plans_of({{"operation", "bandwidth"}, {"route", "fan_out"}}, {4, 4});
+    EXPECT_EQ(first_problem(out), "");
+    EXPECT_EQ(out[0].steps.size(), 6U) << "on one node every rank counts as a node";
+    EXPECT_EQ(std::get<Recv>(out[3].steps.at(0).operation).from.peer, 0);
+
+    auto const fan = make_collective({{"operation", "bandwidth"}, {"route", "fan_in"}, {"window", "10"}}, {6, 2});
+    EXPECT_EQ(fan->statistics({}).at(0).value, 4 * 10);
+    EXPECT_EQ(fan->osu_program().ranks_with_times(6), 2) << "the mean over the ranks of the first node";
+}
+
+// hypercube.cu of nccl-tests: parts of 1, 2, 4 ... ranks, one round after the other.
+TEST(CollectivePlan, AHypercubeDoublesInEachRound) {
+    auto const plans = plans_of({{"operation", "sendrecv"}, {"route", "hypercube"}}, {8, 8});
+    EXPECT_EQ(first_problem(plans), "");
+    std::vector<Step> const& steps = plans[5].steps;
+    ASSERT_EQ(steps.size(), 6U);
+    for (std::size_t round = 0; round < 3; ++round) {
+        auto const& send = std::get<Send>(steps[2 * round].operation);
+        EXPECT_EQ(send.to.peer, 5 ^ (1 << round));
+        EXPECT_EQ(send.to.bytes, Bytes{1024} << round);
+        EXPECT_EQ(std::get<Recv>(steps[2 * round + 1].operation).from.peer, send.to.peer);
+    }
+    EXPECT_EQ(steps[2].after, (std::vector<StepId>{0, 1}));
+    EXPECT_EQ(steps[5].after, (std::vector<StepId>{2, 3}));
+}
+
 // osu_bibw.c: receives are posted before sends, nothing waits for anything else, and there is no answer.
 TEST(CollectivePlan, WindowsGoBothWaysAtOnce) {
     auto const plans = plans_of({{"operation", "bibandwidth"}, {"window", "7"}}, {4, 4});

@@ -127,6 +127,30 @@ TEST(OsuCli, ProgramsThatCallItOtherwiseAreMethods) {
     EXPECT_THAT(refusal_as("osu", {"osu_iallreduce", "osu_ibcast"}), HasSubstr("a second program"));
 }
 
+TEST(OsuCli, NeighbourhoodsAreAnAlltoallvOfFewBlocks) {
+    for (std::string const program : {"osu_neighbor_alltoall", "osu_ineighbor_alltoallv"}) {
+        Options const options = parse_as("osu", {program});
+        EXPECT_EQ(options.parameters.at("operation"), Words{"alltoallv"});
+        EXPECT_EQ(options.parameters.at("skew"), Words{"neighbors:1:1"});
+        EXPECT_EQ(options.methods.at(0).name, "neighbor");
+        EXPECT_EQ(options.parameters.count("compute"), program.starts_with("osu_i") ? 1U : 0U);
+    }
+    for (Words const& words :
+         {Words{"osu_neighbor_alltoall", "-N", "cart:2:1"}, Words{"-Ncart:2:1", "osu_neighbor_alltoall"}}) {
+        EXPECT_EQ(parameter_as("osu", "skew", words), Words{"neighbors:2:1"});
+    }
+}
+
+TEST(OsuCli, FansAreWindowsOnAnotherRoute) {
+    for (auto const& [program, route] :
+         {std::pair{"osu_bw_fan_in", "fan_in"}, std::pair{"osu_bw_fan_out", "fan_out"}}) {
+        Options const options = parse_as("osu", {program, "-W", "16"});
+        EXPECT_EQ(options.parameters.at("operation"), Words{"bandwidth"});
+        EXPECT_EQ(options.parameters.at("route"), Words{route});
+        EXPECT_EQ(options.parameters.at("window"), Words{"16"});
+    }
+}
+
 TEST(OsuCli, PairsOfThreadsAreAPingPongOfSeveralChannelsByThreads) {
     Options const options = parse_as("osu", {"osu_latency_mt", "-t", "4:4"});
     EXPECT_EQ(options.parameters.at("operation"), Words{"sendrecv"});
@@ -159,10 +183,13 @@ TEST(OsuCli, WhatIsNotTakenOverSaysWhatToDoInstead) {
     EXPECT_THAT(refusal_of({"--operation", "osu_alltoallw"}), HasSubstr("--operation alltoallv --method alltoallw"));
     EXPECT_THAT(refusal_as("nccl", {"osu_iallreduce"}), HasSubstr("--operation allreduce --method nonblocking"));
     EXPECT_THAT(refusal_as("osu", {"osu_put_latency"}), HasSubstr("--method put:sync=flush:window=allocate"));
-    EXPECT_THAT(refusal_as("osu", {"osu_neighbor_alltoall"}), HasSubstr("--operation alltoall --method neighbor"));
+    EXPECT_THAT(refusal_of({"--operation", "osu_neighbor_alltoall"}),
+                HasSubstr("--operation alltoallv --skew neighbors:1:1 --method neighbor"));
+    EXPECT_THAT(refusal_as("osu", {"osu_neighbor_alltoall", "-N", "graph:x"}), HasSubstr("--skew file:FILE"));
+    EXPECT_THAT(refusal_as("osu", {"osu_alltoallv", "-N", "cart:1:1"}), HasSubstr("--skew neighbors:D:R"));
     EXPECT_THAT(refusal_as("osu", {"osu_get_bw"}), HasSubstr("one-sided calls are not measured here"));
     EXPECT_THAT(refusal_as("osu", {"osu_bcast", "osu_allreduce"}), HasSubstr("a second program"));
-    EXPECT_THAT(refusal_as("osu", {"osu_hello"}), HasSubstr("starting MPI is not measured here"));
+    EXPECT_THAT(refusal_as("osu", {"osu_hello"}), HasSubstr("dlmb_info --startup"));
     EXPECT_THAT(refusal_as("osu", {"-m", "8"}, moe_alltoall::type()), HasSubstr("the model's parameters"));
 }
 
@@ -219,6 +246,8 @@ TEST(NcclCli, SizesOfGathersAndAlltoallAreThoseOfAllRanks) {
     EXPECT_EQ(sizes_as("nccl", {"all_reduce_perf", "-b", "4K", "-e", "4K"}), Words{"4096"});
     EXPECT_EQ(sizes_as("nccl", {"reduce_scatter", "-b", "100", "-e", "100"}, 3), Words{"96"}) << "2 x 16 B per rank";
     EXPECT_EQ(sizes_as("osu", {"osu_alltoall", "-m", "4K:4K"}), Words{"4096"}) << "OSU counts the part per peer";
+    EXPECT_EQ(sizes_as("nccl", {"hypercube_perf", "-b", "4K", "-e", "4K"}), Words{"1024"});
+    EXPECT_EQ(sizes_as("nccl", {"sendrecv_perf", "-b", "4K", "-e", "4K"}), Words{"4096"}) << "it counts the message";
 }
 
 TEST(NcclCli, WhatHasNoMeaningIsRefusedWithTheReason) {
