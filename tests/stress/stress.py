@@ -8,7 +8,7 @@ complete them. The last lines are a table of counts:
 finished    cells that had been reported before the strike, or that were in the file when the disk was full
 lost        cells whose line was in the file, or whose row was printed, and that are not in the file any more
 twice       cells that one launch ended more than once
-hangs       launches of which a process was left after two minutes
+hangs       launches of which a process was left two minutes after the strike or the last cell
 incomplete  launches after which --resume did not leave every cell once
 unexpected  exit codes, a stopped rank that nobody named, tracebacks
 

@@ -17,7 +17,8 @@ import time
 from launches import TRAFFIC, Workload
 from processes import end_all
 
-HANG_SECONDS = 120  # from the strike until everything has ended
+HANG_SECONDS = 120  # from the strike, or from the last cell that was reported, until everything has ended
+LOOK_SECONDS = 2  # between two counts of reports
 ALONE_SECONDS = 20  # a launcher that is told of a failed rank ends the others long before that
 WATCHDOG_SECONDS = 2
 TRIES = 20  # to strike before the launch is over
@@ -213,12 +214,16 @@ def hit(pid, number):
 def ended(launch, job, stopped=None):
     """Waits until no process of the launch is left; False: one is. Once every other rank has ended well, only the user can let a
     stopped one go on. Once no rank and no driver is left, a launcher that stays is not held by us: it is killed and noted."""
-    began = time.monotonic()
+    looked = reported = time.monotonic()
+    reports = count_of_reports(launch)
     alone_since = None
     left_since = None
-    while time.monotonic() < began + HANG_SECONDS:
+    while time.monotonic() < reported + HANG_SECONDS:
         if job.poll() is not None and not launch.running():
             return True
+        if time.monotonic() > looked + LOOK_SECONDS:
+            looked, before, reports = time.monotonic(), reports, count_of_reports(launch)
+            reported = looked if reports > before else reported
         if stopped is not None:
             alone = launch.rank_processes() == [stopped]
             alone_since = (alone_since or time.monotonic()) if alone else None
