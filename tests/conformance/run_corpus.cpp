@@ -115,7 +115,7 @@ CorpusResult run_method(std::span<CorpusEntry const> entries, std::string_view c
                         Backend& backend, MemorySpace& memory) {
     CorpusResult result;
     for (CorpusEntry const& entry : entries) {
-        auto const methods = methods_to_run(entry, backend, memory.kind());
+        auto const methods = methods_for(backend.methods(), uses_of(entry));  // also one that needs a choice of knobs
         if (std::any_of(methods.begin(), methods.end(),
                         [name = parse_method(choice).name](MethodInfo const& method) { return method.name == name; })) {
             run_entry(entry, choice, bootstrap, backend, memory, result);

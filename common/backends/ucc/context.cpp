@@ -72,10 +72,11 @@ ucc_context_h make_context(ucc_lib_h library, Bootstrap const& bootstrap, Meetin
     return context;
 }
 
-/// Without the place in the source.
-std::string message_of(Error const& error) {
+/// Which rank, what failed, without the place in the source, and what says more.
+std::string reason_of(Bootstrap const& bootstrap, Error const& error) {
     std::string const text = error.what();
-    return text.substr(0, text.rfind("\n  at "));
+    return fmt::format("rank {}: {}; UCC_LOG_LEVEL=info says more, and its messages go by UCX (UCX_TLS, /dev/shm)",
+                       bootstrap.rank(), text.substr(0, text.rfind("\n  at ")));
 }
 
 constexpr char data_of_ucc = 'd';
@@ -125,9 +126,7 @@ Expected<std::unique_ptr<Context>, Unsupported> Context::make(Bootstrap& bootstr
         made->library_ = make_library(bootstrap);
         made->context_ = make_context(made->library_, bootstrap, *made->meeting_, tune);
     } catch (Error const& error) {
-        problem =
-            fmt::format("rank {}: {}; UCC_LOG_LEVEL=info says more, and its messages go by UCX (UCX_TLS, /dev/shm)",
-                        bootstrap.rank(), message_of(error));
+        problem = reason_of(bootstrap, error);
     }
     if (std::string reason = made->meeting_->agree(problem); !reason.empty()) {
         made->library_ = nullptr;  // left as they are: to close them may wait for ranks that have none
@@ -179,7 +178,7 @@ std::string Context::prepare(Plan const& plan) {
             try {
                 make(team->second);
             } catch (Error const& error) {
-                problem = fmt::format("rank {}: {}", bootstrap_.rank(), message_of(error));
+                problem = reason_of(bootstrap_, error);
                 teams_.erase(team);
             }
         }
