@@ -42,8 +42,10 @@ constexpr SuiteOption osu_options[] = {
     {"-t", "--num-test-calls", "N:N", Meaning::threads, "channels", "",
      "`osu_latency_mt -t N:N`: `--channels N --method threads --mpi-thread multiple`; of OSU's non-blocking programs: "
      "`--compute none,busy --compute-progress on` looks after the operation all the time, `off` never"},
-    {"-s", "--sync-option", "SYNC", Meaning::refused, "", "", "one-sided calls are methods; `dlmb_info` lists them"},
-    {"-w", "--win-options", "KIND", Meaning::refused, "", "", "one-sided calls are methods; `dlmb_info` lists them"},
+    {"-s", "--sync-option", "SYNC", Meaning::synchronization, "method", "flush",
+     "`--method put:sync=SYNC`, of `osu_put_bw` and `osu_get_bw`: `flush`, `lock`, `lock_all`, `fence`, `pscw`"},
+    {"-w", "--win-options", "KIND", Meaning::exposed_memory, "method", "allocate",
+     "`--method put:window=KIND`, of these: `allocate` or `create`"},
     {"-a", "--array-size", "N", Meaning::refused, "", "", "`--compute`, in patterns that have it"},
     {"-r", "--cuda-target", "TARGET", Meaning::refused, "", "", "`--compute`, in patterns that have it"},
     {"-P", "--papi", "EVENTS", Meaning::refused, "", "", "run the program under `perf stat`"},
@@ -136,7 +138,7 @@ constexpr SuiteProgram programs[] = {
 };
 
 // OSU's 79 MPI programs are these, those above, of the collectives among those above osu_iNAME and osu_NAME_persistent,
-// and osu_(i)neighbor_alltoall(v).
+// osu_(i)neighbor_alltoall(v), osu_put_bw and osu_get_bw.
 constexpr std::string_view neighbor_blocks =
     "it has the blocks of osu_neighbor_alltoallv, which runs; datatypes: `--method alltoallw`";
 constexpr std::string_view neighbor_parts =
@@ -145,10 +147,7 @@ constexpr RefusedProgram refused_rows[] = {
     {"osu_put_latency", "write `--operation sendrecv --route ping_pong --method put:sync=flush:window=allocate`"},
     {"osu_get_latency", "write `--operation sendrecv --route ping_pong --method get:sync=flush:window=allocate`"},
     {"osu_acc_latency", "write `--operation reduce_scatter_block --method accumulate:sync=flush:window=allocate`"},
-    {"osu_put_bw", "windows of one-sided calls are not measured here"},
-    {"osu_get_bw", "windows of one-sided calls are not measured here"},
-    {"osu_put_bibw",
-     "write `--operation sendrecv --route ring --method put:sync=flush:window=allocate`, a window of one message"},
+    {"osu_put_bibw", "write `--operation bibandwidth --method put:sync=flush:window=allocate`"},
     {"osu_get_acc_latency", "atomic one-sided calls are not measured here"},
     {"osu_cas_latency", "atomic one-sided calls are not measured here"},
     {"osu_fop_latency", "atomic one-sided calls are not measured here"},

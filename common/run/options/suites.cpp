@@ -59,8 +59,9 @@ std::string_view renamed(std::span<Name const> names, std::string_view value) {
 /// A program of OSU that is a method of another program's operation here.
 struct Variant {
     SuiteProgram const* program;
-    std::string_view method;
+    std::string_view method;      // one-sided: without its knobs
     bool beside_compute = false;  // alone, then beside a computation that takes as long
+    bool one_sided = false;       // by options of OSU, too
     bool neighbors = false;       // --skew says which
 };
 
@@ -79,6 +80,11 @@ std::optional<Variant> find_variant(PatternType const& type, std::string_view te
     } else if (name == "alltoallw") {
         name = "alltoallv";
         variant.method = "alltoallw";
+    }
+    if (name == "put_bw" || name == "get_bw") {
+        variant.method = name.substr(0, 3);
+        variant.one_sided = true;
+        name.remove_prefix(4);
     }
     if (name == "neighbor_alltoall" || name == "neighbor_alltoallv") {
         name = "alltoallv";
@@ -123,7 +129,8 @@ std::string refused_program(PatternType const& type, std::string_view text) {
         std::string_view const route = variant->program->route;
         return fmt::format("write --operation {}{}{} --method {}", variant->program->operation,
                            route.empty() ? "" : fmt::format(" --route {}", route),
-                           variant->neighbors ? fmt::format(" --skew {}", osu_neighbors) : "", variant->method);
+                           variant->neighbors ? fmt::format(" --skew {}", osu_neighbors) : "", variant->method) +
+               (variant->one_sided ? ":sync=flush:window=allocate" : "");
     }
     if (!has_parameter(type, "operation")) {
         return "dlmb_collective has the programs of the suites";
@@ -174,6 +181,7 @@ public:
         if (!has_neighbors_ && added_.count("--skew") > 0) {
             throw UsageError("-N: is of osu_neighbor_alltoall and its like; others take --skew neighbors:D:R");
         }
+        add_one_sided();
         add_blocking();
         if (command_.host_times && blocking_ == "3") {
             throw UsageError("-C 1 beside -z 3: where each call is waited for the host's time is the time");
@@ -229,7 +237,10 @@ private:
                                                  text, variant->program->osu));
                 }
             }
-            add("method", std::string(variant->method));
+            one_sided_ = variant->one_sided ? variant->method : "";
+            if (one_sided_.empty()) {
+                add("method", std::string(variant->method));
+            }
             if (variant->beside_compute) {
                 add("compute", "none,busy");
             }
@@ -293,7 +304,8 @@ private:
     void value(SuiteOption const& row, std::string_view as, std::string const& given) {
         bool const whole_line = row.meaning == Meaning::option || row.meaning == Meaning::validation ||
                                 row.meaning == Meaning::memory || row.meaning == Meaning::buffers ||
-                                row.meaning == Meaning::blocking || row.meaning == Meaning::registration;
+                                row.meaning == Meaning::blocking || row.meaning == Meaning::registration ||
+                                row.meaning == Meaning::synchronization || row.meaning == Meaning::exposed_memory;
         if (!row.ours.empty() && !whole_line && !has_parameter(type_, row.ours)) {
             throw UsageError(fmt::format("{}: has no meaning here: {}", as,
                                          row.ours == "message-size"
@@ -346,6 +358,12 @@ private:
             break;
         case Meaning::threads:
             threads(row, as, given);
+            break;
+        case Meaning::synchronization:
+            sync_ = one_of({"flush", "lock", "lock_all", "fence", "pscw"}, row, as, lower(given));
+            break;
+        case Meaning::exposed_memory:
+            exposed_ = one_of({"allocate", "create"}, row, as, lower(given));
             break;
         case Meaning::blocking:
             blocking_ = one_of({"0", "3"}, row, as, given);
@@ -463,6 +481,17 @@ private:
         add_unless_given("cache", "rotate");
     }
 
+    void add_one_sided() {
+        if (!one_sided_.empty()) {
+            add("method", fmt::format("{}:sync={}:window={}", one_sided_, sync_.empty() ? "flush" : sync_,
+                                      exposed_.empty() ? "allocate" : exposed_));
+            add_unless_given("backend", "mpi");  // others have no such knobs
+        } else if (!sync_.empty() || !exposed_.empty()) {
+            throw UsageError("-s and -w: are of osu_put_bw and osu_get_bw; elsewhere one-sided calls are methods; "
+                             "dlmb_info lists them");
+        }
+    }
+
     void add_registration() {
         if (registration_.empty() || registration_ == "0") {
             return;
@@ -533,6 +562,9 @@ private:
     std::vector<std::string> elements_;                      // OSU's -T may be given several times
     std::string blocking_;                                   // of nccl-tests' -z
     std::string registration_;                               // of nccl-tests' -R
+    std::string one_sided_;                                  // "put" or "get": the program is of one-sided calls
+    std::string sync_;                                       // of OSU's -s
+    std::string exposed_;                                    // of OSU's -w
     bool has_neighbors_ = false;                             // the program is of neighbourhoods
     std::map<std::string, std::size_t, std::less<>> added_;  // where the value of an option that they gave stands
     bool last_was_theirs_ = true;                            // so a bare word is no value of an option of ours

@@ -44,6 +44,8 @@ enum class Meaning : std::uint8_t {
     buffers,
     threads,
     neighbors,
+    synchronization,
+    exposed_memory,
     // of nccl-tests: options that stand for several of ours
     blocking,
     registration,

@@ -141,6 +141,18 @@ TEST(OsuCli, NeighbourhoodsAreAnAlltoallvOfFewBlocks) {
     }
 }
 
+TEST(OsuCli, WindowsOfOneSidedCallsAreAMethod) {
+    Options const options = parse_as("osu", {"osu_put_bw"});
+    EXPECT_EQ(options.parameters.at("operation"), Words{"bandwidth"});
+    EXPECT_EQ(to_string(options.methods.at(0)), "put:sync=flush:window=allocate");
+    EXPECT_EQ(options.backends, Words{"mpi"});
+    for (Words const& words :
+         {Words{"osu_get_bw", "-s", "pscw", "-w", "create"}, Words{"-spscw", "-wcreate", "osu_get_bw"}}) {
+        EXPECT_EQ(to_string(parse_as("osu", words).methods.at(0)), "get:sync=pscw:window=create");
+    }
+    EXPECT_EQ(sizes_as("osu", {"osu_put_bw", "-m", "2M:"}), (Words{"2097152", "4194304"}));
+}
+
 TEST(OsuCli, FansAreWindowsOnAnotherRoute) {
     for (auto const& [program, route] :
          {std::pair{"osu_bw_fan_in", "fan_in"}, std::pair{"osu_bw_fan_out", "fan_out"}}) {
@@ -187,7 +199,10 @@ TEST(OsuCli, WhatIsNotTakenOverSaysWhatToDoInstead) {
                 HasSubstr("--operation alltoallv --skew neighbors:1:1 --method neighbor"));
     EXPECT_THAT(refusal_as("osu", {"osu_neighbor_alltoall", "-N", "graph:x"}), HasSubstr("--skew file:FILE"));
     EXPECT_THAT(refusal_as("osu", {"osu_alltoallv", "-N", "cart:1:1"}), HasSubstr("--skew neighbors:D:R"));
-    EXPECT_THAT(refusal_as("osu", {"osu_get_bw"}), HasSubstr("one-sided calls are not measured here"));
+    EXPECT_THAT(refusal_of({"--operation", "osu_get_bw"}),
+                HasSubstr("--operation bandwidth --method get:sync=flush:window=allocate"));
+    EXPECT_THAT(refusal_as("osu", {"osu_get_bw", "-s", "flush_local"}), HasSubstr("only flush, lock"));
+    EXPECT_THAT(refusal_as("osu", {"osu_bw", "-s", "flush"}), HasSubstr("osu_put_bw and osu_get_bw"));
     EXPECT_THAT(refusal_as("osu", {"osu_bcast", "osu_allreduce"}), HasSubstr("a second program"));
     EXPECT_THAT(refusal_as("osu", {"osu_hello"}), HasSubstr("dlmb_info --startup"));
     EXPECT_THAT(refusal_as("osu", {"-m", "8"}, moe_alltoall::type()), HasSubstr("the model's parameters"));
