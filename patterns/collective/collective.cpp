@@ -8,7 +8,6 @@
 #include "patterns/collective/byte_matrix.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/trained_model.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -57,7 +56,6 @@ constexpr ParameterInfo infos[] = {
      "alltoallv, allgatherv, gatherv, scatterv, reduce_scatter, how uneven the ranks' shares are: balanced, "
      "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH; alltoallv also distance:SPREAD",
      "balanced"},
-    transform_parameter,
 };
 
 Element read_any_element(Parameters const& parameters) {
@@ -349,7 +347,7 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return transformed(parameters, std::make_unique<Collective>(read_params(parameters, world), world));
+    return std::make_unique<Collective>(read_params(parameters, world), world);
 }
 
 constexpr std::string_view compute_parameters[] = {"compute", "compute-us", "compute-progress"};

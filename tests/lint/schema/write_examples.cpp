@@ -58,8 +58,8 @@ void write_all(std::filesystem::path const& folder) {
                   {sample_cell(), sample_skipped_cell(), sample_invalid_cell()}, true);
     write_results(folder / "killed.jsonl", sample_gpu_launch(), {sample_cell()}, false);
     write_results(folder / "fresh.jsonl", launch_of_this_machine(), {sample_cell(), sample_skipped_cell()}, true);
-    std::ofstream plan(folder / "plan.json");
-    plan << plan_document(sample_plan_header(), sample_plans());
+    std::ofstream plan(folder / "plan.jsonl");
+    plan << plan_lines(sample_plan_header(), sample_plans());
     tuning::write_table(folder / "tuning-table.json", tuning::sample_table());
 }
 
