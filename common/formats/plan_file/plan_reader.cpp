@@ -106,8 +106,12 @@ public:
                                       schema.empty() ? "has no schema" : "schema is " + schema.substr(0, 64)));
         }
         PlanHeader header;
-        LineReader io(line);
-        fields(io, header);
+        try {
+            LineReader io(line);
+            fields(io, header);
+        } catch (UsageError const& error) {
+            input_.refuse(error.what());
+        }
         if (header.world.ranks < 1 || header.world.ranks > most_recorded_ranks || header.world.ranks_per_node < 0 ||
             header.world.ranks_per_node > most_recorded_ranks) {
             input_.refuse(fmt::format("world: ranks must be from 1 to {}, ranks_per_node from 0", most_recorded_ranks));
@@ -149,6 +153,9 @@ private:
             io.has("rank") ? rank_line(io, object) : group_line(io);
         } catch (UsageError const& error) {
             input_.refuse(error.what());
+        }
+        if (plan_ && plan_->steps.size() == step_count_) {
+            end_plan();
         }
     }
 
@@ -197,9 +204,6 @@ private:
         for (Json const& step : object["steps"]) {
             json::Place const steps(LineReader::document, "steps");
             read_step(step, json::Place(steps, plan_->steps.size()));
-        }
-        if (plan_->steps.size() == step_count_) {
-            end_plan();
         }
     }
 

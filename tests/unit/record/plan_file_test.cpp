@@ -164,6 +164,7 @@ TEST(PlanFile, RefusesInOneLineThatNamesTheLineAndTheField) {
     EXPECT_EQ(refused(good), "");
     EXPECT_THAT(with("dlmb.plan/2.0", "dlmb.plan/1.1"), testing::HasSubstr("write it again with --plan jsonl"));
     EXPECT_THAT(with("dlmb.plan/2.0", "dlmb.result/2.0"), testing::HasSubstr("line 1: schema is \"dlmb.result/2.0\""));
+    EXPECT_THAT(with("\"pattern\":\"x\",", ""), testing::HasSubstr("line 1: pattern: is missing"));
     EXPECT_THAT(refused("{}\n"), testing::HasSubstr("has no schema"));
     EXPECT_THAT(refused(""), testing::HasSubstr("is empty"));
     EXPECT_THAT(with("\"peer\":1", "\"peer\":2"),
