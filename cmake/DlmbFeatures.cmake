@@ -64,7 +64,7 @@ dlmb_feature(UCC "UCC backend" "none: build UCC and give -DUCC_ROOT=FOLDER" UCC 
 set(DLMB_WITH_TORCH OFF CACHE STRING "process group of PyTorch (launch/torch): AUTO, ON or OFF") # an unknown version must not stop a build
 dlmb_feature(TORCH "process group of PyTorch" "python3-torch, libtorch-dev and pybind11-dev" Torch QUIET)
 dlmb_feature(HWLOC "topology and binding in the record" libhwloc-dev HWLOC QUIET)
-dlmb_feature(ARCHIVE "dlmb_trace, which reads traces out of archives" libarchive-dev LibArchive QUIET)
+dlmb_feature(ARCHIVE "compressed files and archives of traces and plans" libarchive-dev LibArchive QUIET)
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)

@@ -83,6 +83,9 @@ public:
     [[nodiscard]] virtual Parameters resolved() const { return {}; }
     /// Remarks for the user on these parameters in this world: parts that are not equal, for example. One line each.
     [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
+    /// Whether the plans have steps of the phase beside_phase (formats/plan/transform/overlay.hpp), which may run on a
+    /// backend of their own.
+    [[nodiscard]] virtual bool runs_beside() const { return false; }
     /// How the program of OSU Micro-Benchmarks for this traffic measures it; of traffic that they do not have, as a
     /// collective of long messages.
     [[nodiscard]] virtual OsuProgram osu_program() const { return {}; }
@@ -120,9 +123,8 @@ private:
 /// ranks exchange at set-up.
 [[nodiscard]] PlanSource plans_of(Pattern const& pattern, WorldShape const& world, Draw draw);
 
-/// sizes: the command line and the default may say [MIN:]MAX, a sweep over MIN, 2 MIN, 4 MIN ... up to MAX. sequence: a
-/// value may have commas; several values are given by several options.
-enum class ParameterKind : std::uint8_t { plain, sizes, sequence };
+/// sizes: the command line and the default may say [MIN:]MAX, a sweep over MIN, 2 MIN, 4 MIN ... up to MAX.
+enum class ParameterKind : std::uint8_t { plain, sizes };
 
 /// One parameter: an option of the program (`--hidden`) and a key of its presets ("hidden").
 struct ParameterInfo {
@@ -172,6 +174,9 @@ struct PatternType {
     /// False: traffic with these parameters has no size (a barrier), and every parameter of sizes is 0. nullptr: all
     /// has.
     bool (*has_sizes)(Parameters const&) = nullptr;
+    /// Whether the plans are those of the file that parameter `plan` names ("-": standard input of rank 0), which may
+    /// be an overlay of two (Pattern::runs_beside()).
+    bool reads_plans = false;
     /// Parameters without which nobody knows what traffic it is: titles name them also where they have their defaults.
     /// nullptr: preset and swept values say it.
     std::vector<std::string_view> (*named)(Parameters const&) = nullptr;

@@ -24,7 +24,7 @@ OPENING = """# What DLMB writes
 `describe.py` makes this page from the JSON schemas. The code writes `examples/`.
 
     results-schema/validate.py moe.jsonl            # needs python3-jsonschema
-    results-schema/validate.py --strict plan.json   # refuses unknown fields
+    results-schema/validate.py --strict plan.jsonl  # refuses unknown fields
 
 `schema` is `dlmb.FORMAT/MAJOR.MINOR`. A new field, kind of line or word of a list, and null where a number cannot be known, raise MINOR:
 readers pass over what they do not know. Any other change raises MAJOR. A field marked `?` may be absent. Numbers are never NaN or infinite.
@@ -146,7 +146,7 @@ def chapter(name: str) -> Iterator[str]:
     yield f"\n## {schema['title']}\n"
     yield schema.get("description", "")
     yield ""
-    lines = re.findall(r"#/\$defs/(\w+)", json.dumps(schema.get("allOf", [])))
+    lines = re.findall(r"#/\$defs/(\w+)", json.dumps(schema.get("allOf", []) + schema.get("anyOf", [])))
     page.waiting += lines
     if not lines:
         yield from page.table(schema)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks result files (JSON Lines), the index of a history, and documents such as plans, tuning tables and what dlmb_predict prints
+"""Checks result files, plans and the index of a history (JSON Lines), and documents such as tuning tables and what dlmb_predict prints
 as JSON against the schemas beside this script.
 
 Prints one line per finding, FILE:LINE: what is wrong. A launch without an end line was killed; that is a note, not a
@@ -52,9 +52,10 @@ class Validators:
     def __init__(self, strict: bool) -> None:
         result = json.loads((HERE / "result.schema.json").read_text(encoding="utf-8"))
         self.result = jsonschema.Draft202012Validator(closed_result_schema(result) if strict else result)
+        self.plan = self.of("plan", strict)
         history = json.loads((HERE / "history.schema.json").read_text(encoding="utf-8"))
         self.history = jsonschema.Draft202012Validator({**history, "additionalProperties": False} if strict else history)
-        documents = ("plan", "tuning-table", "machine-model", "comparison", "bound", "guidelines", "layouts", "fill", "simulation")
+        documents = ("tuning-table", "machine-model", "comparison", "bound", "guidelines", "layouts", "fill", "simulation")
         self.documents = {f'"dlmb.{name}/'.encode(): self.of(name, strict) for name in documents}
 
     @staticmethod
@@ -144,6 +145,8 @@ def check_file(path: Path, validators: Validators) -> list[str]:
     for name, validator in validators.documents.items():
         if name in start:
             return check_document(path, validator)
+    if b'"dlmb.plan/' in start:
+        return check_lines(path, Lines(validators.plan))
     if b'"dlmb.history/' in start:
         return check_lines(path, Lines(validators.history))
     results = ResultFile(validators.result)

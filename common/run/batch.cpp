@@ -5,12 +5,9 @@
 #include "common/base/digits.hpp"
 #include "common/base/statistics/series.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/formats/plan/transform/transform.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/memory/host_space.hpp"
 #include "common/run/known_faults.hpp"
-#include "patterns/beside.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -214,8 +211,7 @@ Batch::Batch(measure::LaunchShared const& launch, CellSource const& source, Rank
 void Batch::add(SweepPoint const& point) {
     // A cell with compute steps needs the time of the cell without them, so that one has to be measured first.
     bool const alone = !source_.options.rounds_over_sweep || has_device_pages(point.memory);
-    bool const joins = std::exchange(with_next_, point.with_next);
-    if (!points_.empty() && !joins &&
+    if (!points_.empty() &&
         (alone || compute_steps_of(source_.type, point) != compute_steps_of(source_.type, *points_.front().point))) {
         run();
     }
@@ -223,7 +219,7 @@ void Batch::add(SweepPoint const& point) {
     launch_.watchdog.arm(point.title, launch_.options.timeout_ns);
     launch_.watchdog.activity("choosing cells");
     std::unique_ptr<Pattern> const pattern = source_.type.make(point.parameters, source_.world);
-    for (std::string const& remark : point.with_next ? std::vector<std::string>{} : pattern->remarks()) {
+    for (std::string const& remark : pattern->remarks()) {
         reporter_.warn(fmt::format("{}: {}", point.title, remark));
     }
     PointCells cells = cells_of(source_, point, *pattern);
@@ -238,7 +234,7 @@ void Batch::add(SweepPoint const& point) {
     } else if (!cells.able.empty()) {
         prepare(point, *pattern, std::move(cells.able));
     }
-    if (alone && !with_next_) {
+    if (alone) {
         run();
     }
 }
@@ -296,10 +292,6 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
     }
     Traffic traffic = prepare_traffic(launch_.bootstrap, pattern, source_.type.phases, source_.options.seed,
                                       draws_of(pattern, source_.options));
-    if (reorders(point.parameters) && !any_rank(launch_.bootstrap, computes(traffic.plans.front()))) {
-        skip_all(nothing_to_reorder);
-        return;
-    }
     auto const choose = [&] {
         return choose_buffers(launch_.bootstrap, hardware_, launch_.options.cache, point.memory,
                               source_.options.buffer_limit, traffic.plans);

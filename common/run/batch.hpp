@@ -100,7 +100,6 @@ private:
     ResumedCells const& resumed_;
     Reporter& reporter_;
     CellRelations relations_;
-    bool with_next_ = false;  // of the point before
     std::deque<ReadyPoint> points_;
     std::vector<measure::Cell> cells_;  // of all of these
     PointUse ready_;

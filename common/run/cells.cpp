@@ -7,10 +7,10 @@
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/bootstrap/over_ranks.hpp"
+#include "common/formats/plan/transform/overlay.hpp"
 #include "common/formats/table/provenance.hpp"
 #include "common/formats/table/table_file.hpp"
 #include "common/run/chooser/table_chooser.hpp"
-#include "patterns/beside.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -41,12 +41,11 @@ bool computes_beside(PatternType const& type, Options const& options) {
                                                             [](std::string const& value) { return value != "none"; });
 }
 
-/// Whether some cells of the launch run at the same time as something else; the others make the same calls.
-bool overlaps(PatternType const& type, Options const& options) {
-    auto const beside = options.parameters.find(beside_parameter.name);
-    return computes_beside(type, options) ||
-           (beside != options.parameters.end() &&
-            beside->second != std::vector<std::string>{std::string(beside_parameter.value)});
+/// Whether the point, or with --beside-backend some point of the launch, runs at the same time as something else. The
+/// others then make the same calls.
+bool overlaps(CellSource const& source, Pattern const& pattern) {
+    return computes_beside(source.type, source.options) || !source.options.beside_backend.empty() ||
+           pattern.runs_beside();
 }
 
 /// The methods behind --method default; the first is the default of the backend.
@@ -193,26 +192,23 @@ void pair_with_beside(std::vector<OpenedBackend>& backends, Options const& optio
     OpenedBackend const& beside = *opened_beside(backends, options);
     for (OpenedBackend& main : backends) {
         if (&main != &beside && main.backend != nullptr && beside.backend != nullptr) {
-            main.with_beside = make_backend_pair(main.backend, beside.backend, options.beside_method,
-                                                 std::string(beside_parameter.name), idle);
+            main.with_beside =
+                make_backend_pair(main.backend, beside.backend, options.beside_method, std::string(beside_phase), idle);
         }
     }
 }
 
-/// The backends that run a point. Where it has traffic beside the rest, each is paired with that of --beside-backend.
-std::vector<OpenedBackend> runners_of(CellSource const& source, SweepPoint const& point) {
-    Beside const what = beside_of(point.parameters);
-    OpenedBackend const* const beside = opened_beside(source.backends, source.options);
-    if (beside != nullptr && what == Beside::alone) {
-        return {*beside};
-    }
+/// The backends that run a point. Where steps run beside the others, each is paired with that of --beside-backend.
+std::vector<OpenedBackend> runners_of(CellSource const& source, Pattern const& pattern) {
+    OpenedBackend const* const beside =
+        pattern.runs_beside() ? opened_beside(source.backends, source.options) : nullptr;
     std::vector<OpenedBackend> runners;
     for (OpenedBackend const& main : source.backends) {
         if (main.only_beside) {
             continue;
         }
         bool const own_method = source.options.beside_method != MethodChoice{};
-        if (beside == nullptr || what == Beside::none || (&main == beside && !own_method)) {
+        if (beside == nullptr || (&main == beside && !own_method)) {
             runners.push_back(main);
         } else if (&main == beside) {
             runners.push_back({main.name, nullptr,
@@ -227,20 +223,6 @@ std::vector<OpenedBackend> runners_of(CellSource const& source, SweepPoint const
         }
     }
     return runners;
-}
-
-/// The methods to measure. Traffic with a backend of its own takes the method that was given with that backend. A
-/// method leaves other operations to the default, so both parts are measured by default, too.
-std::vector<MethodChoice> asked_for(CellSource const& source, SweepPoint const& point) {
-    std::vector<MethodChoice> methods = source.options.methods;
-    bool const alone = beside_of(point.parameters) == Beside::alone;
-    if (alone && !source.options.beside_backend.empty()) {
-        return {source.options.beside_method};
-    }
-    if (alone || point.with_next) {
-        methods.emplace_back();
-    }
-    return methods;
 }
 
 }  // namespace
@@ -321,17 +303,16 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
     std::vector<OperationUse> const uses = pattern.operations();
     std::uint32_t const draws = draws_of(pattern, source.options);
     PointCells cells;
-    std::vector<MethodChoice> const asked = asked_for(source, point);
-    bool const own_method = beside_of(point.parameters) == Beside::alone && !source.options.beside_backend.empty();
-    for (OpenedBackend const& opened : runners_of(source, point)) {
+    std::vector<MethodChoice> const& asked = source.options.methods;
+    bool const overlapping = overlaps(source, pattern);
+    for (OpenedBackend const& opened : runners_of(source, pattern)) {
         if (opened.backend == nullptr) {
             cells.skipped.push_back({make_cell(source, point, draws, opened.name, {}), opened.why_not});
             continue;
         }
         Backend& backend = *opened.backend;
         std::vector<MethodChoice> const methods =
-            methods_of(backend, point.memory, uses, asked, source.options.all_methods && !own_method,
-                       overlaps(source.type, source.options));
+            methods_of(backend, point.memory, uses, asked, source.options.all_methods, overlapping);
         std::vector<MethodChoice> const idle = idle_methods(backend, uses, asked);
         for (MethodChoice const& method : idle) {
             cells.skipped.push_back({make_cell(source, point, draws, opened.name, method),
@@ -347,8 +328,7 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
                      ? fmt::format("{} has none of the requested methods for these operations", opened.name)
                      : fmt::format("{} has no {}; another --backend has", opened.name, name_of(uses.front().kind))});
         }
-        std::vector<MethodInfo> const standard =
-            standard_methods(backend, point.memory, uses.front(), overlaps(source.type, source.options));
+        std::vector<MethodInfo> const standard = standard_methods(backend, point.memory, uses.front(), overlapping);
         for (MethodChoice const& method : methods) {
             measure::Cell cell = make_cell(source, point, draws, opened.name, method);
             cell.backend = &backend;

@@ -25,9 +25,8 @@ struct OpenedBackend {
     std::string name;
     std::shared_ptr<Backend> backend;  // nullptr: `why_not` says it
     std::string why_not;
-    bool only_beside = false;  // runs nothing but what --beside names
-    std::shared_ptr<Backend>
-        with_beside{};  // together with the backend of that; nullptr: it is the same, or not usable
+    bool only_beside = false;                // runs nothing but steps of the phase beside_phase
+    std::shared_ptr<Backend> with_beside{};  // and --beside-backend; nullptr: it is the same, or not usable
 };
 
 /// Collective. nullptr with a reason unless every rank has this memory.

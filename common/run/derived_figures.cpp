@@ -3,7 +3,7 @@
 #include "common/run/derived_figures.hpp"
 
 #include "common/base/units.hpp"
-#include "patterns/beside.hpp"
+#include "common/formats/plan/transform/overlay.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -27,25 +27,24 @@ bool has_compute_steps(record::Record const& cell) {
     return statistic(cell, "compute_us") > 0;
 }
 
-std::string beside_value(record::Record const& cell) {
-    auto const found = cell.identity.parameters.find(std::string(beside_parameter.name));
-    return found == cell.identity.parameters.end() ? std::string(beside_parameter.value) : found->second;
+std::string parameter_of(record::Record const& cell, std::string const& name) {
+    auto const found = cell.identity.parameters.find(name);
+    return found == cell.identity.parameters.end() ? "" : found->second;
 }
 
-Beside beside_in(record::Record const& cell) {
-    return dlmb::beside_of(Parameters{{std::string(beside_parameter.name), beside_value(cell)}});
+/// Whether its plans are two that run at the same time.
+bool is_overlay(record::Record const& cell) {
+    return !parameter_of(cell, overlay_parameter).empty();
 }
 
-/// All methods of a cell's traffic with this value of the parameter, on this backend.
-std::string alone_key(record::Record const& cell, std::string const& beside, std::string_view backend) {
+/// All methods of a cell with the plans of this file, on this backend.
+std::string alone_key(record::Record const& cell, std::string const& plan, std::string_view backend) {
     record::CellIdentity identity = cell.identity;
     identity.backend = backend;
     identity.method = "";
-    identity.draws = 0;  // the second part has no routing that could be drawn
-    if (auto const found = identity.parameters.find(std::string(beside_parameter.name));
-        found != identity.parameters.end()) {
-        found->second = beside;
-    }
+    identity.draws = 0;  // one of the two may have no routing that could be drawn
+    identity.parameters[overlay_parameter] = "";
+    identity.parameters["plan"] = plan;
     return "alone " + record::cell_id(identity, {});
 }
 
@@ -53,16 +52,19 @@ std::string alone_key(record::Record const& cell, std::string const& beside, std
 struct Parts {
     std::string main;
     std::string beside;
-    bool pair = false;  // of backends: the second part has one method
+    std::string beside_method;  // of a pair of backends; of one backend that of the cell
 };
 
 Parts parts_of(record::Record const& together) {
     std::string const& backend = together.identity.backend;
     std::size_t const plus = backend.find('+');
-    bool const pair = plus != std::string::npos;
-    std::string const second = pair ? backend.substr(plus + 1, backend.find('/', plus) - plus - 1) : backend;
-    return {alone_key(together, std::string(beside_parameter.value), backend.substr(0, plus)),
-            alone_key(together, beside_alone(beside_value(together)), second), pair};
+    std::string const second = plus == std::string::npos ? backend : backend.substr(plus + 1);
+    std::size_t const slash = std::min(second.find('/'), second.size());
+    std::string const method =
+        plus == std::string::npos ? together.identity.method : second.substr(std::min(slash + 1, second.size()));
+    OverlayNames const names = overlay_names(parameter_of(together, overlay_parameter));
+    return {alone_key(together, names.main, backend.substr(0, plus)),
+            alone_key(together, names.beside, second.substr(0, slash)), method};
 }
 
 }  // namespace
@@ -93,8 +95,8 @@ void CellRelations::add(record::Record const& cell) {
         communication_us_[key] = us;
         found(key);
     }
-    if (has_beside(type_) && beside_in(cell) != Beside::together) {
-        std::string const key = alone_key(cell, beside_value(cell), cell.identity.backend);
+    if (type_.reads_plans && !is_overlay(cell)) {
+        std::string const key = alone_key(cell, parameter_of(cell, "plan"), cell.identity.backend);
         Alone& alone = alone_[key];
         alone.us[cell.identity.method] = us;
         if (cell.is_default) {
@@ -132,9 +134,8 @@ CellRelations::Figures CellRelations::overlap_of(record::Record const& cell) con
 
 CellRelations::Figures CellRelations::interference_of(record::Record const& together) const {
     Parts const parts = parts_of(together);
-    std::string const& method = together.identity.method;
-    double const main = alone_us(parts.main, method);
-    double const beside = parts.pair ? alone_us(parts.beside) : alone_us(parts.beside, method);
+    double const main = alone_us(parts.main, together.identity.method);
+    double const beside = alone_us(parts.beside, parts.beside_method);
     double const us = median_us(together);
     if (!(main > 0) || !(beside > 0) || !(us > 0)) {
         return {};
@@ -156,15 +157,10 @@ double CellRelations::alone_us(std::string const& key, std::string const& method
     return same != alone.us.end() ? same->second : standard != alone.us.end() ? standard->second : 0;
 }
 
-double CellRelations::alone_us(std::string const& key) const {
-    auto const found = alone_.find(key);
-    return found == alone_.end() || found->second.us.size() != 1 ? 0 : found->second.us.begin()->second;
-}
-
 void CellRelations::await(record::Record cell, std::string title) {
     bool const lacks_overlap =
         !type_.compute_parameters.empty() && has_compute_steps(cell) && cell.statistics.count("overlap_ratio") == 0;
-    bool const lacks_interference = beside_in(cell) == Beside::together && cell.statistics.count("interference") == 0;
+    bool const lacks_interference = is_overlay(cell) && cell.statistics.count("interference") == 0;
     if (!(median_us(cell) > 0) || (!lacks_overlap && !lacks_interference)) {
         return;
     }
@@ -190,7 +186,7 @@ std::vector<CellRelations::Completed> CellRelations::completed() {
             continue;
         }
         auto& [cell, title] = found->second;
-        Figures figures = beside_in(cell) == Beside::together ? interference_of(cell) : overlap_of(cell);
+        Figures figures = is_overlay(cell) ? interference_of(cell) : overlap_of(cell);
         if (!figures.empty()) {
             cell.statistics.insert(figures.begin(), figures.end());
             all.push_back({std::move(cell), std::move(title), std::move(figures)});

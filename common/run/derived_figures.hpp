@@ -3,7 +3,7 @@
 //
 // Figures of a record that follow from several of its phases, or from other cells, and the lines of the table that show
 // them: how much of the communication is hidden behind compute steps; what traffic costs that runs beside other traffic
-// (patterns/beside.hpp); how near packing comes to a plain copy.
+// (dlmb_plan overlay); how near packing comes to a plain copy.
 #pragma once
 
 #include "common/formats/record/record.hpp"
@@ -31,7 +31,8 @@ void add_exposed_times(record::Record& cell);
 ///   overlap_ratio     1 - (median iteration - T) / communication_us, T: ideal_makespan_us, else compute_us
 /// 1: the communication costs no time, 0: as much as alone, below 0: computing slows it down.
 ///
-/// A cell with traffic beside the rest, and both alone, with medians `together`, `main` and `beside`, give
+/// A cell whose plans are an overlay, and the cells of both files of it, with medians `together`, `main` and `beside`,
+/// give
 ///   main_alone_us     main
 ///   beside_alone_us   beside
 ///   interference      together / max(main, beside); 1: the longer one does not feel the other
@@ -76,8 +77,6 @@ private:
     [[nodiscard]] Figures interference_of(record::Record const& cell) const;
     /// The time of the same method, else of the default; 0: not measured.
     [[nodiscard]] double alone_us(std::string const& key, std::string const& method) const;
-    /// The time of the only method; 0: there are none or several.
-    [[nodiscard]] double alone_us(std::string const& key) const;
     void found(std::string const& key);
 
     PatternType const& type_;

@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/node_layout.hpp"
 #include "common/bootstrap/over_ranks.hpp"
+#include "common/formats/plan/transform/overlay.hpp"
 #include "common/formats/record/record.hpp"
 #include "common/formats/record/result_file.hpp"
 #include "common/measure/environment/machine.hpp"
@@ -19,8 +20,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+#include <iterator>
 #include <poll.h>
 #include <random>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace dlmb::run {
@@ -90,6 +96,35 @@ std::string on_rank_zero(Bootstrap& bootstrap, std::function<std::string()> cons
     return text;
 }
 
+/// Collective. Plans that come through a pipe: the standard input of rank 0 becomes that of every rank, as a file that
+/// can be opened again.
+void share_standard_input(Bootstrap& bootstrap, PatternType const& type, Options const& options) {
+    auto const plans = options.parameters.find("plan");
+    if (!type.reads_plans || plans == options.parameters.end() ||
+        std::find(plans->second.begin(), plans->second.end(), "-") == plans->second.end()) {
+        return;
+    }
+    std::string const text = on_rank_zero(bootstrap, [] {
+        return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+    });
+    bool const has_own = bootstrap.kind() != "in_process" || bootstrap.rank() == 0;  // a process
+    if (has_own) {
+        int const file = memfd_create("plans", 0);
+        std::size_t done = 0;
+        while (file >= 0 && done < text.size()) {
+            ssize_t const written = write(file, text.data() + done, text.size() - done);
+            if (written < 0) {
+                break;
+            }
+            done += static_cast<std::size_t>(written);
+        }
+        if (file < 0 || done < text.size() || dup2(file, STDIN_FILENO) < 0) {
+            throw Error(fmt::format("--plan -: the plans cannot be held in memory: {}", std::strerror(errno)));
+        }
+    }
+    bootstrap.barrier();
+}
+
 /// The world that traffic is planned for.
 struct PlannedWorld {
     WorldShape shape;
@@ -125,8 +160,14 @@ std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& t
         if (options.also_in_place) {
             points = with_points_in_place(type, points, world);
         }
-        points = with_points_alone(
-            with_communication_first(type, std::move(points)));  // behind the check, which names what was given
+        points = with_communication_first(type, std::move(points));  // behind the check, which names what was given
+        if (!options.beside_backend.empty() && std::none_of(points.begin(), points.end(), [&](SweepPoint const& point) {
+                return make_pattern(type, point, world)->runs_beside();
+            })) {
+            throw UsageError(fmt::format("--beside-backend: none of the plans has steps of the phase '{}'; make one "
+                                         "with dlmb_plan overlay",
+                                         beside_phase));
+        }
     } catch (UsageError const& error) {
         problem = error.what();
     }
@@ -196,6 +237,7 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     options.runner.order_seed = order_seed(bootstrap, given);
     PlannedWorld const planned = world_of(bootstrap, options);
     WorldShape const& world = planned.shape;
+    share_standard_input(bootstrap, type, options);
     std::map<std::string, std::size_t> left_out;
     std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world, left_out, watchdog);
     record::FinishedCells finished = finished_cells(bootstrap, type, options);

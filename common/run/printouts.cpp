@@ -5,10 +5,8 @@
 #include "common/base/error.hpp"
 #include "common/base/version.hpp"
 #include "common/formats/plan/plan_text.hpp"
-#include "common/formats/plan/transform/transform.hpp"
 #include "common/formats/plan/validate.hpp"
-#include "common/formats/plan_file/plan_document.hpp"
-#include "patterns/transformed.hpp"
+#include "common/formats/plan_file/plan_file.hpp"
 
 #include <fmt/format.h>
 
@@ -100,15 +98,6 @@ PlanSource checked(std::string const& what, PlanSource const& plans) {
             }};
 }
 
-bool any_rank_computes(PlanSource const& plans) {
-    for (std::size_t rank = 0; rank < plans.ranks(); ++rank) {
-        if (computes(plans.of(static_cast<Rank>(rank)))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 }  // namespace
 
 PlannedPoint planned_point(PatternType const& type, Options const& options, std::string_view who) {
@@ -125,9 +114,6 @@ PlannedPoint planned_point(PatternType const& type, Options const& options, std:
     Draw const draw{options.seed, 0};
     std::unique_ptr<Pattern> pattern = make_pattern(type, point, world);
     PlanSource plans = checked(fmt::format("{} {}", type.name, point.title), plans_of(*pattern, world, draw));
-    if (reorders(point.parameters) && !any_rank_computes(plans)) {
-        throw UsageError(nothing_to_reorder);
-    }
     return {point, world, draw, std::move(pattern), std::move(plans)};
 }
 
@@ -142,9 +128,9 @@ void print_plans(PatternType const& type, Options const& options, TextSink const
         return;
     }
     std::map<std::string, double> const statistics = statistics_over_ranks(*pattern, world, draw);
-    if (*options.plan == PlanFormat::json) {
+    if (*options.plan == PlanFormat::jsonl) {
         Parameters const& parameters = point.parameters;
-        record::write_plan_document(
+        write_plans(
             {std::string(type.name), point.preset, {parameters.begin(), parameters.end()}, world, draw, statistics},
             plans, sink);
         return;

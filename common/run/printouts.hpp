@@ -28,8 +28,7 @@ struct PlannedPoint {
     PlanSource plans;  // of `pattern`; checked against each other where all of them fit into memory
 };
 
-/// Throws UsageError when the options name more than one point (the text starts with `who`, which asks), or where no
-/// rank computes and the transformation `reorder` therefore does nothing.
+/// Throws UsageError when the options name more than one point; the text starts with `who`, which asks.
 [[nodiscard]] PlannedPoint planned_point(PatternType const& type, Options const& options, std::string_view who);
 
 /// Writes the plans rank by rank. Throws UsageError when the options name more than one point, before anything is

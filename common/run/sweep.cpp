@@ -3,7 +3,6 @@
 #include "common/run/sweep.hpp"
 
 #include "common/base/error.hpp"
-#include "patterns/beside.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -289,7 +288,7 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
                 std::string const named =
                     title(type, options.model ? options.model->name : preset, axes, chosen, resolved);
                 for (MemoryKind const memory : options.memory) {
-                    points.push_back({preset, resolved, defaults, named, memory, false, text_of(options, of_model)});
+                    points.push_back({preset, resolved, defaults, named, memory, text_of(options, of_model)});
                 }
             }
         }
@@ -345,50 +344,6 @@ std::vector<SweepPoint> with_communication_first(PatternType const& type, std::v
     std::stable_partition(points.begin(), points.end(),
                           [&](SweepPoint const& point) { return !needs(point) && needed.count(key_of(point)) > 0; });
     return points;
-}
-
-std::vector<SweepPoint> with_points_alone(std::span<SweepPoint const> points) {
-    auto const name = std::string(beside_parameter.name);
-    auto const key_of = [](SweepPoint const& point) {
-        return std::tuple(point.preset, point.parameters, point.memory);
-    };
-    auto const alone = [&](SweepPoint const& point) {
-        std::string const value = point.parameters.find(name)->second;
-        std::string const said = fmt::format("{}={}", name, value);
-        std::vector<SweepPoint> both(2, point);
-        both[0].parameters[name] = beside_parameter.value;
-        both[1].parameters[name] = beside_alone(value);
-        for (SweepPoint& each : both) {
-            each.with_next = true;
-            if (std::size_t const place = each.title.find(said); place != std::string::npos) {
-                each.title.replace(place, said.size(), fmt::format("{}={}", name, each.parameters[name]));
-            }
-        }
-        return both;
-    };
-    std::set<std::tuple<std::string, Parameters, MemoryKind>> wanted;  // before a point that needs them
-    for (SweepPoint const& point : points) {
-        if (beside_of(point.parameters) == Beside::together) {
-            for (SweepPoint const& each : alone(point)) {
-                wanted.insert(key_of(each));
-            }
-        }
-    }
-    std::vector<SweepPoint> all;
-    auto const kept = wanted;
-    for (SweepPoint const& point : points) {
-        if (beside_of(point.parameters) == Beside::together) {
-            for (SweepPoint& each : alone(point)) {
-                if (wanted.erase(key_of(each)) > 0) {
-                    all.push_back(std::move(each));
-                }
-            }
-        }
-        if (kept.count(key_of(point)) == 0) {
-            all.push_back(point);
-        }
-    }
-    return all;
 }
 
 std::unique_ptr<Pattern> make_pattern(PatternType const& type, SweepPoint const& point, WorldShape const& world) {

@@ -35,8 +35,7 @@ struct SweepPoint {
     Parameters preset_values;  // what the preset alone resolves to: the cell id leaves these out
     std::string title;         // "deepseek-v3 tokens=128", "operation=allreduce 64 K": preset, swept values, size
     MemoryKind memory = MemoryKind::host;
-    bool with_next = false;  // its cells take turns with those of the next point
-    std::string derived{};   // what follows from --model, and what of --parallel does not count; empty: no model
+    std::string derived{};  // what follows from --model, and what of --parallel does not count; empty: no model
 };
 
 /// By the parameters' names, the last one fastest; ranges of sizes (ParameterKind::sizes) are expanded and run faster
@@ -62,9 +61,5 @@ struct SweepPoint {
 /// First the points that tell what the communication of others takes alone, where these need to know
 /// (PatternType::set_by_communication).
 [[nodiscard]] std::vector<SweepPoint> with_communication_first(PatternType const& type, std::vector<SweepPoint> points);
-
-/// Before each point with traffic beside the rest (patterns/beside.hpp) the rest and that traffic alone, to be measured
-/// in turns with it. Each point once.
-[[nodiscard]] std::vector<SweepPoint> with_points_alone(std::span<SweepPoint const> points);
 
 }  // namespace dlmb::run

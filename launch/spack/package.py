@@ -22,7 +22,7 @@ class Dlmb(CMakePackage):
     variant("cuda", default=False, description="GPU memory")
     variant("nccl", default=False, when="+cuda", description="Backend nccl")
     variant("hwloc", default=True, description="Topology and binding in records")
-    variant("archive", default=True, description="dlmb_trace, which reads traces of recorded runs")
+    variant("archive", default=True, description="compressed files and archives of traces and plans")
     variant("torch", default=False, when="+mpi", description="Process group of PyTorch")
     variant("tools", default=True, description="Python packages of dlmb_compare and dlmb_plot")
 

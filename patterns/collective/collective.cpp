@@ -9,7 +9,6 @@
 #include "patterns/collective/messages.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/trained_model.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -65,7 +64,6 @@ constexpr ParameterInfo infos[] = {
      "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH; alltoallv also distance:SPREAD and "
      "neighbors:DIMENSIONS:RADIUS",
      "balanced"},
-    transform_parameter,
 };
 
 Element read_any_element(Parameters const& parameters) {
@@ -363,7 +361,7 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return transformed(parameters, std::make_unique<Collective>(read_params(parameters, world), world));
+    return std::make_unique<Collective>(read_params(parameters, world), world);
 }
 
 constexpr std::string_view compute_parameters[] = {"compute", "compute-us", "compute-progress"};

@@ -7,7 +7,6 @@
 #include "common/sizes/inequality.hpp"
 #include "patterns/dlrm_exchange/of_model.hpp"
 #include "patterns/dlrm_exchange/sizes.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -327,7 +326,7 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return transformed(parameters, std::make_unique<DlrmExchange>(read_params(parameters, world)));
+    return std::make_unique<DlrmExchange>(read_params(parameters, world));
 }
 
 constexpr std::string_view phases[] = {"lengths", "indices",   "lookup",   "pack",        "forward",

@@ -4,7 +4,6 @@
 
 #include "common/base/error.hpp"
 #include "patterns/dlrm_exchange/model.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -45,7 +44,6 @@ constexpr ParameterInfo infos[] = {
     {"lookup-ns", "time of the table lookup between indices and forward, ns; 0: left out", "0"},
     {"overlap", "on: top gradients are reduced beside the backward exchange; off: one step after the other", "on"},
     pack_parameter,
-    transform_parameter,
 };
 
 LayoutRule read_rule(Parameters const& parameters) {

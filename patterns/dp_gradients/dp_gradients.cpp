@@ -7,7 +7,6 @@
 #include "patterns/dp_gradients/buckets.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/trained_model.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -57,7 +56,6 @@ constexpr ParameterInfo infos[] = {
     {"in-flight", "operations under way at once, 1 to 8", "1"},
     {"in-place", "on: collectives work in their receive buffers", "off"},
     memory_limit_parameter,
-    transform_parameter,
 };
 
 enum class Scheme { ddp, megatron, zero1, zero2, zero3, fsdp };
@@ -394,10 +392,8 @@ Parameters resolved_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return transformed(parameters,
-                       std::make_unique<FixedPattern>(
-                           operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); },
-                           resolved_of(params)));
+    return std::make_unique<FixedPattern>(
+        operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); }, resolved_of(params));
 }
 
 constexpr std::string_view phases[] = {"buffers", "pack", "parameters", "unpack", "gradients", "overflow"};

@@ -10,7 +10,6 @@
 #include "common/formats/plan/builder.hpp"
 #include "patterns/kv_transfer/params.hpp"
 #include "patterns/model_parameters.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/format.h>
 
@@ -331,7 +330,7 @@ std::vector<std::string> KvTransfer::remarks() const {
 }
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return transformed(parameters, std::make_unique<KvTransfer>(read_params(parameters, world)));
+    return std::make_unique<KvTransfer>(read_params(parameters, world));
 }
 
 constexpr std::string_view phases[] = {"compute", "first_layer", "layers", "request"};

@@ -4,7 +4,6 @@
 
 #include "common/base/error.hpp"
 #include "patterns/readers.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -54,7 +53,6 @@ constexpr ParameterInfo infos[] = {
     {"layers-in-flight", "granularity layer: layers of a request whose messages are in flight at once; 0: all", "1"},
     {"compute-ns", "time in which a prefill instance computes one layer, after which the layer leaves; 0: none", "0"},
     memory_limit_parameter,
-    transform_parameter,
 };
 
 void read_cache(Parameters const& parameters, Params& params) {

@@ -5,13 +5,11 @@
 #include "common/base/error.hpp"
 #include "common/formats/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
-#include "patterns/beside.hpp"
 #include "patterns/model_parameters.hpp"
 #include "patterns/moe_alltoall/dispatch_hops.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
 #include "patterns/moe_alltoall/token_rows.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -341,12 +339,10 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    auto pattern = std::make_unique<MoeAlltoall>(read_params(parameters, world), world);
-    return with_beside(parameters, world, transformed(parameters, std::move(pattern)));
+    return std::make_unique<MoeAlltoall>(read_params(parameters, world), world);
 }
 
-constexpr std::string_view phases[] = {"rebalance", "count_exchange", "pack",  "dispatch",
-                                       "unpack",    "combine",        "beside"};
+constexpr std::string_view phases[] = {"rebalance", "count_exchange", "pack", "dispatch", "unpack", "combine"};
 
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"ep"});

@@ -4,8 +4,6 @@
 
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
-#include "patterns/beside.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -51,8 +49,6 @@ constexpr ParameterInfo infos[] = {
      "none"},
     {"quantize-combine", "format of combined rows, as --quantize", "none"},
     pack_parameter,
-    beside_parameter,
-    transform_parameter,
 };
 
 std::size_t read_ep(Parameters const& parameters, std::size_t ranks, std::size_t experts) {

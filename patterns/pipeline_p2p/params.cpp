@@ -4,7 +4,6 @@
 
 #include "common/base/error.hpp"
 #include "patterns/readers.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -48,7 +47,6 @@ constexpr ParameterInfo infos[] = {
      "compute: extra operations in idle time, [forward.|backward.]OPERATION[:BYTES]@US[xCOUNT]/...; none", "none"},
     {"bubble-reserve", "bubble-fill: idle time that an operation needs beyond its own, in percent of its own", "5"},
     memory_limit_parameter,
-    transform_parameter,
 };
 
 void read_layout(Parameters const& parameters, WorldShape const& world, Params& params) {

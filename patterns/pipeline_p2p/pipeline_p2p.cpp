@@ -23,7 +23,6 @@
 #include "patterns/pipeline_p2p/makespan.hpp"
 #include "patterns/pipeline_p2p/messages.hpp"
 #include "patterns/pipeline_p2p/params.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -440,7 +439,7 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
     auto const filling = std::make_shared<Filling const>(
         params.fill.empty() ? Filling{}
                             : fill_bubbles(params.shape, params.durations, params.fill, params.fill_reserve));
-    return transformed(parameters, std::make_unique<PipelineP2p>(params, filling, world));
+    return std::make_unique<PipelineP2p>(params, filling, world);
 }
 
 constexpr std::string_view phases[] = {"forward",       "backward", "meta", "tied_embedding",

@@ -7,7 +7,6 @@
 #include "patterns/model_parameters.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/reshard/routes.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -63,7 +62,6 @@ constexpr ParameterInfo infos[] = {
     {"tied", "on: the head is the embedding", "off"},
     {"element", "type of the weights: bf16, fp16, fp32, fp8", "bf16"},
     memory_limit_parameter,
-    transform_parameter,
 };
 
 enum class Wire { p2p, striped, bucketed, broadcast };
@@ -332,7 +330,7 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return transformed(parameters, std::make_unique<Reshard>(read_params(parameters, world)));
+    return std::make_unique<Reshard>(read_params(parameters, world));
 }
 
 constexpr std::string_view phases[] = {"weights"};

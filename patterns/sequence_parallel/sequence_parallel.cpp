@@ -6,7 +6,6 @@
 #include "common/formats/plan/builder.hpp"
 #include "patterns/model_parameters.hpp"
 #include "patterns/readers.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -42,7 +41,6 @@ constexpr ParameterInfo infos[] = {
     {"compute-ns", "ring: time of attention over one block, overlapped with the transfer of the next; 0: none", "0"},
     pack_parameter,
     memory_limit_parameter,
-    transform_parameter,
 };
 
 enum class Kind { ulysses, ring };
@@ -312,11 +310,9 @@ std::vector<OperationUse> operations_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return transformed(
-        parameters,
-        std::make_unique<FixedPattern>(
-            operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); },
-            Parameters{{"kv-heads", fmt::format("{}", params.keys.heads)}, {"sp", fmt::format("{}", params.sp)}}));
+    return std::make_unique<FixedPattern>(
+        operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); },
+        Parameters{{"kv-heads", fmt::format("{}", params.keys.heads)}, {"sp", fmt::format("{}", params.sp)}});
 }
 
 constexpr std::string_view phases[] = {"pack", "forward", "unpack", "backward"};

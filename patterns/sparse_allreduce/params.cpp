@@ -4,7 +4,6 @@
 
 #include "common/base/error.hpp"
 #include "patterns/readers.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +35,6 @@ constexpr ParameterInfo infos[] = {
     {"select-us", "oktopk: computing before the messages: comparing the gradients with the threshold", "0"},
     {"estimate-us", "computing before the messages: finding the k-th largest gradient; oktopk: every threshold-every",
      "0"},
-    transform_parameter,
 };
 
 SkewShare read_skew_share(Parameters const& parameters) {

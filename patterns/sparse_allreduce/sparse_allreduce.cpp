@@ -7,7 +7,6 @@
 #include "patterns/sparse_allreduce/iteration.hpp"
 #include "patterns/sparse_allreduce/params.hpp"
 #include "patterns/trained_model.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -377,7 +376,7 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return transformed(parameters, std::make_unique<SparseAllreduce>(read_params(parameters, world)));
+    return std::make_unique<SparseAllreduce>(read_params(parameters, world));
 }
 
 constexpr std::string_view phases[] = {"threshold", "select", "boundaries", "split", "reduce", "gather"};

@@ -6,7 +6,6 @@
 #include "patterns/collective_queue.hpp"
 #include "patterns/model_parameters.hpp"
 #include "patterns/readers.hpp"
-#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -50,7 +49,6 @@ constexpr ParameterInfo infos[] = {
     {"drafts", "decode: drafted tokens that one step checks; K multiply the batch by K + 1", "0"},
     {"steps", "decode: tokens generated in one iteration", "1"},
     memory_limit_parameter,
-    transform_parameter,
 };
 
 enum class Phase { training, prefill, decode };
@@ -384,10 +382,9 @@ std::vector<std::string> remarks_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return transformed(parameters, std::make_unique<FixedPattern>(
-                                       operations_of(params),
-                                       [params, world](Rank me) { return iteration_plan(params, world, me); },
-                                       Parameters{{"tp", fmt::format("{}", params.tp)}}, remarks_of(params)));
+    return std::make_unique<FixedPattern>(
+        operations_of(params), [params, world](Rank me) { return iteration_plan(params, world, me); },
+        Parameters{{"tp", fmt::format("{}", params.tp)}}, remarks_of(params));
 }
 
 constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",     "forward",       "unpack",

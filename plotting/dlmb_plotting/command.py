@@ -28,7 +28,7 @@ REPORT = "report"
 FINDINGS = "findings"
 COLUMNS = 100
 ALL = "all"
-FILES = "result files (*.jsonl), plans, tuning tables, comparisons (*.json), or folders of them"
+FILES = "result files and plans (*.jsonl), tuning tables, comparisons (*.json), or folders of them"
 
 
 def positive(text: str) -> float:

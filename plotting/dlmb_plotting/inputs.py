@@ -19,6 +19,7 @@ from dlmb_plotting.results import Results, read
 from dlmb_results.fields import Signed, checker
 from dlmb_results.files import read_json
 from dlmb_results.lines import ResultError
+from dlmb_results.plans import is_plan, read_plans
 from dlmb_results.program import UsageError
 
 
@@ -102,8 +103,9 @@ def table_fault(document: Any) -> str:
         return str(error)
 
 
-CHECKS = {"dlmb.plan": checker(PlanDocument), "dlmb.tuning-table": table_fault, "dlmb.comparison": checker(ComparisonDocument)}
-DOCUMENTS = {"dlmb.plan": "plans", "dlmb.tuning-table": "tables", "dlmb.comparison": "comparisons"}
+plan_fault = checker(PlanDocument)
+CHECKS = {"dlmb.tuning-table": table_fault, "dlmb.comparison": checker(ComparisonDocument)}
+DOCUMENTS = {"dlmb.tuning-table": "tables", "dlmb.comparison": "comparisons"}
 MAJOR = "1"
 
 
@@ -131,7 +133,9 @@ def read_inputs(paths: list[Path]) -> Inputs:
     remarks: list[str] = []
     for given in paths:
         for path in files(given):
-            if path.suffix == ".json":
+            if path.is_file() and is_plan(path):
+                take_plans(path, inputs)
+            elif path.suffix == ".json":
                 try:
                     document = read_json(path)
                 except UsageError as error:
@@ -145,6 +149,15 @@ def read_inputs(paths: list[Path]) -> Inputs:
     inputs.results = read(lines)
     inputs.results.remarks += remarks
     return inputs
+
+
+def take_plans(path: Path, inputs: Inputs) -> None:
+    """Of a file of several iterations, one plan each."""
+    iterations = read_plans(path)
+    for number, document in enumerate(iterations):
+        if wrong := plan_fault(document):
+            raise ResultError(f"{path}: {wrong.removeprefix('.')}")
+        inputs.plans[unused_name(path, inputs.plans) + (f".{number}" if len(iterations) > 1 else "")] = document
 
 
 def take_document(path: Path, document: Any, inputs: Inputs, found: bool) -> None:

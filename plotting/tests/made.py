@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dlmb_plotting.command import main
+from dlmb_results.plans import plan_text
 
 EXAMPLE = Path(__file__).with_name("example.jsonl")
 SCHEMA_EXAMPLES = EXAMPLE.parents[2] / "results-schema" / "examples"
@@ -62,7 +63,7 @@ def plan_document() -> dict[str, Any]:
     compute = {"operation": "compute", "label": "compute.forward", "busy_ns": 1_000_000}
     plans = [plan(0, compute, {"operation": "send", "after": [0], "send": [{"peer": 1, "bytes": 1_000_000}], "channel": 0}),
              plan(1, {"operation": "recv", "recv": [{"peer": 0, "bytes": 1_000_000}], "channel": 0}, {**compute, "after": [0]})]
-    return {"schema": "dlmb.plan/1.0", "pattern": "pipeline_p2p", "preset": "", "parameters": {"schedule": "1f1b"}, "world": {"ranks": 2}, "plans": plans}
+    return {"pattern": "pipeline_p2p", "preset": "", "parameters": {"schedule": "1f1b"}, "world": {"ranks": 2}, "plans": plans}
 
 
 def comparison_document() -> dict[str, Any]:
@@ -110,6 +111,7 @@ class WithFolder(unittest.TestCase):
         timed = [{**cell_line(size, size), "cell_id": f"{mode} {size}", "mode": mode} for mode in ("isolated", "osu") for size in (1024, 4096)]
         (folder / "timings.jsonl").write_text(lines(launch_line("t"), *({**cell, "launch_id": "t"} for cell in timed)))
         (folder / "example.jsonl").write_bytes(EXAMPLE.read_bytes())
-        for name, document in (("pipe.plan", plan_document()), ("verdicts", comparison_document()), ("table", table_document())):
+        for name, document in (("verdicts", comparison_document()), ("table", table_document())):
             (folder / f"{name}.json").write_text(json.dumps(document))
+        (folder / "pipe.plan.jsonl").write_text(plan_text(plan_document()))
         return folder

@@ -132,13 +132,13 @@ class CommandTest(WithFolder):
     def test_a_plot_that_the_files_have_nothing_for_says_what_it_takes(self) -> None:
         code, errors = run("matrix", str(EXAMPLE))
         self.assertEqual(code, 64)
-        self.assertIn("plans of --plan json", errors)
+        self.assertIn("plans of --plan jsonl", errors)
 
     def test_a_document_without_its_fields_is_an_error_without_a_traceback(self) -> None:
-        broken = self.file(json.dumps({"schema": "dlmb.plan/1.0", "pattern": "x"}), "broken.json")
+        broken = self.file(json.dumps({"schema": "dlmb.plan/2.0", "pattern": "x", "world": {"ranks": 0}}) + "\n", "broken.jsonl")
         code, errors = run("timeline", str(broken))
         self.assertEqual(code, 64)
-        self.assertIn("broken.json: preset: is missing", errors)
+        self.assertIn("broken.jsonl: preset: is missing", errors)
 
     def test_an_unknown_json_file_is_refused_when_named_and_passed_over_in_a_folder(self) -> None:
         other = self.file(json.dumps({"schema": "other/1.0"}), "other.json")

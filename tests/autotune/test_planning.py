@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import unittest
 from pathlib import Path
@@ -23,6 +22,7 @@ from dlmb_launch.autotune.planning import (
     racing,
     value_near,
 )
+from dlmb_results.plans import plan_text
 from dlmb_launch.autotune.points import Point
 from dlmb_results.program import UsageError
 
@@ -150,10 +150,10 @@ class Words(unittest.TestCase):
 class Workload(unittest.TestCase):
     def use(self, steps: list[dict], ranks: int = 4):
         with tempfile.TemporaryDirectory() as folder:
-            plan = Path(folder) / "plan.json"
-            plan.write_text(json.dumps({"schema": "dlmb.plan/1.0", "world": {"ranks": 4}, "plans": [{"rank": 0, "steps": steps}]}), encoding="utf-8")
+            plan = Path(folder) / "plan.jsonl"
+            plan.write_text(plan_text({"world": {"ranks": 4}, "plans": [{"rank": rank, "steps": steps} for rank in range(4)]}), encoding="utf-8")
             use = points.use_of(str(plan), ranks, Path(folder))
-            (Path(folder) / "other.json").write_bytes(plan.read_bytes())
+            (Path(folder) / "other.jsonl").write_bytes(plan.read_bytes())
             self.assertEqual(points.use_of(folder, ranks, Path(folder)), use)  # the mean over the iterations in a folder
             return use
 

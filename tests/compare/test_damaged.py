@@ -153,9 +153,9 @@ class AnyDamageTest(WithoutMsgspec):
     def test_changed_documents(self) -> None:
         for seed in range(RANDOM_DAMAGES):
             chance = random.Random(seed)
-            good = EXAMPLES / chance.choice(("plan.json", "tuning-table.json"))
-            bad = self.folder / "bad.json"
-            if chance.random() < 0.5:
+            good = EXAMPLES / chance.choice(("plan.jsonl", "tuning-table.json"))
+            bad = self.folder / f"bad{good.suffix}"
+            if good.suffix == ".json" and chance.random() < 0.5:
                 bad.write_text(json.dumps(damaged(json.loads(good.read_text()), chance)))
             else:
                 bad.write_bytes(damaged_bytes(good.read_bytes(), chance))

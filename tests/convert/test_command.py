@@ -133,7 +133,7 @@ class RefusalTest(WithFolder):
             ("# Benchmarking Bcast \n# #processes = 4 \n       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n            8         1000         1.50         1.59         1.55\n", "Intel MPI Benchmarks (IMB)"),
             (" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n 65536      5000             11000.5            11000.1              0.17\n", "output of perftest (ib_write_bw"),
             ("\n".join(outputs.OSU_ALLREDUCE.splitlines()[2:]) + "\n", "columns of OSU Micro-Benchmarks, but no title"),
-            ('{"version": "2.9", "nccl_version": "2.27.5", "pg_config": {}, "pg_status": {}, "entries": []}', "a dump of PyTorch's flight recorder, which has no results; dlmb_trace summary reads it"),
+            ('{"version": "2.9", "nccl_version": "2.27.5", "pg_config": {}, "pg_status": {}, "entries": []}', "a dump of PyTorch's flight recorder, which has no results; dlmb_plan summary reads it"),
             ('{"traceEvents": []}', "a profile of PyTorch"),
             ("a:1:2 [0] NCCL INFO Bootstrap: Using eth0\n", "a log of NCCL without a table"),
             (outputs.UCC_ALLREDUCE.replace("Time, us", "Latency"), "a part of the output of ucc_perftest"),

@@ -8,13 +8,14 @@ import subprocess
 import tempfile
 import unittest
 
+from dlmb_results.plans import one_plan
 from programs import BIN, MOE, SMALL, lines, run, small
 
 
 def plan(*arguments):
-    done = run([MOE, "--plan", "json", *arguments])
+    done = run([MOE, "--plan", "jsonl", *arguments])
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return one_plan(done.stdout)
 
 
 def step(document, rank, label):
@@ -109,10 +110,10 @@ class CommandLine(unittest.TestCase):
         self.assertIn("-b", done.stderr)
 
 
-class PlanAsJson(unittest.TestCase):
-    def test_mixtral_on_8_ranks_has_the_documented_object(self):
+class PlanAsLines(unittest.TestCase):
+    def test_mixtral_on_8_ranks_has_the_documented_lines(self):
         document = plan("--preset", "mixtral-8x7b", "--ranks", "8", "--skew", "balanced")
-        self.assertTrue(document["schema"].startswith("dlmb.plan/1."))
+        self.assertTrue(document["schema"].startswith("dlmb.plan/2."))
         self.assertEqual(document["pattern"], "moe_alltoall")
         self.assertEqual(document["preset"], "mixtral-8x7b")
         self.assertEqual(document["world"]["ranks"], 8)
@@ -137,10 +138,11 @@ class PlanAsJson(unittest.TestCase):
 
     def test_the_same_seed_gives_the_same_text_and_another_seed_another(self):
         def text(seed):
-            return run([MOE, "--plan", "json", *SMALL, "--ranks", "4", "--seed", seed]).stdout
+            return run([MOE, "--plan", "jsonl", *SMALL, "--ranks", "4", "--seed", seed]).stdout
 
         self.assertEqual(text("5"), text("5"))
         self.assertNotEqual(text("5"), text("6"))
+        self.assertEqual(run([MOE, "--plan", "json", *SMALL, "--ranks", "4", "--seed", "5"]).stdout, text("5"), "the older name")
 
     def test_text_and_goal_are_printed_too(self):
         self.assertIn("dispatch", run([MOE, "--plan", "text", *SMALL, "--ranks", "4"]).stdout)

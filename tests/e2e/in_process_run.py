@@ -246,13 +246,6 @@ class InProcessRun(unittest.TestCase):
             for figure in row.split()[3:7]:
                 self.assertLessEqual(len(figure.replace(".", "").strip("0")), 4, row)
 
-    def test_a_reordering_of_plans_without_computations_is_skipped_beside_what_runs(self):
-        self.measure("--transform", "none", "--transform", "reorder", ranks=2)
-        (skipped,) = cells(self.results, "skipped")
-        self.assertEqual(skipped["parameters"]["transform"], "reorder")
-        self.assertIn("these plans have no computations", skipped["reason"])
-        self.assertEqual(len(cells(self.results, "ok")), 1)
-
     def test_more_memory_than_the_machine_has_is_skipped_not_killed(self):
         done = self.measure(hidden="1048576", tokens="65536")
         self.assertEqual(done.returncode, 77, done.stdout)

@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
-from programs import BIN, COLLECTIVE, HAVE_UCX, MOE, SMALL, cells, lines, mpirun, run, small, validate
+from programs import BIN, COLLECTIVE, HAVE_UCX, MOE, PLAN, REPLAY, SMALL, cells, lines, mpirun, overlay, run, small, validate
 
 BACKENDS = "mpi,ucx" if HAVE_UCX else "mpi"
 
@@ -79,25 +79,44 @@ class MpiRun(unittest.TestCase):
     @unittest.skipUnless(HAVE_UCX, "this build has no ucx backend")
     def test_an_exchange_beside_an_allreduce_on_another_backend_says_what_each_takes_alone(self):
         """The overlap scenario of MCR-DL."""
-        done = run(mpirun(2, MOE, *SMALL, "--backend", "mpi,ucx", "--beside", "allreduce:256K", "--beside-backend", "ucx",
-                          "--results", str(self.results)))
+        moe, reduced, both = overlay(self.folder.name, 2)
+        done = run(mpirun(2, REPLAY, "--plan", f"{moe},{reduced},{both}", "--backend", "mpi,ucx", "--beside-backend", "ucx", "--rounds-over", "sweep",
+                          "-i", "6", "-x", "2", "--results", str(self.results)))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        found = {(cell["backend"], cell["parameters"]["beside"]): cell for cell in cells(self.results)}
-        self.assertEqual(set(found), {("mpi", "none"), ("ucx", "none"), ("ucx", "allreduce:256K:alone"),
-                                      ("mpi+ucx", "allreduce:256K"), ("ucx", "allreduce:256K")})
+        found = {(cell["backend"], cell["parameters"]["plan"]): cell for cell in cells(self.results)}
+        self.assertEqual(set(found), {*((backend, plan) for backend in ("mpi", "ucx") for plan in (moe, reduced)), ("mpi+ucx", both), ("ucx", both)})
         self.assertEqual({cell["validation"]["verdict"] for cell in found.values()}, {"passed"})
-        self.assertEqual(found["mpi", "none"]["method"], "nonblocking", "the calls that are made beside the allreduce, too")
-        beside = found["ucx", "allreduce:256K:alone"]["time_ns"]["median"] / 1000
+        self.assertEqual(found["mpi", moe]["method"], "nonblocking", "the calls that are made beside the allreduce, too")
+        self.assertEqual(set(found["ucx", both]["phases"]), {"beside", "count_exchange", "dispatch", "combine"})
+        beside = found["ucx", reduced]["time_ns"]["median"] / 1000
         for backend in ("mpi", "ucx"):
-            together = found["mpi+ucx" if backend == "mpi" else "ucx", "allreduce:256K"]
-            main, both = found[backend, "none"]["time_ns"]["median"] / 1000, together["time_ns"]["median"] / 1000
+            together = found["mpi+ucx" if backend == "mpi" else "ucx", both]
+            main, both_us = found[backend, moe]["time_ns"]["median"] / 1000, together["time_ns"]["median"] / 1000
             (said,) = (line["statistics"] for line in lines(self.results) if line["kind"] == "derived" and line["cell_id"] == together["cell_id"])
             self.assertAlmostEqual(said["main_alone_us"], main, places=2)
             self.assertAlmostEqual(said["beside_alone_us"], beside, places=2)
-            self.assertAlmostEqual(said["interference"], both / max(main, beside), places=3)
-            self.assertAlmostEqual(said["overlap_share"], (main + beside - both) / min(main, beside), places=3)
+            self.assertAlmostEqual(said["interference"], both_us / max(main, beside), places=3)
+            self.assertAlmostEqual(said["overlap_share"], (main + beside - both_us) / min(main, beside), places=3)
             self.assertIn(f"interference {said['interference']:.3f}, overlap share {said['overlap_share']:.3f}", done.stdout)
         self.assertEqual(validate(self.results).returncode, 0)
+
+    def test_plans_come_through_a_pipe_to_rank_0(self):
+        moe, reduced, _both = overlay(self.folder.name, 2)
+        with open(moe, encoding="utf-8") as plans:
+            joined = run([PLAN, "overlay", "-", reduced], stdin=plans)
+        self.assertEqual(joined.returncode, 0, joined.stderr)
+        for command in (mpirun(2, REPLAY, "--plan", "-", "--backend", "mpi"), [REPLAY, "--plan", "-", "--backend", "in_process", "--ranks", "2"]):
+            self.results.unlink(missing_ok=True)
+            done = run([*command, "-i", "6", "-x", "2", "--results", str(self.results)], input=joined.stdout)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            (cell,) = cells(self.results, "ok")
+            self.assertEqual((cell["validation"]["verdict"], cell["parameters"]["overlay"]), ("passed", f"- + {reduced}"))
+
+    def test_a_backend_for_what_runs_beside_needs_plans_that_have_it(self):
+        moe, _reduced, _both = overlay(self.folder.name, 2)
+        done = run(mpirun(2, REPLAY, "--plan", moe, "--backend", "mpi", "--beside-backend", "mpi"))
+        self.assertEqual(done.returncode, 64, done.stdout)
+        self.assertIn("make one with dlmb_plan overlay", done.stderr)
 
     def test_beside_a_computation_the_default_method_is_nonblocking(self):
         small = ["--operation", "allreduce", "-m", "64:64", "--backend", "mpi", "-i", "3", "-x", "1", "--results", str(self.results)]

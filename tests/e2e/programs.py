@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import subprocess
+import tempfile
 
 BIN = pathlib.Path(os.environ["DLMB_BIN"])
 SOURCE = pathlib.Path(os.environ["DLMB_SOURCE"])
@@ -13,6 +14,8 @@ MPIEXEC = os.environ.get("DLMB_MPIEXEC", "")
 HAVE_UCX = os.environ.get("DLMB_HAVE_UCX") == "ON"
 MOE = str(BIN / "dlmb_moe_alltoall")
 COLLECTIVE = str(BIN / "dlmb_collective")
+PLAN = str(BIN / "dlmb_plan")
+REPLAY = str(BIN / "dlmb_replay")
 
 
 def small(hidden="64", experts="16", top_k="2", tokens="128"):
@@ -21,10 +24,22 @@ def small(hidden="64", experts="16", top_k="2", tokens="128"):
 
 
 SMALL = small()
+SMALL_PLANS = SMALL[:-4]  # without what only a measurement has
 
 
 def run(command, timeout=120, **keywords):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, **keywords)
+
+
+def overlay(folder, ranks):
+    """Files of an MoE iteration, of an allreduce, and of both at the same time, in a new folder."""
+    place = pathlib.Path(tempfile.mkdtemp(dir=folder))
+    moe, reduced, both = (place / f"{name}.jsonl" for name in ("moe", "sum", "both"))
+    for path, command in ((moe, [MOE, *SMALL_PLANS]), (reduced, [COLLECTIVE, "--operation", "allreduce", "-m", "256K:256K"])):
+        path.write_text(run([*command, "--ranks", str(ranks), "--plan", "jsonl"]).stdout, encoding="utf-8")
+    done = run([PLAN, "overlay", str(moe), str(reduced), "-o", str(both)])
+    assert done.returncode == 0, done.stderr
+    return [str(moe), str(reduced), str(both)]
 
 
 def mpirun(ranks, *arguments):

@@ -6,11 +6,11 @@ import pathlib
 import tempfile
 import unittest
 
-from programs import COLLECTIVE, MOE, cells, lines, run, small, validate
+from programs import COLLECTIVE, REPLAY, cells, lines, overlay, run, validate
 
 SHORT = ["--backend", "in_process", "--ranks", "2", "--calibration", "off"]
 COMPUTE = [COLLECTIVE, *SHORT, "--operation", "allreduce", "-m", "1K:2K", "-i", "4", "-x", "1"]
-BESIDE = [MOE, *SHORT, *small(tokens="32,64"), "--beside", "allreduce:4K"]
+BESIDE = [REPLAY, *SHORT, "-i", "6", "-x", "2", "--plan"]
 
 
 def statistics(path):
@@ -72,15 +72,16 @@ class Resume(unittest.TestCase):
                                lambda parameters: parameters["compute"] == "busy")
 
     def test_a_cell_beside_other_traffic(self):
+        plans = overlay(self.folder, 2)
         for rounds_over in ("point", "sweep"):
             with self.subTest(rounds_over):
-                self.completes([*BESIDE, "--rounds-over", rounds_over], 6, "interference",
-                               lambda parameters: parameters["beside"] == "allreduce:4K")
+                self.completes([*BESIDE, ",".join(plans), "--rounds-over", rounds_over], 3, "interference",
+                               lambda parameters: parameters["plan"] == plans[2])
 
     def test_the_line_of_each_cell_stands_before_what_others_tell_of_it(self):
-        self.measure(BESIDE)
+        self.measure([*BESIDE, ",".join(reversed(overlay(self.folder, 2)))])
         kinds = [line["kind"] for line in lines(self.results)]
-        self.assertEqual(kinds, ["launch", *["cell"] * 3, "derived", *["cell"] * 3, "derived", "end"])
+        self.assertEqual(kinds, ["launch", *["cell"] * 3, "derived", "end"])
 
     def test_a_cell_whose_partner_was_never_measured_is_skipped_and_then_completed(self):
         done = self.measure([*COMPUTE, "--compute", "busy"], code=77)

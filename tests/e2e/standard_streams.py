@@ -13,7 +13,7 @@ from programs import BIN, COLLECTIVE, SOURCE, cells, lines
 
 PLAIN = [COLLECTIVE, "--operation", "allreduce", "-i", "3", "-x", "1", "--backend", "in_process", "--ranks", "2", "-m"]
 LAUNCH = [*PLAIN, "8:16"]
-PROGRAMS = ("dlmb_collective", "dlmb_info", "dlmb_predict", "dlmb_trace", "dlmb_tune")
+PROGRAMS = ("dlmb_collective", "dlmb_info", "dlmb_predict", "dlmb_plan", "dlmb_tune")
 COMMANDS = ("dlmb_autotune", "dlmb_compare", "dlmb_convert", "dlmb_plot", "dlmb_sweep")
 SHUT = ("closed", "full", "unread")
 

@@ -20,7 +20,6 @@ void model_file(std::string_view input);
 void nccl_rules(std::string_view input);
 void option_values(std::string_view input);
 void placement_file(std::string_view input);
-void plan_document(std::string_view input);
 void preset_file(std::string_view input);
 void request_file(std::string_view input);
 void result_file(std::string_view input);
@@ -48,17 +47,38 @@ struct Target {
     void (*read)(std::string_view);
 };
 inline constexpr Target targets[]{
-    {"command_line", command_line},     {"counts_file", counts_file},     {"environment", environment},
-    {"library_text", library_text},     {"machine_files", machine_files}, {"machine_model", machine_model},
-    {"measurements", measurements},     {"mpich_tree", mpich_tree},       {"model_file", model_file},
-    {"nccl_rules", nccl_rules},         {"option_values", option_values}, {"placement_file", placement_file},
-    {"plan_document", plan_document},   {"preset_file", preset_file},     {"request_file", request_file},
-    {"result_file", result_file},       {"tool_options", tool_options},   {"topology", topology},
-    {"trace_aicb", trace_aicb},         {"trace_chakra", trace_chakra},   {"trace_execution", trace_execution},
-    {"trace_flight", trace_flight},     {"trace_goal", trace_goal},       {"trace_inspector", trace_inspector},
-    {"trace_kineto", trace_kineto},     {"trace_log", trace_log},         {"trace_matrix", trace_matrix},
-    {"trace_param", trace_param},       {"trace_plan", trace_plan},       {"trace_pmpi", trace_pmpi},
-    {"trace_requests", trace_requests}, {"trace_simai", trace_simai},     {"tuning_table", tuning_table},
+    {"command_line", command_line},
+    {"counts_file", counts_file},
+    {"environment", environment},
+    {"library_text", library_text},
+    {"machine_files", machine_files},
+    {"machine_model", machine_model},
+    {"measurements", measurements},
+    {"mpich_tree", mpich_tree},
+    {"model_file", model_file},
+    {"nccl_rules", nccl_rules},
+    {"option_values", option_values},
+    {"placement_file", placement_file},
+    {"preset_file", preset_file},
+    {"request_file", request_file},
+    {"result_file", result_file},
+    {"tool_options", tool_options},
+    {"topology", topology},
+    {"trace_aicb", trace_aicb},
+    {"trace_chakra", trace_chakra},
+    {"trace_execution", trace_execution},
+    {"trace_flight", trace_flight},
+    {"trace_goal", trace_goal},
+    {"trace_inspector", trace_inspector},
+    {"trace_kineto", trace_kineto},
+    {"trace_log", trace_log},
+    {"trace_matrix", trace_matrix},
+    {"trace_param", trace_param},
+    {"trace_plan", trace_plan},
+    {"trace_pmpi", trace_pmpi},
+    {"trace_requests", trace_requests},
+    {"trace_simai", trace_simai},
+    {"tuning_table", tuning_table},
     {"verify_output", verify_output},
 };
 

@@ -126,11 +126,14 @@ void trace_plan(std::string_view input) {
     file.hold(input);
     std::vector<Plan> plans;
     bool const read = accepts([&] {
-        read_plans(file.path(), {[&](Plan const& plan) {
-                                     plans.push_back(with_buffers(plan, 0));
+        read_plans(file.path(), {[&](PlanHeader const& /*header*/) {
+                                     plans.clear();
                                      return true;
                                  },
-                                 [](PlanFile const& /*file*/) { return true; }});
+                                 [&](Plan const& plan) {
+                                     plans.push_back(plan.buffers.empty() ? with_buffers(plan, 0) : plan);
+                                     return true;
+                                 }});
         if (!validate(plans).empty()) {
             throw UsageError("the ranks do not fit together");
         }

@@ -52,9 +52,9 @@ ELSEWHERE = {
     r"(DLMB_SWEEP=\S+ )?sbatch ": "needs Slurm; tests/slurm has one",
     r"FOLDER=": "of the line for Slurm behind it",
     r"ctest --preset": "is what runs this test",
-    r"python3 -c 'import json, pickle|dlmb_trace summary nccl_trace_rank": "of a hang of the user; tests/trace has dumps",
+    r"python3 -c 'import json, pickle|dlmb_plan summary nccl_trace_rank": "of a hang of the user; tests/trace has dumps",
     r".*--use-table table.json": "needs a table of this machine; tests/e2e/tuned_run.py has one",
-    r"dlmb_trace export --to htsim": "of a run with dispatch; tests/trace has one",
+    r"dlmb_plan export --to htsim": "of a run with dispatch; tests/trace has one",
     r"launch/ci/nightly ": "8 launches; tests/recipes tries it with doubles",
     r"tests/benchmarks/|build/(release|ci-gcc)/bin/(simulator_speed|plan_building|host_reduce|block_codec)$": "a benchmark of minutes",
     r"mpirun -np 2 build/ci-gcc/bin/": "a benchmark of minutes",
@@ -81,9 +81,9 @@ SHORTER = (
     (r"ep=8", "ep=4"),
     (r"(mpirun .*--parallel )tp=8,pp=4", r"\1tp=2,pp=2"),
     (r"mpirun -np 4 (dlmb_replay)", r"mpirun -np 2 \1"),
-    (r"(dlmb_trace import .*--ranks-per-node) 8", r"\1 2"),
+    (r"(dlmb_plan import .*--ranks-per-node) 8", r"\1 2"),
 )
-NEEDS = {"mpi": r"mpirun|dlmb_(sweep|autotune) ", "ucx": r"\bucx\b", "scipy": r"dlmb_(plot|compare) ", "archive": r"dlmb_(trace|replay|predict) ", "jq": r"jq "}
+NEEDS = {"mpi": r"mpirun|dlmb_(sweep|autotune) ", "ucx": r"\bucx\b", "scipy": r"dlmb_(plot|compare) ", "archive": r"dlmb_plan (import|summary) ", "jq": r"jq "}
 NOTHING_TO_TUNE = 77
 # As the pages say; dlmb_guidelines ends with 1 where a library breaks a rule.
 EXPECTED = {r".*dlmb_compare osu\.jsonl": (3,), r"dlmb_guidelines ": (0, 1)}
@@ -278,7 +278,7 @@ def make(folder: Path, bin_folder: Path) -> None:
         subprocess.run([bin_folder / "dlmb_collective", *measure, "--results", "collective.jsonl"], cwd=folder, capture_output=True, check=True)
     for name in ("before.jsonl", "results.jsonl"):
         shutil.copy(folder / "collective.jsonl", folder / name)
-    for program, arguments, output in (("dlmb_trace", ("import", "tests/trace/samples/ddp", "-o", "plans/", "--ranks-per-node", "2"), ""),
+    for program, arguments, output in (("dlmb_plan", ("import", "tests/trace/samples/ddp", "-o", "plans/", "--ranks-per-node", "2"), ""),
                                        ("dlmb_pipeline_p2p", ("--preset", "quick", "--ranks", "4", "--plan", "goal"), "schedule.goal")):  # fmt: skip
         if (bin_folder / program).exists():
             done = subprocess.run([bin_folder / program, *arguments], cwd=folder, capture_output=True, text=True, check=True)

@@ -82,7 +82,7 @@ class RambleTest(unittest.TestCase):
         load(LAUNCH / "ramble" / "application.py", self.stub)
 
     def test_workloads_are_the_measuring_programs(self) -> None:
-        measuring = {path.stem for path in (tools.ROOT / "benchmarks").glob("*.cpp")} - {"info", "predict", "replay", "trace", "tune"}
+        measuring = {path.stem for path in (tools.ROOT / "benchmarks").glob("*.cpp")} - {"info", "plan", "predict", "replay", "tune"}
         self.assertEqual({given[0] for given, _ in self.stub.all("workload")}, measuring)
 
     def test_its_patterns_find_what_the_programs_print(self) -> None:

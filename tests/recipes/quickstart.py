@@ -7,7 +7,6 @@ Six samples are the least, in 3 s; four ranks of a machine with two busy cores m
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
@@ -15,6 +14,8 @@ import sys
 import unittest
 from pathlib import Path
 from typing import Any
+
+from dlmb_results.plans import one_plan
 
 QUICKSTART = Path(__file__).resolve().parents[2] / "launch" / "quickstart"
 MOST_BYTES_OF_A_RANK = 32 << 20  # of an iteration
@@ -40,8 +41,8 @@ class Quickstart(unittest.TestCase):
             presets = words[words.index("--preset") + 1]
             for preset in presets.split(","):
                 one = [preset if word == presets else word for word in words]
-                command = [PROGRAMS / f"dlmb_{pattern}", *one, "--ranks", ranks, "--plan", "json"]
-                document = json.loads(subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout)
+                command = [PROGRAMS / f"dlmb_{pattern}", *one, "--ranks", ranks, "--plan", "jsonl"]
+                document = one_plan(subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout)
                 self.assertLess(busiest_rank(document["plans"]), MOST_BYTES_OF_A_RANK, f"{pattern} {preset}")
 
 

@@ -38,10 +38,6 @@ TRAFFIC = {
     "compute": Traffic("collective", COLLECTIVES | {"compute": "busy,none"}, 8, "overlap_ratio", "p.compute=busy"),
     "in place": Traffic("collective", COLLECTIVES | {"message-size": "1K:2K", "in-place": "off,on", "compute": "none,busy", "rounds-over": "sweep"},
                         8, "overlap_ratio", "p.compute=busy"),
-    "beside": Traffic("moe_alltoall", {"hidden": "64", "experts": "16", "top-k": "2", "tokens": "32,64,96", "beside": "allreduce:4K"}, 9,
-                      "interference", "p.beside=allreduce+3A4K/"),
-    "beside in turns": Traffic("moe_alltoall", {"hidden": "64", "experts": "16", "top-k": "2", "tokens": "32,64,96", "beside": "allreduce:4K",
-                                                "rounds-over": "sweep"}, 9, "interference", "p.beside=allreduce+3A4K/"),
 }
 SWEEP_LAUNCHES = 2
 SWEEP = """

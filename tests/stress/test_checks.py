@@ -23,7 +23,7 @@ class Checks(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         file = pathlib.Path(folder.name) / "cells.jsonl"
         file.write_text("".join(lines), encoding="utf-8")
-        return types.SimpleNamespace(files=lambda: [file], traffic=TRAFFIC["beside"], tables=lambda: "operation=allreduce 1 K  mpi  blocking host all 1.743  1 K    ok\n")
+        return types.SimpleNamespace(files=lambda: [file], traffic=TRAFFIC["compute"], tables=lambda: "operation=allreduce 1 K  mpi  blocking host all 1.743  1 K    ok\n")
 
     def test_a_cell_that_failed_and_then_was_ok_in_one_launch_ended_twice(self):
         ended = trials.ended_twice(trials.lines_of(self.launch(cell("a", "failed"), cell("a"), cell("b"))))
@@ -49,9 +49,9 @@ class Checks(unittest.TestCase):
 
 
     def test_a_cell_of_which_others_tell_nothing_lacks_a_figure(self):
-        name = "p.beside=allreduce+3A4K/world=2"
-        told = json.dumps({"kind": "derived", "launch_id": "second", "cell_id": name, "statistics": {"interference": 1.5}}) + "\n"
-        self.assertEqual(trials.without_figure(self.launch(cell("p.beside=none"), cell(name))), [name])
+        name = "p.compute=busy/world=2"
+        told = json.dumps({"kind": "derived", "launch_id": "second", "cell_id": name, "statistics": {"overlap_ratio": 0.5}}) + "\n"
+        self.assertEqual(trials.without_figure(self.launch(cell("p.compute=none"), cell(name))), [name])
         self.assertEqual(trials.without_figure(self.launch(cell(name), told)), [])
 
 

@@ -41,10 +41,6 @@ class Meaning(unittest.TestCase):
         self.assertEqual(program.program, "collective")
         self.assertEqual(program.arguments, ("--time-limit", "1", "--operation", "allreduce,allgather", "--in-place"))
 
-    def test_each_transform_is_an_option_of_its_own(self):
-        text = '[[world]]\nranks = 2\n[[program]]\nprogram = "moe_alltoall"\ntransform = ["none", "split:2,overlap"]\n'
-        self.assertEqual(read(text).programs[0].arguments, ("--transform", "none", "--transform", "split:2,overlap"))
-
     def test_sides_of_a_job_are_neighbours_and_change_places(self):
         names = [launch.name for launch in launches(read(WHOLE))]
         self.assertEqual(

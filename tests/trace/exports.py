@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import unittest
 
+from dlmb_results.plans import plan_text
 from program import TraceTest, kineto, run
 
 FORMATS = {"goal": False, "chakra": True, "param": True, "htsim": False, "nccl-matrix": False}
@@ -38,7 +39,7 @@ def plan_document(label="secret-host"):
             step("allgather", [6], bytes=24, element="fp32", shares=[4, 20]),
         ]
         return {"rank": rank, "steps": [{"id": number, **each} for number, each in enumerate(steps)]}
-    return {"schema": "dlmb.plan/1.0", "pattern": label, "preset": label, "parameters": {"path": f"/home/{label}"},
+    return {"pattern": label, "preset": label, "parameters": {"path": f"/home/{label}"},
             "world": {"ranks": 2, "ranks_per_node": 2}, "draw": {"seed": 1, "index": 0}, "statistics": {}, "plans": [plan(0), plan(1)]}
 
 
@@ -57,7 +58,7 @@ def records(data):
 
 class Exports(TraceTest):
     def plan(self, document=None):
-        return self.file("plan.json", json.dumps(document or plan_document()))
+        return self.file("plan.jsonl", plan_text(document or plan_document()))
 
     def export(self, name, *more, plan=None):
         output = self.folder / f"out.{name}"
@@ -75,7 +76,7 @@ class Exports(TraceTest):
 
     def test_no_file_holds_a_name_of_the_run(self):
         trace = [self.file(f"secret-host-{rank}.json", kineto(rank, 2, [("allreduce", 4, 4, "Float", {"Process Group Name": "secret"})])) for rank in range(2)]
-        imported = self.folder / "imported.json"
+        imported = self.folder / "imported.jsonl"
         self.assertEqual(run("import", *trace, "-o", imported).returncode, 0)
         for plan in (self.plan(), imported):
             for name, is_folder in FORMATS.items():
@@ -179,7 +180,7 @@ class Exports(TraceTest):
         self.refused_export(["--to", "goal", plan, "-o", "x", "--phase", "z"], "--phase: unknown phase 'z'")
         self.refused_export(["--to", "param", plan, "-o", self.folder], "give a new folder")
         self.refused_export(["--to", "param", plan, "-o", "-"], "give a folder")
-        self.refused_export(["--to", "goal", self.file("x.json", "[1]"), "-o", "x"], "x.json")
+        self.refused_export(["--to", "goal", self.file("x.jsonl", "[1]"), "-o", "x"], "x.jsonl")
         one = plan_document()
         del one["plans"][0]["steps"][5:]
         self.refused_export(["--to", "goal", self.plan(one), "-o", "x"], "fit together")

@@ -8,7 +8,7 @@ import json
 import tarfile
 import unittest
 
-from program import TraceTest, attribute, field, kineto, records, run
+from program import TraceTest, attribute, field, kineto, plan_of, records, run
 
 INSPECTOR = {"metadata": {"inspector_output_format_version": "v4.0", "hostname": "a"}}
 AICB = "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time,algbw,busbw,count\n"
@@ -164,7 +164,7 @@ class Formats(TraceTest):
         for kind, (operation, size) in whole.items():
             done = run("import", "--assume", "dtype=fp32", *self.chakra(kind, 64), "-o", "-")
             self.assertEqual(done.returncode, 0, done.stderr)
-            step = json.loads(done.stdout)["plans"][2]["steps"][0]
+            step = plan_of(done.stdout)["plans"][2]["steps"][0]
             moved = sum(block["bytes"] for block in step["send"]) if operation == "exchange" else step.get("bytes", 0)
             self.assertEqual((step["operation"], moved), (operation, size))
         self.assertIn("'c': scatters 66 bytes, which are no equal parts for 4 ranks", self.summary(*self.chakra(4, 66))["why_not"])
@@ -215,7 +215,7 @@ class Formats(TraceTest):
         groups = {"tp_group": (2, [0, 1]), "ep_group": (2, [0, 2]), "ep_dp_group": (2, [0, 4]), "ep_tp_group": (4, [0, 1, 2, 3]), "dp_group": (4, [0, 2, 4, 6])}
         for head in ("", "\ufeff"):
             file = self.file("moe.csv", head + "[rank0 ~ rank7]\n" + AICB + "".join(row.format(name, size) for name, (size, _) in groups.items()))
-            steps = json.loads(run("import", file, "-o", "-").stdout)["plans"][0]["steps"]
+            steps = plan_of(run("import", file, "-o", "-").stdout)["plans"][0]["steps"]
             self.assertEqual([step["group"] for step in steps], [members for _, members in groups.values()])
 
     def test_simai_places_operations_in_the_groups_of_their_columns(self):
@@ -227,7 +227,7 @@ class Formats(TraceTest):
         self.assertEqual(self.entries(self.summary(more)), self.entries(summary))
         self.refused([self.file("short.txt", SIMAI + "2\n" + layer)], "1 layers follow", "says 2")
         moe = self.file("moe.txt", SIMAI.replace("ep: 1", "ep: 2").replace("all_gpus: 4", "all_gpus: 8") + "1\nl -1 1 ALLTOALL_EP 64 1 ALLREDUCE 64 1 ALLREDUCE_DP_EP 64 1\n")
-        steps = json.loads(run("import", moe, "-o", "-").stdout)["plans"][0]["steps"]
+        steps = plan_of(run("import", moe, "-o", "-").stdout)["plans"][0]["steps"]
         self.assertEqual([step["group"] for step in steps], [[0, 2], [0, 1], [0, 4]])
 
     def test_inspector_sizes_are_shares_of_what_is_gathered_and_scattered(self):
@@ -256,7 +256,7 @@ class Formats(TraceTest):
         summary = self.summary(*files)
         self.assertEqual(self.entries(summary)[:3], [(0, "send", 2, "byte", 1, 5), (0, "allreduce", 2, "byte", 1, 8), (0, "allgather", 2, "byte", 1, 8)])
         self.assertTrue(summary["complete"], summary["why_not"])
-        steps = json.loads(run("import", *files, "-o", "-").stdout)["plans"][0]["steps"]
+        steps = plan_of(run("import", *files, "-o", "-").stdout)["plans"][0]["steps"]
         self.assertEqual([step["operation"] for step in steps], ["allreduce", "send", "allgather"])  # by time, not by place
         dropped = self.file("1.log", files[1].read_text().replace("last_dump\": 0", "last_dump\": 7"))
         self.assertTrue(any("is 7: records were lost" in reason for reason in self.summary(files[0], dropped)["why_not"]))
@@ -329,7 +329,7 @@ class Formats(TraceTest):
                 self.file(f"pmpi-trace-rank-{rank}.txt", f"MPI_Init:-:1:2:3\n{line}\nMPI_Finalize:4:5\n")
             self.assertEqual(self.entries(self.summary(self.folder))[0], (0, "reduce_scatter", 2, "byte", 1, whole))
             done = run("import", self.folder, "-o", "-")
-            self.assertEqual(json.loads(done.stdout)["plans"][1]["steps"][0]["bytes"], whole, done.stderr)
+            self.assertEqual(plan_of(done.stdout)["plans"][1]["steps"][0]["bytes"], whole, done.stderr)
 
     def test_pmpi_takes_uneven_parts_from_the_root(self):
         # Parts of 1, 3 and 2 doubles; the others know their own alone.
@@ -341,7 +341,7 @@ class Formats(TraceTest):
             return run("import", self.folder, "-o", "-")
         done = files((1, 3, 2))
         self.assertEqual(done.returncode, 0, done.stderr)
-        steps = [plan["steps"] for plan in json.loads(done.stdout)["plans"]]
+        steps = [plan["steps"] for plan in plan_of(done.stdout)["plans"]]
         self.assertEqual([[(step["bytes"], step["shares"]) for step in each] for each in steps], [[(48, [8, 24, 16])] * 2] * 3)
         wrong = files((1, 3, 4))
         self.assertEqual(wrong.returncode, 64, wrong.stdout)

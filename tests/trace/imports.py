@@ -8,7 +8,7 @@ import os
 import unittest
 from pathlib import Path
 
-from program import TraceTest, kineto, run
+from program import TraceTest, kineto, plan_of, run
 
 FOLDER = os.environ.get("DLMB_TRACES", "")
 GOAL = "num_ranks 2\nrank 0 {\nsend 10b to 1 tag 3\nrecv 20b from 1 tag 4\n}\nrank 1 {\nsend 20b to 0 tag 4\nrecv 10b from 0 tag 3\n}\n"
@@ -30,8 +30,8 @@ class Imports(TraceTest):
     def plans(self, *arguments):
         done = run("import", *arguments, "-o", "-")
         self.assertEqual(done.returncode, 0, done.stderr)
-        document = json.loads(done.stdout)
-        self.assertEqual((document["schema"], document["pattern"]), ("dlmb.plan/1.1", "trace"))
+        document = plan_of(done.stdout)
+        self.assertEqual((document["schema"], document["pattern"]), ("dlmb.plan/2.0", "trace"))
         self.assertEqual([plan["rank"] for plan in document["plans"]], list(range(document["world"]["ranks"])))
         return document
 
@@ -50,9 +50,9 @@ class Imports(TraceTest):
         self.assertEqual(planned, told)
 
     def refused_import(self, arguments, *texts):
-        done = run("import", *arguments, "-o", self.folder / "plan.json")
+        done = run("import", *arguments, "-o", self.folder / "plan.jsonl")
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), done.stderr)
-        self.assertFalse((self.folder / "plan.json").exists())
+        self.assertFalse((self.folder / "plan.jsonl").exists())
         for text in texts:
             self.assertIn(text, done.stderr)
 
@@ -70,7 +70,7 @@ class Imports(TraceTest):
         steps = document["plans"][0]["steps"]
         self.assertEqual([step["operation"] for step in steps], ["exchange", "allgather", "reduce_scatter", "allreduce", "broadcast", "barrier"])
         self.assertEqual([step["after"] for step in steps], [[], [0], [1], [2], [3], [4]])
-        self.assertEqual(steps[0]["send"], [{"peer": 0, "bytes": 4}, {"peer": 1, "bytes": 8}])
+        self.assertEqual([(block["peer"], block["bytes"]) for block in steps[0]["send"]], [(0, 4), (1, 8)])
         self.assertEqual([(step["bytes"], step["element"]) for step in steps[1:5]], [(64, "fp32"), (32, "bf16"), (10, "fp16"), (56, "int64")])
 
     def test_messages_that_follow_each_other_are_in_flight_together(self):
@@ -95,7 +95,7 @@ class Imports(TraceTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(text, done.stderr)
             self.assertIn(text, run("summary", *files).stdout)
-            plans = [json.loads(path.read_text()) for path in sorted((self.folder / "plans").iterdir())]
+            plans = [plan_of(path.read_text()) for path in sorted((self.folder / "plans").iterdir())]
             self.assertEqual([sum(block["bytes"] for block in plan["plans"][0]["steps"][0]["send"]) for plan in plans], [4 * (2 * size + 1) for size in sizes])
             self.assertEqual({plan["parameters"]["iterations"] for plan in plans}, {"repetition"})
         self.assertNotIn("repetitions", run("summary", self.file("m.txt", "1 2\n3 0\n")).stdout)

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import program
-from program import TraceTest, attribute, field, kineto, records, run, varint
+from program import TraceTest, attribute, field, kineto, plan_of, records, run, varint
 
 
 def fixed(number, wire, data):
@@ -66,7 +66,7 @@ class Kineto(TraceTest):
         done = run("import", *files, "-o", "-")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("note: calls with a negative duration; their times are left out (2)", done.stderr)
-        for plan in json.loads(done.stdout)["plans"]:
+        for plan in plan_of(done.stdout)["plans"]:
             self.assertEqual([step["operation"] for step in plan["steps"]], ["allreduce"] * 4)
             self.assertEqual([step.get("recorded_ns") for step in plan["steps"]], [None, None, None, [0, 100000]])
 
@@ -138,7 +138,7 @@ class Chakra(TraceTest):
     def test_the_order_is_that_of_dependencies_and_not_that_of_the_file(self):
         files = self.trace("order", (1, [], 0, 64), (3, [1], 2, 8), (2, [3], 6, 16))
         self.assertEqual(self.summary(*files)["why_not"], [])
-        document = json.loads(run("import", "--assume", "dtype=fp32", *files, "-o", "-").stdout)
+        document = plan_of(run("import", "--assume", "dtype=fp32", *files, "-o", "-").stdout)
         for plan in document["plans"]:
             self.assertEqual([step["operation"] for step in plan["steps"]], ["allreduce", "allgather", "exchange"])
 

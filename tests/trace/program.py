@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_trace, and small traces for it."""
+"""dlmb_plan, and small traces for it."""
 
 import json
 import os
@@ -9,7 +9,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = os.environ["DLMB_TRACE"]
+from dlmb_results.plans import one_plan as plan_of  # noqa: F401
+
+PROGRAM = os.environ["DLMB_PLAN"]
 
 
 def run(*arguments, limit_bytes=None):
@@ -46,7 +48,7 @@ class TraceTest(unittest.TestCase):
         done = run("summary", *arguments)
         self.assertEqual(done.returncode, 64, f"{arguments}: {done.stdout[:500]}{done.stderr[:500]}")
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr[:2000])
-        self.assertTrue(done.stderr.startswith("dlmb_trace: error: "), done.stderr)
+        self.assertTrue(done.stderr.startswith("dlmb_plan: error: "), done.stderr)
         for text in texts:
             self.assertIn(text, done.stderr)
 

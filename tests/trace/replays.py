@@ -9,7 +9,8 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from program import TraceTest, kineto, run
+from dlmb_results.plans import plan_text
+from program import TraceTest, kineto, plan_of, run
 
 REPLAY = os.environ["DLMB_REPLAY"]
 MPIEXEC = os.environ.get("DLMB_MPIEXEC", "")
@@ -22,7 +23,7 @@ def elements(source, target):
 
 
 class Replays(TraceTest):
-    def plan(self, world, name="plan.json"):
+    def plan(self, world, name="plan.jsonl"):
         """An uneven all-to-all, an allreduce with a computation before it, and an allgather."""
         files = []
         for rank in range(world):
@@ -50,6 +51,12 @@ class Replays(TraceTest):
             self.assertEqual((cell["status"], cell["validation"]["verdict"]), ("ok", "passed"))
         return found
 
+    def rescaled(self, how, plan, ranks):
+        other = self.folder / "rescaled.jsonl"
+        done = run("rescale", how, plan, "--ranks", ranks, "-o", other)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return other
+
     def refused(self, plan, *options, text):
         done = subprocess.run([REPLAY, "--plan", str(plan), *FEW, "--backend", "in_process", *options], capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), done.stderr[-2000:])
@@ -75,16 +82,17 @@ class Replays(TraceTest):
 
     def test_other_numbers_of_ranks_only_as_asked_for(self):
         plan = self.plan(4)
-        self.refused(plan, "--ranks", "2", text="--rescale preserve-skew, uniform or truncate")
-        self.refused(plan, "--ranks", "6", "--rescale", "uniform", text="no multiple of the 4")
-        self.refused(plan, "--ranks", "8", "--rescale", "truncate", text="truncate")
+        self.refused(plan, "--ranks", "2", text="make plans for 2 with dlmb_plan rescale")
+        for how, ranks, text in (("uniform", 6, "no multiple of the 4"), ("truncate", 8, "truncate")):
+            done = run("rescale", how, plan, "--ranks", ranks)
+            self.assertEqual((done.returncode, done.stdout), (64, ""))
+            self.assertIn(text, done.stderr)
         matrix = [[elements(source, target) for target in range(4)] for source in range(4)]
         whole = 4 * sum(map(sum, matrix))
         sizes = {}
         for ranks in (2, 8):
             for how in ("preserve-skew", "uniform", "truncate")[:2 if ranks > 4 else 3]:
-                cell = self.replay(plan, "--ranks", ranks, "--backend", "in_process", "--compute", "none", "--rescale", how)[0]
-                self.assertEqual((cell["parameters"]["rescale"], cell["statistics"]["recorded_ranks"]), (how, 4))
+                cell = self.replay(self.rescaled(how, plan, ranks), "--ranks", ranks, "--backend", "in_process", "--compute", "none")[0]
                 phases = {label: phase["traffic"]["payload_bytes"] for label, phase in cell["phases"].items()}
                 self.assertEqual(phases["allreduce"], ranks * 2000)
                 self.assertEqual(phases["allgather"], ranks * (40 * ranks if how == "truncate" else 160))
@@ -95,43 +103,45 @@ class Replays(TraceTest):
                 self.assertLessEqual(abs(sizes[ranks, how] - whole * ranks / 4), ranks * ranks / 2, (ranks, how))
 
     def test_equal_parts_that_are_listed_are_rescaled_and_uneven_ones_refused(self):
-        plan = json.loads(self.plan(2).read_text())
+        plan = plan_of(self.plan(2).read_text())
         size = 0
         for shares, text in (([20, 20], ""), ([16, 24], "uneven parts")):
             for rank in plan["plans"]:
                 step = next(step for step in rank["steps"] if step["operation"] == "allgather")
                 size = step["bytes"]
                 step["shares"] = [size * share // 40 for share in shares]
-            listed = self.file("listed.json", json.dumps(plan))
+            listed = self.file("listed.jsonl", plan_text(plan))
             if text:
-                self.refused(listed, "--ranks", "4", "--rescale", "uniform", text=text)
+                self.assertIn(text, run("rescale", "uniform", listed, "--ranks", 4).stderr)
             else:
-                cell = self.replay(listed, "--ranks", 4, "--backend", "in_process", "--compute", "none", "--rescale", "uniform")[0]
+                cell = self.replay(self.rescaled("uniform", listed, 4), "--ranks", 4, "--backend", "in_process", "--compute", "none")[0]
                 self.assertEqual(cell["phases"]["allgather"]["traffic"]["payload_bytes"], 4 * size)
 
     def test_plans_that_are_none_are_refused_in_one_line(self):
         good = self.plan(2).read_text()
-        self.refused(self.folder / "absent.json", "--ranks", "2", text="absent.json")
+        self.refused(self.folder / "absent.jsonl", "--ranks", "2", text="absent.jsonl")
         self.refused(Path("/dev/zero"), "--ranks", "2", text="without a file")
-        packed = self.folder / "plan.json.gz"
+        packed = self.folder / "plan.jsonl.gz"
         packed.write_bytes(gzip.compress(good.encode()))
         self.assertTrue(self.replay(packed, "--ranks", "2", "--backend", "in_process"))
+        older = '{"schema":"dlmb.plan/1.1","pattern":"trace","plans":[\n{"rank":0,"steps":[]}]}\n'
         for name, old, new, text in [
-                ("cut", good, good[:700], "cut off"), ("schema", "dlmb.plan/1.1", "dlmb.plan/2.0", "dlmb.plan/1.x is read"), ("kind", '"allreduce"', '"allreduse"', "allreduce"),
-                ("bytes", '"bytes":2000', '"bytes":-1', "plans[0].steps["), ("large", '"bytes":2000', '"bytes":9223372036854775808', "2^63 - 1"),
-                ("odd", '"bytes":2000', '"bytes":2001', "whole number of bf16"), ("later", '"after":[0]', '"after":[9]', "not an earlier one"), ("stranger", '"group":[0,1]', '"group":[0,7]', "rank"),
-                ("order", '"rank":1', '"rank":3', "order of ranks"), ("unequal", '"bytes":2000,"element":"bf16"', '"bytes":4000,"element":"bf16"', "do not fit together"),
-                ("world", '"ranks":2', '"ranks":3', "world.ranks is 3"), ("empty", good, "{}", "no schema"), ("list", good, "[]", "plan"),
-                ("deep", good, '{"schema":' + "[" * 1000000, "nested")]:
-            bad = self.file(f"{name}.json", good.replace(old, new, 1))
+                ("cut", good, good[:-200], "unexpected end of input"), ("older", good, older, "write it again with --plan jsonl"), ("schema", "dlmb.plan/2.0", "dlmb.plan/3.0", "dlmb.plan/2.x"),
+                ("kind", '"allreduce"', '"allreduse"', "nearest: allreduce"), ("bytes", '"bytes":2000', '"bytes":-1', "steps["), ("large", '"bytes":2000', '"bytes":9223372036854775808', "2^62"),
+                ("odd", '"bytes":2000', '"bytes":2001', "whole number of bf16"), ("later", '"after":[0]', '"after":[9]', "not an earlier one"),
+                ("stranger", '"members":[0,1]', '"members":[0,7]', "rank 7"), ("order", '"rank":1', '"rank":3', "order of ranks"),
+                ("unequal", '"bytes":2000,"element":"bf16"', '"bytes":1000,"element":"bf16"', "do not fit together"),
+                ("world", '"ranks":2', '"ranks":3', "world.ranks is 3"), ("empty", good, "{}", "no schema"), ("list", good, "[]", "no schema"),
+                ("deep", good, '{"schema":' + "[" * 1000000, "no JSON")]:
+            bad = self.file(f"{name}.jsonl", good.replace(old, new, 1))
             self.refused(bad, "--ranks", "2", text=text)
-        self.refused(self.file("good.json", good), "--ranks", "2", "--compute", "much", text="recorded, none")
+        self.refused(self.file("good.jsonl", good), "--ranks", "2", "--compute", "much", text="recorded, none")
 
     def test_a_trace_of_others_runs(self):
         files = sorted(Path(FOLDER).glob("param-dlrm*tar.gz")) if FOLDER else []
         if not files:
             self.skipTest("no param-dlrm*tar.gz in DLMB_TRACES")
-        plan = self.folder / "dlrm.json"
+        plan = self.folder / "dlrm.jsonl"
         done = run("import", *files, "-o", plan, "--ranks-per-node", 8, "--assume", "root=0")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.replay(plan, "--ranks", 8, "--backend", "in_process")

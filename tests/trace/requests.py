@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests to an inference service: what dlmb_trace summary says of them, counted by hand."""
+"""Requests to an inference service: what dlmb_plan summary says of them, counted by hand."""
 
 import json
 import unittest

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces of others, counted a second time from the raw files, in another way than dlmb_trace reads them.
+"""Traces of others, counted a second time from the raw files, in another way than dlmb_plan reads them.
 
 DLMB_TRACES names their folder; what is not in it is passed over.
 """

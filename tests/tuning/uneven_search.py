@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
+from dlmb_results.plans import one_plan
 from exports import TUNE, rule, tune, write_table
 
 RANKS = 4
@@ -40,13 +41,13 @@ class UnevenSearch(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             text = program("dlmb_moe_alltoall", "--hidden", "64", "--experts", "16", "--top-k", "2", "--tokens", "128",
-                           "--skew", "hot_rank:6", "--plan", "json")
-            (folder / "plan.json").write_text(text, encoding="utf-8")
-            wanted = imbalance_of(json.loads(text), "dispatch")
+                           "--skew", "hot_rank:6", "--plan", "jsonl")
+            (folder / "plan.jsonl").write_text(text, encoding="utf-8")
+            wanted = imbalance_of(one_plan(text), "dispatch")
             self.assertGreater(wanted, 1.5)
 
             table = write_table(folder / "table.json", [rule("r0", "mpi", "allreduce", (0, 100), ranks=2)])
-            done = tune("gain", table, "--traffic", folder / "plan.json", "--next-search", folder / "search.toml")
+            done = tune("gain", table, "--traffic", folder / "plan.jsonl", "--next-search", folder / "search.toml")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             jobs = (folder / "search.toml").read_text(encoding="utf-8").split("[[program]]")
             job = dict(re.findall(r'(\S+) = "([^"]*)"', next(each for each in jobs if '"alltoallv"' in each)))

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the programs of subcommands (dlmb_tune, dlmb_predict, dlmb_trace) have in common.
+// What the programs of subcommands (dlmb_tune, dlmb_predict, dlmb_plan) have in common.
 #pragma once
 
 #include <CLI/CLI.hpp>

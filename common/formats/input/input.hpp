@@ -47,8 +47,8 @@ public:
     [[nodiscard]] std::string_view peek(std::size_t bytes);
     /// Goes on by that many of the bytes that peek() gave.
     void skip(std::size_t bytes) { held_.remove_prefix(bytes); }
-    /// The next line without its end; false at the end of the file. Throws UsageError on one longer than 1 MiB.
-    [[nodiscard]] bool line(std::string_view& text);
+    /// The next line without its end; false at the end of the file. Throws UsageError on one longer than `most` bytes.
+    [[nodiscard]] bool line(std::string_view& text, std::size_t most = std::size_t{1} << 20);
     /// How many lines were read.
     [[nodiscard]] std::uint64_t lines() const { return lines_; }
     /// Where what is read begins, told by readers of what has no lines of its own; 0: nothing of the file is meant.

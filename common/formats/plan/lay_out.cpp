@@ -64,16 +64,6 @@ struct Adder {
     }
     StepId operator()(Barrier const& op) const { return builder.barrier(group(op), label, after); }
     StepId operator()(Compute const& op) const {
-        if (op.conversion) {
-            throw UsageError(fmt::format("step \"{}\" packs or unpacks numbers (--quantize), which a plan that is read "
-                                         "from a file cannot do yet; leave --quantize out",
-                                         label));
-        }
-        if (op.rearrangement) {
-            throw UsageError(fmt::format("step \"{}\" packs or unpacks rows (--pack), which a plan that is read from "
-                                         "a file cannot do yet; leave --pack out",
-                                         label));
-        }
         return builder.compute(op.busy_ns, label, after, op.product, op.uninterrupted);
     }
 
@@ -85,7 +75,19 @@ private:
 
 StepId lay_out(PlanBuilder& builder, Plan const& plan, Operation const& operation, std::string const& label,
                std::vector<StepId> const& after) {
+    if (keeps_places(operation)) {
+        throw UsageError(fmt::format("step \"{}\" packs or moves rows of its tensor (--quantize, --pack), which keep "
+                                     "their places: such plans are not laid out anew",
+                                     label));
+    }
     return std::visit(Adder{builder, plan, label, after}, operation);
+}
+
+bool keeps_places(Operation const& operation) {
+    auto const* exchange = std::get_if<Exchange>(&operation);
+    auto const* compute = std::get_if<Compute>(&operation);
+    return (exchange != nullptr && exchange->scattered) ||
+           (compute != nullptr && (compute->conversion || compute->rearrangement));
 }
 
 Plan part_of(Plan const& whole, std::span<StepId const> steps) {

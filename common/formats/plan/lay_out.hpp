@@ -14,6 +14,9 @@
 
 namespace dlmb {
 
+/// Whether the step packs or moves rows of a tensor. Where those lie is part of what it does, so it is not laid out.
+[[nodiscard]] bool keeps_places(Operation const& operation);
+
 /// Adds an operation whose group and peers are those of `plan`; where its bytes lie there does not matter. Throws
 /// UsageError for a computation that converts numbers, because its rows are places in buffers of `plan`.
 StepId lay_out(PlanBuilder& builder, Plan const& plan, Operation const& operation, std::string const& label,

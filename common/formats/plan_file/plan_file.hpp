@@ -1,58 +1,84 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads the plans that --plan json and dlmb_trace import write (results-schema/plan.schema.json), rank by rank: of a
-// file of any length, plain or compressed, no more than the plan of one rank is held.
+// Plan files: JSON Lines (results-schema/plan.schema.json). A line that says what the plans are of, a line per group
+// before the first rank that has it, and per rank one line or several with its steps. Everything that a plan holds is
+// in the file, and a file that was written is read back as the same plans. Writer and reader hold one line at a time.
 #pragma once
 
-#include "common/formats/plan/plan.hpp"
+#include "common/base/philox.hpp"
+#include "common/formats/plan/plan_source.hpp"
 #include "common/formats/plan/world.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dlmb {
 
-inline constexpr std::size_t most_steps = 1'000'000;  // of one rank, here and in what dlmb_trace import writes
+inline constexpr char const* plan_schema = "dlmb.plan/2.0";
+inline constexpr std::size_t most_steps = 1'000'000;  // of one rank, here and in what dlmb_plan import writes
 
-/// What is known of a plan document once it has been read to its end.
-struct PlanFile {
-    std::string name;  // the file, in an archive its member
+/// The first line.
+struct PlanHeader {
     std::string pattern;
     std::string preset;                             // may be empty
     std::map<std::string, std::string> parameters;  // as record::parameter_text() has them
     WorldShape world;
-    std::uint64_t seed = 0;                    // of the draw
+    Draw draw;
     std::map<std::string, double> statistics;  // of the traffic
+    std::string file = {};                     // that it was read from, in an archive its member; is not written
 };
 
-/// Of each document: `plan` for the plan of each rank in the order of ranks, then `end`. A plan has no buffers yet: all
-/// its regions begin at 0 of buffer 0. False of either ends the reading.
+/// When a step of a rank began and how long it took in the run that the plans were made of.
+using RecordedStep = std::function<std::optional<std::pair<Nanoseconds, Nanoseconds>>(Rank, StepId)>;
+
+/// Writes plans in the order in which they come, which readers want to be that of ranks.
+class PlanWriter {
+public:
+    PlanWriter(PlanHeader const& header, TextSink sink, RecordedStep recorded = nullptr);
+    void write(Plan const& plan);
+
+private:
+    TextSink sink_;
+    RecordedStep recorded_;
+    std::map<std::vector<Rank>, std::size_t> groups_;  // number in the file, by members
+};
+
+void write_plans(PlanHeader const& header, PlanSource const& plans, TextSink const& sink,
+                 RecordedStep const& recorded = nullptr);
+/// The text of a file.
+[[nodiscard]] std::string plan_lines(PlanHeader const& header, PlanSource const& plans,
+                                     RecordedStep const& recorded = nullptr);
+
+/// `begin` for each header, then `plan` for the plan of each rank in the order of ranks. False of either ends the
+/// reading. A file of another program may leave out buffers; all regions of such a plan begin at 0 of buffer 0, and
+/// with_buffers() lays it out.
 struct PlanVisitor {
+    std::function<bool(PlanHeader header)> begin;
     std::function<bool(Plan plan)> plan;
-    std::function<bool(PlanFile const& file)> end;
 };
 
-/// The documents in `path` in the order of their names: a file, or the files of a folder or an archive. Throws
-/// UsageError that names the file, the rank and the step for what is no plan. Whether the plans of several ranks fit
-/// together is not looked at.
+/// The plans in `path` ("-": standard input): of a file, or of the files of a folder or an archive by name, plain or
+/// compressed. A header behind the last rank begins other plans, of another iteration. Throws UsageError that names the
+/// file, the line and the step for what is no plan. Each plan is sound by itself (validate_rank()) where it has
+/// buffers; whether the plans of several ranks fit together is not looked at.
 void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor);
 
-/// The header of a document that stands in `text`, which may end inside its plans. `name`: for messages.
-[[nodiscard]] PlanFile read_plan_header(std::string const& name, std::string_view text);
+/// The header in the first line of `text`. `name`: for messages.
+[[nodiscard]] PlanHeader read_plan_header(std::string const& name, std::string_view text);
 
-struct PlanDocument {
-    PlanFile file;
-    std::vector<Plan> plans;  // by rank, with buffers that all steps share
+struct PlanFile {
+    PlanHeader header;
+    std::vector<Plan> plans;  // by rank, with buffers
 };
 
-/// One document, which validate() accepts. `path` "-": standard input. Throws UsageError, also where the ranks do not
-/// fit together.
-[[nodiscard]] PlanDocument read_plan_document(std::filesystem::path const& path);
+/// The plans of one iteration, which validate() accepts. Throws UsageError, also where the ranks do not fit together.
+[[nodiscard]] PlanFile read_plan_file(std::filesystem::path const& path);
 
 }  // namespace dlmb

@@ -10,7 +10,6 @@
 #include "common/base/names/names.hpp"
 #include "common/base/units.hpp"
 #include "common/run/printouts.hpp"
-#include "patterns/beside.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -137,11 +136,7 @@ void add_parameter(OptionGroup& group, ParameterInfo const& parameter, Options& 
             .given<std::vector<std::string>>(fmt::format("{}--{}", letter, parameter.name), store,
                                              fmt::format("{} [{}]", parameter.help, parameter.value))
             ->type_name(parameter.kind == ParameterKind::sizes ? "SIZES" : "LIST");
-    if (parameter.kind == ParameterKind::sequence) {
-        option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    } else {
-        option->delimiter(',');
-    }
+    option->delimiter(',');
     if (is_switch) {
         option->expected(0, CLI::detail::expected_max_vector_size);  // "--in-place" alone means on, as OSU writes it
     }
@@ -173,9 +168,9 @@ void add_transport(CLI::App& app, PatternType const& type, Options& options, Tex
     group.list("--backend", options.backends, fmt::format("{} [all usable here]", fmt::join(backend_names(), ", ")));
     group.list("--method", texts.methods, "methods as NAME or NAME:KNOB=VALUE, or all (dlmb_info lists them)")
         ->capture_default_str();
-    if (has_beside(type)) {
+    if (type.reads_plans) {
         group.add("--beside-backend", texts.beside_backend,
-                  "BACKEND or BACKEND/METHOD of what --beside names, at the same time [the backend of the rest]");
+                  "BACKEND or BACKEND/METHOD of what dlmb_plan overlay put beside the plan [the backend of the rest]");
     }
     group.list("-d,--memory", texts.memory, "host, pinned, cuda, managed, nccl")->capture_default_str();
     group.flag("--shared-gpu", options.shared_gpu, "several ranks on one GPU (nccl): shows correctness, not speed");
@@ -272,10 +267,11 @@ void add_output(CLI::App& app, PatternType const& type, Options& options, Texts&
     if (std::none_of(type.parameters.begin(), type.parameters.end(), has_plan)) {
         group.choice("--plan", options.plan,
                      {{"text", PlanFormat::text},
-                      {"json", PlanFormat::json},
+                      {"jsonl", PlanFormat::jsonl},
+                      {"json", PlanFormat::jsonl},
                       {"goal", PlanFormat::goal},
                       {"dot", PlanFormat::dot}},
-                     "print the plans of all ranks as text, json, goal or dot, and stop");
+                     "print the plans of all ranks as text, jsonl (json: the same), goal or dot, and stop");
     }
     group.choice("--layout", options.layout, {{"dlmb", Layout::dlmb}, {"osu", Layout::osu}, {"nccl", Layout::nccl}},
                  "human table: dlmb, osu or nccl (times in us, bandwidth in 10^9 B/s)");
@@ -325,10 +321,6 @@ MemoryKind memory_kind(std::string const& name) {
 void take_beside(Texts const& texts, Options& options) {
     if (texts.beside_backend.empty()) {
         return;
-    }
-    auto const beside = options.parameters.find(beside_parameter.name);
-    if (beside == options.parameters.end()) {
-        throw UsageError("--beside-backend: runs what --beside names; give that, too, as in --beside allreduce:4M");
     }
     std::size_t const slash = texts.beside_backend.find('/');
     options.beside_backend = texts.beside_backend.substr(0, slash);

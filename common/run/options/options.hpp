@@ -22,7 +22,7 @@
 
 namespace dlmb::run {
 
-enum class PlanFormat { text, json, goal, dot };
+enum class PlanFormat { text, jsonl, goal, dot };
 enum class Layout { dlmb, osu, nccl };
 enum class Columns { fitting, all };  // of our own layout: those that fit on a line, or all
 
@@ -34,7 +34,7 @@ struct Options {
     std::optional<Suite> suite;         // whose command line it was
     std::vector<std::string> backends;  // empty: all that are usable here
     std::vector<MethodChoice> methods;  // {"default"} unless chosen
-    std::string beside_backend;         // of traffic beside the rest (patterns/beside.hpp); empty: that of the rest
+    std::string beside_backend;         // of steps of the phase beside_phase; empty: that of the rest
     MethodChoice beside_method;         // of that backend
     std::vector<MemoryKind> memory{MemoryKind::host};
     std::vector<int> devices;  // GPUs that local ranks take in turn; empty: the nearest

@@ -3,21 +3,41 @@
 #include "common/run/replay/recorded_plans.hpp"
 
 #include "common/base/error.hpp"
+#include "common/formats/plan/lay_out.hpp"
 #include "common/formats/plan/traffic.hpp"
+#include "common/formats/plan/transform/overlay.hpp"
+#include "common/formats/plan/transform/rescale.hpp"
 #include "common/formats/plan/validate.hpp"
 #include "common/formats/plan_file/plan_buffers.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace dlmb::run::replay {
 namespace {
 
 constexpr std::size_t most_held = std::size_t{1} << 23;  // of some 25 B each: 200 MB
+
+/// Entries of the lists that say where rows lie.
+std::size_t rows_of(Operation const& operation) {
+    if (auto const* exchange = std::get_if<Exchange>(&operation); exchange != nullptr && exchange->scattered) {
+        auto const entries = [](ScatteredSide const& side) { return side.runs.size() + side.origins.size(); };
+        return entries(exchange->scattered->sent) + entries(exchange->scattered->received);
+    }
+    auto const* compute = std::get_if<Compute>(&operation);
+    if (compute != nullptr && compute->rearrangement) {
+        return compute->rearrangement->runs.size() + compute->rearrangement->origins.size();
+    }
+    return compute != nullptr && compute->conversion
+               ? compute->conversion->blocks.size() + compute->conversion->origins.size()
+               : 0;
+}
 
 std::size_t weight_of(Plan const& plan) {
     constexpr std::size_t of_step = 10;
@@ -27,6 +47,7 @@ std::size_t weight_of(Plan const& plan) {
     }
     for (Step const& step : plan.steps) {
         weight += sent_blocks(step.operation).size() + received_blocks(step.operation).size() + step.after.size();
+        weight += rows_of(step.operation);
     }
     return weight;
 }
@@ -57,27 +78,33 @@ bool is_uniform(Plan const& plan, Operation const& operation) {
 
 RecordedPlans::RecordedPlans(Request request, int ranks) : request_(std::move(request)) {
     read_plans(request_.path,
-               {[&](Plan plan) {
+               {[&](PlanHeader const& header) {
+                    if (iterations_ > 0 && header.world.ranks != recorded_ranks_) {
+                        throw UsageError(
+                            fmt::format("{}: has {} ranks, the plans before have {}; all iterations are of one run",
+                                        header.file, header.world.ranks, recorded_ranks_));
+                    }
+                    recorded_ranks_ = header.world.ranks;
+                    auto const overlay = header.parameters.find(overlay_parameter);
+                    overlay_ = overlay == header.parameters.end() ? "" : overlay->second;
+                    ++iterations_;
+                    return true;
+                },
+                [&](Plan plan) {
                     plan = fitted(std::move(plan));
-                    auto const problems = validate_rank(with_buffers(plan, SIZE_MAX));
-                    if (!problems.empty()) {
-                        throw UsageError(fmt::format("{}: {}", request_.path.string(), problems.front().text));
+                    if (plan.buffers.empty()) {
+                        auto const problems = validate_rank(with_buffers(plan, SIZE_MAX));
+                        if (!problems.empty()) {
+                            throw UsageError(fmt::format("{}: {}", request_.path.string(), problems.front().text));
+                        }
                     }
                     hold(std::move(plan));
                     return true;
-                },
-                [&](PlanFile const& file) {
-                    if (iterations_ > 0 && file.world.ranks != recorded_ranks_) {
-                        throw UsageError(
-                            fmt::format("{}: has {} ranks, the file before has {}; all iterations are of one run",
-                                        file.name, file.world.ranks, recorded_ranks_));
-                    }
-                    recorded_ranks_ = file.world.ranks;
-                    ++iterations_;
-                    return true;
                 }});
     if (recorded_ranks_ != ranks) {
-        rescale_to(ranks);
+        throw UsageError(fmt::format("--plan {}: is of {} ranks, and the launch has {}; start {}, or make plans for {} "
+                                     "with dlmb_plan rescale",
+                                     request_.path.string(), recorded_ranks_, ranks, recorded_ranks_, ranks));
     }
     if (uses_.empty()) {
         throw UsageError(fmt::format("{}: its plans do not communicate", request_.path.string()));
@@ -89,8 +116,10 @@ RecordedPlans::RecordedPlans(Request request, int ranks) : request_(std::move(re
 
 Plan RecordedPlans::fitted(Plan plan) const {
     if (request_.compute_scale == 0) {
-        return without(std::move(plan),
-                       [](Step const& step) { return std::holds_alternative<Compute>(step.operation); });
+        return without(std::move(plan), [](Step const& step) {
+            auto const* compute = std::get_if<Compute>(&step.operation);
+            return compute != nullptr && !compute->conversion && !compute->rearrangement;
+        });
     }
     for (Step& step : plan.steps) {
         if (auto* const compute = std::get_if<Compute>(&step.operation)) {
@@ -108,7 +137,7 @@ void RecordedPlans::hold(Plan plan) {
         plans_.clear();
         return;
     }
-    plans_.resize(iterations_ + 1);
+    plans_.resize(iterations_);
     plans_.back().push_back(std::move(plan));
 }
 
@@ -118,6 +147,9 @@ void RecordedPlans::note(Plan const& plan) {
         bytes.resize(std::max(bytes.size(), place + 1));
         bytes[place] = std::min(bytes[place] + more, Bytes{1} << 62U);
     });
+    Bytes const recorded = std::accumulate(plan.buffers.begin(), plan.buffers.end(), Bytes{0},
+                                           [](Bytes sum, Buffer const& buffer) { return sum + buffer.bytes; });
+    fits_ = fits_ && recorded <= request_.own_bytes;
     Bytes left = request_.own_bytes;
     for (std::size_t place = 0; place < bytes.size(); ++place) {
         if (bytes[place] > left) {
@@ -128,34 +160,14 @@ void RecordedPlans::note(Plan const& plan) {
     }
     for (StepId id = 0; id < plan.steps.size(); ++id) {
         Operation const& operation = plan.steps[id].operation;
+        runs_beside_ = runs_beside_ || phase_of(plan.steps[id].label) == beside_phase;
         if (std::holds_alternative<Compute>(operation)) {
-            computes_ = true;
             continue;
         }
         Use& use = uses_[kind_of(operation)];
         use.uniform = use.uniform && is_uniform(plan, operation);
+        use.scattered = use.scattered || keeps_places(operation);
         use.bytes += static_cast<double>(traffic_of_step(plan, id).payload);
-    }
-}
-
-void RecordedPlans::rescale_to(int ranks) {
-    std::string const file = request_.path.string();
-    if (request_.rescale == Rescale::refuse) {
-        throw UsageError(fmt::format("--plan {}: is of {} ranks, and the launch has {}; start {}, or give --rescale "
-                                     "preserve-skew, uniform or truncate",
-                                     file, recorded_ranks_, ranks, recorded_ranks_));
-    }
-    if (!held_) {
-        throw UsageError(fmt::format("--rescale: {} is too large to be rescaled", file));
-    }
-    uses_.clear();
-    own_places_ = SIZE_MAX;
-    weight_ = 0;
-    for (std::vector<Plan>& plans : plans_) {
-        plans = rescaled(plans, ranks, request_.rescale);
-        for (Plan const& plan : plans) {
-            note(plan);
-        }
     }
 }
 
@@ -175,21 +187,33 @@ void RecordedPlans::prove() const {
 
 Plan RecordedPlans::of(Rank rank, std::uint32_t iteration) const {
     if (held_) {
-        return with_buffers(plans_.at(iteration).at(static_cast<std::size_t>(rank)), own_places_);
+        return laid_out(plans_.at(iteration).at(static_cast<std::size_t>(rank)));
     }
     std::optional<Plan> found;
-    std::uint32_t document = 0;
-    read_plans(request_.path, {[&](Plan plan) {
-                                   if (document == iteration && plan.me == rank) {
+    std::uint32_t begun = 0;
+    read_plans(request_.path, {[&](PlanHeader const& /*header*/) { return begun++ <= iteration; },
+                               [&](Plan plan) {
+                                   if (begun == iteration + 1 && plan.me == rank) {
                                        found = fitted(std::move(plan));
                                    }
                                    return !found;
-                               },
-                               [&](PlanFile const& /*file*/) { return ++document <= iteration; }});
+                               }});
     if (!found) {
         throw Error(fmt::format("{}: was changed while it was measured", request_.path.string()));
     }
-    return with_buffers(*found, own_places_);
+    return laid_out(*found);
+}
+
+Plan RecordedPlans::laid_out(Plan const& plan) const {
+    if (fits_ && !plan.buffers.empty()) {
+        return plan;
+    }
+    try {
+        return with_buffers(plan, own_places_);
+    } catch (UsageError const& error) {
+        throw UsageError(fmt::format("{}: its buffers do not fit into --{}: {}", request_.path.string(),
+                                     memory_limit_parameter.name, error.what()));
+    }
 }
 
 std::vector<OperationUse> RecordedPlans::operations() const {
@@ -198,7 +222,7 @@ std::vector<OperationUse> RecordedPlans::operations() const {
                      [](auto const& one, auto const& other) { return one.second.bytes > other.second.bytes; });
     std::vector<OperationUse> uses;
     std::transform(sorted.begin(), sorted.end(), std::back_inserter(uses), [](auto const& each) {
-        return OperationUse{each.first, each.second.uniform};
+        return OperationUse{each.first, each.second.uniform, each.second.scattered};
     });
     return uses;
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "common/formats/plan/world.hpp"
-#include "common/run/replay/rescale.hpp"
 #include "patterns/pattern.hpp"
 
 #include <cstdint>
@@ -17,8 +16,7 @@ namespace dlmb::run::replay {
 struct Request {
     std::filesystem::path path;  // a document, or a folder or archive with one per iteration
     double compute_scale = 1;    // of the time of compute steps; 0: they are left out
-    Rescale rescale = Rescale::refuse;
-    Bytes own_bytes = 0;  // of buffers per rank that steps have for themselves; later steps share buffers
+    Bytes own_bytes = 0;         // of buffers per rank that steps have for themselves; later steps share buffers
 };
 
 /// Plans of up to some million steps and blocks are held and checked against each other. Of more than that each is
@@ -33,30 +31,37 @@ public:
     [[nodiscard]] int recorded_ranks() const { return recorded_ranks_; }
     /// What the plans of any rank hold, most bytes first.
     [[nodiscard]] std::vector<OperationUse> operations() const;
-    [[nodiscard]] bool computes() const { return computes_; }
+    /// What dlmb_plan overlay says of the plans; empty: they are not from it.
+    [[nodiscard]] std::string const& overlay() const { return overlay_; }
+    /// Whether some steps are of the phase beside_phase.
+    [[nodiscard]] bool runs_beside() const { return runs_beside_; }
     /// False: too large to compare the plans of the ranks with each other.
     [[nodiscard]] bool compared() const { return held_; }
 
 private:
     struct Use {
         bool uniform = true;
+        bool scattered = false;
         double bytes = 0;
     };
 
     [[nodiscard]] Plan fitted(Plan plan) const;
+    /// With the buffers of the file, where all ranks have them and they fit; else with new ones.
+    [[nodiscard]] Plan laid_out(Plan const& plan) const;
     void hold(Plan plan);
     void note(Plan const& plan);
-    void rescale_to(int ranks);
     void prove() const;
 
     Request request_;
     int recorded_ranks_ = 0;
     std::uint32_t iterations_ = 0;
     bool held_ = true;
-    bool computes_ = false;
+    std::string overlay_;
+    bool runs_beside_ = false;
+    bool fits_ = true;        // the buffers of the file
     std::size_t weight_ = 0;  // of what is held
     std::size_t own_places_ = SIZE_MAX;
-    std::vector<std::vector<Plan>> plans_;  // [iteration][rank], without buffers
+    std::vector<std::vector<Plan>> plans_;  // [iteration][rank]
     std::map<OperationKind, Use> uses_;
 };
 

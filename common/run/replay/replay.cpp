@@ -3,6 +3,7 @@
 #include "common/run/replay/replay.hpp"
 
 #include "common/base/error.hpp"
+#include "common/formats/plan/transform/overlay.hpp"
 #include "common/run/replay/recorded_plans.hpp"
 #include "patterns/readers.hpp"
 
@@ -15,15 +16,13 @@ namespace {
 
 constexpr ParameterInfo infos[] = {
     {"plan",
-     "plans of all ranks (JSON of dlmb_trace import or --plan json, also compressed), or a folder or archive with a "
-     "file per iteration",
+     "plans of all ranks (of --plan jsonl or dlmb_plan, also compressed), or a folder or archive with a file per "
+     "iteration; -: standard input of rank 0",
      ""},
     {"compute", "the computations of the plan: recorded, none, or a factor by which their times are scaled",
      "recorded"},
-    {"rescale",
-     "where the launch has other ranks than the plan: refuse, preserve-skew, uniform (equal blocks) or truncate",
-     "refuse"},
     memory_limit_parameter,
+    {overlay_parameter, "the two plans that dlmb_plan overlay put together; the file says it", ""},
 };
 constexpr std::string_view compute_parameters[] = {"compute"};
 
@@ -44,20 +43,18 @@ double read_compute(Parameters const& parameters) {
 Request read_request(Parameters const& parameters) {
     std::string const& plan = parameters.find("plan")->second;
     if (plan.empty()) {
-        throw UsageError(
-            "--plan FILE is missing: the plans to measure, as dlmb_trace import and --plan json write them");
+        throw UsageError("--plan FILE is missing: the plans to measure, as --plan jsonl and dlmb_plan write them");
     }
-    return {plan, read_compute(parameters),
-            read_enum<Rescale>(parameters, "rescale", {"refuse", "preserve-skew", "uniform", "truncate"}),
-            read_memory_limit(parameters)};
+    return {plan, read_compute(parameters), read_memory_limit(parameters)};
 }
 
 class Replay final : public Pattern {
 public:
-    Replay(Request request, WorldShape const& world) : request_(std::move(request)), plans_(request_, world.ranks) {
-        if (world.ranks != plans_.recorded_ranks()) {
-            remarks_.push_back(
-                fmt::format("rescaled to {} ranks, recorded with {}", world.ranks, plans_.recorded_ranks()));
+    Replay(Request request, std::string const& overlay, WorldShape const& world)
+        : request_(std::move(request)), plans_(request_, world.ranks) {
+        if (!overlay.empty() && overlay != plans_.overlay()) {
+            throw UsageError(fmt::format("--{} '{}': {} says '{}'; leave the option out", overlay_parameter, overlay,
+                                         request_.path.string(), plans_.overlay()));
         }
         if (!plans_.compared()) {
             remarks_.emplace_back("the plans are too large to be compared over ranks before they run");
@@ -76,6 +73,8 @@ public:
     [[nodiscard]] std::vector<OperationUse> operations() const override { return plans_.operations(); }
     [[nodiscard]] bool draws_differ() const override { return plans_.iterations() > 1; }
     [[nodiscard]] std::uint32_t most_draws() const override { return plans_.iterations(); }
+    [[nodiscard]] bool runs_beside() const override { return plans_.runs_beside(); }
+    [[nodiscard]] Parameters resolved() const override { return {{overlay_parameter, plans_.overlay()}}; }
     [[nodiscard]] std::vector<std::string> remarks() const override { return remarks_; }
 
 private:
@@ -85,7 +84,7 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return std::make_unique<Replay>(read_request(parameters), world);
+    return std::make_unique<Replay>(read_request(parameters), parameters.find(overlay_parameter)->second, world);
 }
 
 }  // namespace
@@ -97,7 +96,8 @@ PatternType const& type() {
                                     .phases = {},  // those of the plans
                                     .presets_json = "[]",
                                     .make = make,
-                                    .compute_parameters = compute_parameters};
+                                    .compute_parameters = compute_parameters,
+                                    .reads_plans = true};
     return replay;
 }
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Traffic that a file has: the plans of a trace (dlmb_trace import) or of another program (--plan json), measured like
+// Traffic that a file has: the plans of a trace (dlmb_plan import) or of another program (--plan jsonl), measured like
 // those of a pattern.
 #pragma once
 

@@ -391,7 +391,7 @@ private:
 
 PlanSource plans_of(Trace const& trace, PlanRequest const& request) {
     if (!trace.requests.empty()) {
-        throw UsageError("the trace has requests and no communication; dlmb_trace summary shows them");
+        throw UsageError("the trace has requests and no communication; dlmb_plan summary shows them");
     }
     if (!trace.complete()) {
         throw UsageError(fmt::format("the trace is not complete: {}", trace.why_not.front()));

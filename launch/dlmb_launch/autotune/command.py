@@ -46,7 +46,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("-o", "--output", type=Path, default=Path("tuned"), metavar="FOLDER", help="default: tuned")
     parser.add_argument("--operations", metavar="LIST", help="of allreduce, allgather, reduce_scatter, broadcast, alltoall, sendrecv; default: all")
     parser.add_argument("--sizes", metavar="SIZES", help="as 8:1M (doubling), 64K, or a list, as dlmb_collective --message-size (default: 8:1M)")
-    parser.add_argument("--workload", metavar="PLAN|PRESET", help="operations and sizes of a plan (--plan json) or a folder of plans, or PROGRAM:PRESET")
+    parser.add_argument("--workload", metavar="PLAN|PRESET", help="operations and sizes of a plan (--plan jsonl) or a folder of plans, or PROGRAM:PRESET")
     parser.add_argument("--timing", choices=("stream", "isolated"), default="stream", help="calls back to back, or alone (default: stream)")
     parser.add_argument("--machine", type=Path, help="TOML file that says how to launch here; default: found out")
     parser.add_argument("--build", type=Path, help="folder of the programs; default: where dlmb_info is in PATH")

@@ -4,7 +4,7 @@
 made, so what has to be measured for them.
 
 How long the library's own choice takes in all for each operation and size is what a tuning can save of. A plan is what the programs of
-patterns print with --plan json, a folder of plans has iterations; a preset is named PROGRAM:PRESET and printed the same way.
+patterns print with --plan jsonl, a folder of plans has iterations; a preset is named PROGRAM:PRESET and printed the same way.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dlmb_results.fields import load_json
-from dlmb_results.files import read_document
+from dlmb_results.plans import read_plans
 from dlmb_results.program import UsageError
 
 #: As dlmb_collective names them: as tables name them, as plain MPI programs do, and what MPI libraries call the choice.
@@ -174,44 +173,46 @@ def use_of(workload: str, ranks: int, programs: Path) -> dict[Point, float]:
     has them."""
     path = Path(workload)
     if path.is_dir():
-        files = sorted(path.glob("*.json"))
+        files = sorted(path.glob("*.jsonl"))
         if not files:
-            raise UsageError(f"--workload {workload}: has no plan in it (*.json)")
-        mean: Counter[Point] = Counter()
-        for file in files:
-            mean.update({point: calls / len(files) for point, calls in _count(file, ranks).items()})
-        return dict(mean)
+            raise UsageError(f"--workload {workload}: has no plan in it (*.jsonl)")
+        return _mean(files, ranks)
     if path.is_file():
-        return _count(path, ranks)
+        return _mean([path], ranks)
     program, colon, preset = workload.partition(":")
     path = programs / f"dlmb_{program.removeprefix('dlmb_')}"
     if not colon or not path.is_file():
         raise UsageError(f"--workload {workload}: is no file, and no PROGRAM:PRESET of {programs}, as tp_allreduce:gpt-19m")
     with tempfile.TemporaryDirectory() as folder:
-        plan = Path(folder) / "plan.json"
+        plan = Path(folder) / "plan.jsonl"
         with plan.open("wb") as file:
-            command = [path, "--preset", preset, "--ranks", str(ranks), "--plan", "json"]
+            command = [path, "--preset", preset, "--ranks", str(ranks), "--plan", "jsonl"]
             try:
                 done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True, timeout=_SECONDS, check=False)
             except subprocess.TimeoutExpired:
                 raise UsageError(f"--workload {workload}: its plan took longer than {_SECONDS} s") from None
         if done.returncode != 0:
             raise UsageError(f"--workload {workload}: {done.stderr.strip() or 'it makes no plan'}")
-        return _count(plan, ranks)
+        return _mean([plan], ranks)
 
 
-def _count(path: Path, ranks: int) -> dict[Point, float]:
-    try:
-        plan = load_json(read_document(path))
-        if not plan["schema"].startswith("dlmb.plan/1."):
-            raise UsageError(f"--workload {path}: schema '{plan['schema']}', this program reads dlmb.plan/1.x")
-        if plan["world"]["ranks"] != ranks:
-            raise UsageError(f"--workload {path}: is a plan of {plan['world']['ranks']} ranks; give --ranks {plan['world']['ranks']}, or another plan")
-        return _of_steps(plan["plans"][0]["steps"], ranks)
-    except OSError as error:
-        raise UsageError(f"--workload {path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-        raise UsageError(f"--workload {path}: is not what --plan json prints") from None
+def _mean(paths: list[Path], ranks: int) -> dict[Point, float]:
+    """Over all iterations in the files."""
+    iterations = []
+    for path in paths:
+        try:
+            for plan in read_plans(path):
+                if plan["world"]["ranks"] != ranks:
+                    raise UsageError(f"{path}: is a plan of {plan['world']['ranks']} ranks; give --ranks {plan['world']['ranks']}, or another plan")
+                iterations.append(_of_steps(plan["plans"][0]["steps"], ranks))
+        except UsageError as error:
+            raise UsageError(f"--workload {error}") from None
+        except (ValueError, LookupError, TypeError):
+            raise UsageError(f"--workload {path}: is not what --plan jsonl prints") from None
+    mean: Counter[Point] = Counter()
+    for calls in iterations:
+        mean.update({point: count / len(iterations) for point, count in calls.items()})
+    return dict(mean)
 
 
 def _of_steps(steps: list[dict], ranks: int) -> dict[Point, float]:

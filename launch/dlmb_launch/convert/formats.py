@@ -33,8 +33,8 @@ TYPES = r"(?:u?int(?:8|32|64)|char|int|half|float|double|bfloat16|f8e4m3|f8e5m2|
 OTHERS = (
     (r'.*"dlmb\.result/', "is a result file already; it needs no conversion"),
     (r"# dlmb_\w+ ", "was printed by DLMB; its result file (--results) needs no conversion"),
-    (r'.*"pg_status"\s*:', "a dump of PyTorch's flight recorder, which has no results; dlmb_trace summary reads it"),
-    (r'.*"traceEvents"\s*:', "a profile of PyTorch, which has no results; dlmb_trace summary reads it"),
+    (r'.*"pg_status"\s*:', "a dump of PyTorch's flight recorder, which has no results; dlmb_plan summary reads it"),
+    (r'.*"traceEvents"\s*:', "a profile of PyTorch, which has no results; dlmb_plan summary reads it"),
     (r"(?:[^\s,]+,)*iterations,(?:typical|[\d.]+_percentile)_lat,avg_lat|\|\s+(?:Stage|Test)?\s*\|?\s*# iterations \|",
      "output of ucx_perftest, which does not say which test ran and is of no collective; measure it with dlmb_collective --operation sendrecv or bandwidth, --backend ucx"),
     (r"#\s*Intel.*MPI Benchmarks|#\s*Benchmarking \w+\s*$|\s*#bytes\s+#repetitions\s",
@@ -72,7 +72,7 @@ def other(path: Path, text: str, source: Source) -> ConvertError:
         if source.has(re.compile(pattern)):
             return ConvertError(f"{path}: {why}") if "result file" not in why else refuse(path, 1, why)
     if "NCCL INFO" in text:
-        return ConvertError(f"{path}: a log of NCCL without a table; dlmb_trace summary reads its calls")
+        return ConvertError(f"{path}: a log of NCCL without a table; dlmb_plan summary reads its calls")
     known = ", ".join(form.what for form in FORMATS.values())
     return ConvertError(f"{path}: none of the known formats ({known}); give the whole output, or name its format by --from")
 

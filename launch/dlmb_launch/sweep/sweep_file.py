@@ -200,16 +200,11 @@ def _program(table: Table, common: dict[str, Any]) -> Program:
 
 
 def _argument(table: Table, key: str, value: Any) -> list[str]:
-    """hidden = 7168 -> --hidden 7168; preset = ["a", "b"] -> --preset a,b; cells = true -> --cells.
-
-    Each transform may have commas itself: transform = ["none", "fuse,overlap"] -> --transform none --transform fuse,overlap.
-    """
+    """hidden = 7168 -> --hidden 7168; preset = ["a", "b"] -> --preset a,b; cells = true -> --cells."""
     if isinstance(value, bool):
         return [f"--{key}"] if value else []
     if isinstance(value, dict):
         raise UsageError(f"{table.place}: the option '{key}' cannot be a table")
-    if key == "transform" and isinstance(value, list):
-        return [word for each in value for word in (f"--{key}", str(each))]
     return [f"--{key}", ",".join(map(str, value)) if isinstance(value, list) else str(value)]
 
 

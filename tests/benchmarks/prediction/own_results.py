@@ -123,7 +123,7 @@ def predicted_patterns(predict: str, folder: Path, model: Path) -> list[Predicte
             for cell in cells(folder, pattern, ranks):
                 times[(cell["method"].split("=")[-1], ranks, str(cell["parameters"][POINT[pattern]]))].append(cell["time_ns"]["median"] / 1000)
         for (method, ranks, point), measured in times.items():
-            planning = [Path(predict).parent / f"dlmb_{pattern}", *options[:options.index("--method")], "--ranks", ranks, "--plan", "json"]
+            planning = [Path(predict).parent / f"dlmb_{pattern}", *options[:options.index("--method")], "--ranks", ranks, "--plan", "jsonl"]
             planning[planning.index("--" + POINT[pattern]) + 1] = point
             command = [predict, "time", "-", "--machine", model, "--json"]
             if method in ("pairwise", "basic_linear"):

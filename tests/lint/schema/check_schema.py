@@ -72,8 +72,8 @@ class Examples(unittest.TestCase):
 
     def test_show_every_kind_of_line_and_of_operation(self) -> None:
         self.assertEqual({line["kind"] for line in example_lines()}, {"launch", "cell", "derived", "end"})
-        plans = json.loads((EXAMPLES / "plan.json").read_text(encoding="utf-8"))["plans"]
-        operations = {step["operation"] for plan in plans for step in plan["steps"]}
+        plans = [json.loads(line) for line in (EXAMPLES / "plan.jsonl").read_text(encoding="utf-8").splitlines()]
+        operations = {step["operation"] for plan in plans for step in plan.get("steps", [])}
         schema = json.loads((SCHEMA / "plan.schema.json").read_text(encoding="utf-8"))
         self.assertEqual(operations, set(schema["$defs"]["step"]["properties"]["operation"]["enum"]))
 

@@ -58,8 +58,14 @@ void write_all(std::filesystem::path const& folder) {
                   {sample_cell(), sample_skipped_cell(), sample_invalid_cell()}, true);
     write_results(folder / "killed.jsonl", sample_gpu_launch(), {sample_cell()}, false);
     write_results(folder / "fresh.jsonl", launch_of_this_machine(), {sample_cell(), sample_skipped_cell()}, true);
-    std::ofstream plan(folder / "plan.json");
-    plan << plan_document(sample_plan_header(), sample_plans());
+    std::vector<Plan> plans(4);  // two of the ranks do nothing
+    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+        plans[rank].me = static_cast<Rank>(rank);
+    }
+    for (Plan const& plan : sample_plans()) {
+        plans.at(static_cast<std::size_t>(plan.me)) = plan;
+    }
+    std::ofstream(folder / "plan.jsonl") << plan_lines(sample_plan_header(), plans);
     tuning::write_table(folder / "tuning-table.json", tuning::sample_table());
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // From a profile of PyTorch to MPI: what MPI is given in a replay is what the profile says, counted from its numbers.
-#include "common/formats/plan_file/plan_document.hpp"
+#include "common/formats/plan_file/plan_file.hpp"
 #include "common/run/replay/replay.hpp"
 #include "common/tools/plan/iterations.hpp"
 #include "common/tools/plan/plans.hpp"
@@ -79,7 +79,7 @@ intercepted::Given expected(int iteration, int rank, int ranks) {
     return given;
 }
 
-/// What dlmb_trace import does.
+/// What dlmb_plan import does.
 void import(std::filesystem::path const& folder, int ranks) {
     std::filesystem::create_directories(folder / "plans");
     std::vector<std::filesystem::path> files;
@@ -89,12 +89,12 @@ void import(std::filesystem::path const& folder, int ranks) {
     }
     trace::Trace trace = trace::read_trace(files, {});
     ASSERT_EQ(trace::find_iterations(trace, std::nullopt).count, iterations);
-    record::PlanHeader header;
+    PlanHeader header;
     header.pattern = "trace";
     header.world = {ranks, ranks};
     for (int iteration = 0; iteration < iterations; ++iteration) {
-        std::ofstream(folder / "plans" / fmt::format("{}.json", iteration))
-            << record::plan_document(header, trace::plans_of(trace, {{}, iteration}));
+        std::ofstream(folder / "plans" / fmt::format("{}.jsonl", iteration))
+            << plan_lines(header, trace::plans_of(trace, {{}, iteration}));
     }
 }
 

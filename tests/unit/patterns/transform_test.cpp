@@ -11,8 +11,9 @@
 #include "common/formats/plan/transform/transform.hpp"
 #include "common/formats/plan/validate.hpp"
 #include "patterns/registry.hpp"
-#include "patterns/transformed.hpp"
 #include "tests/unit/patterns/pattern_under_test.hpp"
+#include "tests/unit/plan_round_trip.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -77,6 +78,23 @@ std::vector<Parameters> variants(std::string_view pattern) {
         return {{}, {{"compute-ns", "1000"}, {"kind", "ring"}}};
     }
     return {{}};
+}
+
+/// The plans of all ranks; `parameters` may have a "transform", which they get as dlmb_plan transform does it.
+std::vector<Plan> plans_of_type(PatternType const& type, Parameters parameters, WorldShape const& world) {
+    auto const list = parameters.extract("transform");
+    auto const pattern = make_pattern(type, "", parameters, world);
+    std::vector<Transform> const transforms = parse_transforms(list ? list.mapped() : "none");
+    for (Transform const& transform : transforms) {
+        if (std::string const why = why_not_applicable(transform, pattern->operations()); !why.empty()) {
+            throw UsageError(why);
+        }
+    }
+    std::vector<Plan> plans = build_all(*pattern, world, {});
+    for (Plan& plan : plans) {
+        plan = transformed(plan, transforms);
+    }
+    return plans;
 }
 
 /// What travels: from rank to rank, and by collectives of a group.
@@ -173,9 +191,9 @@ TEST_P(EveryTransform, MovesTheSameBytesBetweenTheSameRanksInEveryPattern) {
                 std::vector<Plan> before;
                 std::vector<Plan> after;
                 try {
-                    before = build_all(*make_pattern(*type, "", parameters, world), world, {});
+                    before = plans_of_type(*type, parameters, world);
                     parameters["transform"] = GetParam();
-                    after = build_all(*make_pattern(*type, "", parameters, world), world, {});
+                    after = plans_of_type(*type, parameters, world);
                 } catch (UsageError const& error) {
                     // 8 ranks are too many for some defaults, with and without a transformation.
                     EXPECT_TRUE(ranks == 8 || inapplicable(error.what())) << where << ": " << error.what();
@@ -186,6 +204,7 @@ TEST_P(EveryTransform, MovesTheSameBytesBetweenTheSameRanksInEveryPattern) {
                 applied += after == before ? 0 : 1;
                 std::vector<Problem> const problems = validate(after);
                 ASSERT_TRUE(problems.empty()) << where << ": " << problems.front().text;
+                ASSERT_EQ(round_trip_problem(after), "") << where;
                 Carried const old = carried_by(before);
                 Carried const now = carried_by(after);
                 EXPECT_EQ(now.pairs, old.pairs) << where;
@@ -203,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(Transforms, EveryTransform,
                                          "split:2,overlap,reorder", "split:2,fuse"));
 
 std::vector<Plan> plans_of_type(std::string_view pattern, Parameters const& parameters, int ranks) {
-    return build_all(*make_pattern(pattern_named(pattern), "", parameters, {ranks, ranks}), {ranks, ranks}, {});
+    return plans_of_type(pattern_named(pattern), parameters, {ranks, ranks});
 }
 
 // Two MoE exchanges of one phase, dispatch and its probabilities, become one; three layers of one operation become a
@@ -272,33 +291,22 @@ TEST(Transforms, SmallBucketsJoinToLargeOnes) {
     EXPECT_LE(reductions("bucket:1G"), reductions("bucket:50M"));
 }
 
-TEST(Transforms, LeaveThePatternAsManyDrawsAsItHas) {
-    class ThreeDraws : public FixedPattern {
-    public:
-        ThreeDraws() : FixedPattern({{OperationKind::barrier, true}}, [](Rank /*me*/) { return Plan{}; }) {}
-        [[nodiscard]] std::uint32_t most_draws() const override { return 3; }
-    };
-    EXPECT_EQ(transformed({{"transform", "reorder"}}, std::make_unique<ThreeDraws>())->most_draws(), 3U);
-}
-
 TEST(Transforms, WordsThatAreNoneAreRefused) {
     auto const refused = [](std::string_view pattern, char const* transform, Parameters parameters = {}) {
         parameters["transform"] = transform;
-        return refusal(pattern_named(pattern), "", parameters, {4, 4});
+        return usage_error_of([&] { (void)plans_of_type(pattern, parameters, 4); });
     };
     EXPECT_EQ(refused("moe_alltoall", "bucket"),
-              "--transform 'bucket': expected the bytes of a bucket, as in bucket:25M");
-    EXPECT_EQ(
-        refused("moe_alltoall", "merge"),
-        "--transform 'merge': expected none, or some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder");
-    EXPECT_EQ(refused("moe_alltoall", "split:1"), "--transform 'split:1': expected 2 to 1024 parts, as in split:4");
-    EXPECT_EQ(refused("moe_alltoall", "fuse:2"), "--transform 'fuse:2': fuse takes no number");
+              "transform 'bucket': expected the bytes of a bucket, as in bucket:25M");
+    EXPECT_EQ(refused("moe_alltoall", "merge"),
+              "transform 'merge': expected none, or some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder");
+    EXPECT_EQ(refused("moe_alltoall", "split:1"), "transform 'split:1': expected 2 to 1024 parts, as in split:4");
+    EXPECT_EQ(refused("moe_alltoall", "fuse:2"), "transform 'fuse:2': fuse takes no number");
     EXPECT_EQ(refused("moe_alltoall", "fuse,"),
-              "--transform '': expected none, or some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder");
-    EXPECT_EQ(refused("pipeline_p2p", "bucket:1M"),
-              "--transform bucket:1M: joins collectives, and these plans have none");
+              "transform '': expected none, or some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder");
+    EXPECT_EQ(refused("pipeline_p2p", "bucket:1M"), "joins collectives, and these plans have none");
     EXPECT_EQ(refused("collective", "split:2", {{"operation", "barrier"}, {"message-size", "0"}}),
-              "--transform split:2: a barrier has no parts");
+              "a barrier has no parts");
 }
 
 /// Only the ranks of the last stage put logits in another order: those of the first have nothing to reorder.
@@ -307,10 +315,8 @@ TEST(Transforms, ReorderLeavesRanksAloneThatComputeNothing) {
                           {"pack", "host"},     {"layers", "2"}, {"hidden", "256"},   {"vocabulary", "1024"},
                           {"transform", "none"}};
     std::vector<Plan> const before = plans_of_type("tp_allreduce", parameters, 4);
-    EXPECT_FALSE(reorders(parameters));
     parameters["transform"] = "reorder";
     std::vector<Plan> const after = plans_of_type("tp_allreduce", parameters, 4);
-    EXPECT_TRUE(reorders(parameters));
     EXPECT_FALSE(computes(after.front()));
     EXPECT_TRUE(computes(after.back()));
     EXPECT_EQ(labels(after.front()), labels(before.front()));

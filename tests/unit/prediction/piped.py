@@ -23,7 +23,7 @@ def time_of(predict: Path, pattern: str, arguments: list[str]) -> subprocess.Com
             asked += [word, next(left)]
         else:
             planned.append(word)
-    plans = run([str(predict.parent / f"dlmb_{pattern}"), *planned, "--plan", "json"])
+    plans = run([str(predict.parent / f"dlmb_{pattern}"), *planned, "--plan", "jsonl"])
     return plans if plans.returncode else run([str(predict), "time", "-", *asked], plans.stdout)
 
 

@@ -234,10 +234,10 @@ private:
 
 TEST(Json, NumbersHaveAPointInALocaleWithADecimalComma) {
     std::string const cell_line = to_json_line("id", sample_cell());
-    std::string const document = plan_document(sample_plan_header(), sample_plans());
+    std::string const document = plan_lines(sample_plan_header(), sample_plans());
     CommaLocale const comma;
     EXPECT_EQ(to_json_line("id", sample_cell()), cell_line);
-    EXPECT_EQ(plan_document(sample_plan_header(), sample_plans()), document);
+    EXPECT_EQ(plan_lines(sample_plan_header(), sample_plans()), document);
     EXPECT_DOUBLE_EQ(record_from(parsed(cell_line)).traffic.imbalance_recv, sample_cell().traffic.imbalance_recv);
 }
 

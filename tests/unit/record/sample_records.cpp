@@ -197,7 +197,7 @@ std::vector<Plan> sample_plans() {
         Plan plan;
         plan.me = member == 0 ? 1 : 3;
         plan.groups = {{{1, 3}}};
-        plan.buffers = {{"data", 4096}};
+        plan.buffers = {{"data", 4096, true}};
         auto const add = [&](Operation operation, std::string label) {
             std::vector<StepId> after;
             if (!plan.steps.empty()) {

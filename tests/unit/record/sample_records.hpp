@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/formats/plan/plan.hpp"
-#include "common/formats/plan_file/plan_document.hpp"
+#include "common/formats/plan_file/plan_file.hpp"
 #include "common/formats/record/record.hpp"
 
 #include <vector>

@@ -1,26 +1,23 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/run/derived_figures.hpp"
-#include "common/run/sweep.hpp"
-#include "patterns/moe_alltoall/moe_alltoall.hpp"
+#include "common/run/replay/replay.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace dlmb::run {
 namespace {
 
-using testing::ElementsAre;
-
-record::Record cell_of(std::string const& beside, std::string const& backend, std::string const& method, double us,
+/// `plan`: that of the file both.jsonl is the one of moe.jsonl with the one of sum.jsonl beside it.
+record::Record cell_of(std::string const& plan, std::string const& backend, std::string const& method, double us,
                        bool is_default = false) {
     record::Record cell;
     cell.is_default = is_default;
     cell.identity.backend = backend;
     cell.identity.method = method;
     cell.identity.memory = "host";
-    cell.identity.parameters = {{"beside", beside}, {"tokens", "128"}};
-    cell.identity.draws = beside.ends_with(":alone") ? 1 : 8;
+    cell.identity.parameters = {{"plan", plan}, {"overlay", plan == "both.jsonl" ? "moe.jsonl + sum.jsonl" : ""}};
+    cell.identity.draws = plan == "sum.jsonl" ? 1 : 8;
     cell.result.time.median = us * 1000;
     return cell;
 }
@@ -34,10 +31,10 @@ std::map<std::string, double> figures_of(CellRelations& relations) {
 
 // 300 us and 200 us take 400 us together: 400/300 of the longer, and 100 of the shorter one's 200 us cost no time.
 TEST(Interference, IsTogetherOverTheLongerOfBothAlone) {
-    CellRelations relations(moe_alltoall::type());
-    relations.add(cell_of("none", "mpi", "nonblocking", 300));
-    relations.add(cell_of("allreduce:4M:alone", "ucx", "auto", 200));
-    relations.await(cell_of("allreduce:4M", "mpi+ucx", "nonblocking", 400), "a title");
+    CellRelations relations(replay::type());
+    relations.add(cell_of("moe.jsonl", "mpi", "nonblocking", 300));
+    relations.add(cell_of("sum.jsonl", "ucx", "auto", 200, true));
+    relations.await(cell_of("both.jsonl", "mpi+ucx", "nonblocking", 400), "a title");
     auto const completed = relations.completed();
     ASSERT_EQ(completed.size(), 1U);
     EXPECT_EQ(completed[0].title, "a title");
@@ -49,12 +46,21 @@ TEST(Interference, IsTogetherOverTheLongerOfBothAlone) {
               "# alone 300.000 us, beside alone 200.000 us: interference 1.333, overlap share 0.500\n");
 }
 
+TEST(Interference, OfAPairIsWithTheMethodOfItsSecondBackend) {
+    CellRelations relations(replay::type());
+    relations.add(cell_of("moe.jsonl", "mpi", "nonblocking", 300));
+    relations.add(cell_of("sum.jsonl", "ucx", "auto", 200, true));
+    relations.add(cell_of("sum.jsonl", "ucx", "ring", 250));
+    relations.await(cell_of("both.jsonl", "mpi+ucx/ring", "nonblocking", 400), "");
+    EXPECT_DOUBLE_EQ(figures_of(relations).at("beside_alone_us"), 250);
+}
+
 TEST(Interference, IsToldOnceWhicheverOfTheThreeEndsLast) {
-    std::vector<record::Record> const cells{cell_of("none", "ucx", "linear", 300),
-                                            cell_of("allreduce:4M:alone", "ucx", "linear", 200),
-                                            cell_of("allreduce:4M", "ucx", "linear", 400)};
+    std::vector<record::Record> const cells{cell_of("moe.jsonl", "ucx", "linear", 300),
+                                            cell_of("sum.jsonl", "ucx", "linear", 200),
+                                            cell_of("both.jsonl", "ucx", "linear", 400)};
     for (std::size_t const last : {0U, 1U, 2U}) {
-        CellRelations relations(moe_alltoall::type());
+        CellRelations relations(replay::type());
         for (std::size_t i = 1; i <= cells.size(); ++i) {
             record::Record const& cell = cells[(last + i) % cells.size()];
             EXPECT_TRUE(relations.completed().empty());
@@ -67,51 +73,36 @@ TEST(Interference, IsToldOnceWhicheverOfTheThreeEndsLast) {
 }
 
 TEST(Interference, OneAfterTheOtherHidesNothing) {
-    CellRelations relations(moe_alltoall::type());
-    relations.add(cell_of("none", "ucx", "linear", 300));
-    relations.add(cell_of("allreduce:4M:alone", "ucx", "auto", 200, true));
-    relations.await(cell_of("allreduce:4M", "ucx", "linear", 500), "");
+    CellRelations relations(replay::type());
+    relations.add(cell_of("moe.jsonl", "ucx", "linear", 300));
+    relations.add(cell_of("sum.jsonl", "ucx", "auto", 200, true));
+    relations.await(cell_of("both.jsonl", "ucx", "linear", 500), "");
     EXPECT_DOUBLE_EQ(figures_of(relations).at("overlap_share"), 0);
 }
 
 TEST(Interference, WhatAMethodDoesNotChangeIsComparedWithTheDefault) {
-    CellRelations relations(moe_alltoall::type());
-    relations.add(cell_of("none", "ucx", "pairwise", 250));
-    relations.await(cell_of("allreduce:4M", "ucx", "ring", 500), "");  // ring does no exchanges
-    relations.add(cell_of("allreduce:4M:alone", "ucx", "ring", 220));
-    relations.add(cell_of("allreduce:4M:alone", "ucx", "auto", 200, true));
+    CellRelations relations(replay::type());
+    relations.add(cell_of("moe.jsonl", "ucx", "pairwise", 250));
+    relations.await(cell_of("both.jsonl", "ucx", "ring", 500), "");  // ring does no exchanges
+    relations.add(cell_of("sum.jsonl", "ucx", "ring", 220));
+    relations.add(cell_of("sum.jsonl", "ucx", "auto", 200, true));
     EXPECT_TRUE(figures_of(relations).empty()) << "its exchanges are not those of pairwise";
-    relations.add(cell_of("none", "ucx", "linear", 300, true));
+    relations.add(cell_of("moe.jsonl", "ucx", "linear", 300, true));
     auto const figures = figures_of(relations);
     EXPECT_DOUBLE_EQ(figures.at("main_alone_us"), 300);
     EXPECT_DOUBLE_EQ(figures.at("beside_alone_us"), 220);
 }
 
 TEST(Interference, IsNotSaidWhereOneOfThemIsMissingOrCouldBeSeveral) {
-    CellRelations relations(moe_alltoall::type());
-    record::Record const together = cell_of("allreduce:4M", "ucx", "pairwise", 500);
+    CellRelations relations(replay::type());
+    record::Record const together = cell_of("both.jsonl", "ucx", "pairwise", 500);
     relations.await(together, "");
     EXPECT_TRUE(figures_of(relations).empty());
-    relations.add(cell_of("none", "ucx", "pairwise", 300));
-    relations.add(cell_of("allreduce:4M:alone", "ucx", "ring", 200));
-    relations.add(cell_of("allreduce:4M:alone", "ucx", "knomial", 210));
+    relations.add(cell_of("moe.jsonl", "ucx", "pairwise", 300));
+    relations.add(cell_of("sum.jsonl", "ucx", "ring", 200));
+    relations.add(cell_of("sum.jsonl", "ucx", "knomial", 210));
     EXPECT_TRUE(figures_of(relations).empty()) << "by ring or by knomial?";
     EXPECT_EQ(interference_line(together), "");
-}
-
-TEST(Interference, BothAreMeasuredAloneInTurnsWithThePointThatNeedsThem) {
-    Options options;
-    options.parameters["beside"] = {"none", "allreduce:4M", "allreduce:8K"};
-    std::vector<SweepPoint> const points = with_points_alone(expand_sweep(moe_alltoall::type(), options));
-    std::vector<std::string> titles;
-    std::vector<bool> with_next;
-    for (SweepPoint const& point : points) {
-        titles.push_back(point.title);
-        with_next.push_back(point.with_next);
-    }
-    EXPECT_THAT(titles, ElementsAre("beside=none", "beside=allreduce:4M:alone", "beside=allreduce:4M",
-                                    "beside=allreduce:8K:alone", "beside=allreduce:8K"));
-    EXPECT_THAT(with_next, ElementsAre(true, true, false, true, false));
 }
 
 }  // namespace

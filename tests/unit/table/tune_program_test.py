@@ -14,6 +14,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from dlmb_results.plans import plan_text
+
 PROGRAM, TABLE = Path(sys.argv[1]), Path(sys.argv[2])
 RING = "--operation allreduce --ranks 4 --nodes 1 --memory host --element float --reduction sum --backend mpi --bytes".split()
 
@@ -71,13 +73,13 @@ class Lookup(unittest.TestCase):
 
 class Gain(unittest.TestCase):
     def test_expects_for_a_workload_what_the_rules_say_of_its_sizes(self) -> None:
-        step = {"operation": "allreduce", "group": [0, 1, 2, 3], "element": "fp32", "reduction": "sum"}
-        steps = [{**step, "bytes": 65536}] * 3 + [{**step, "bytes": 2**40}]
+        step = {"label": "sum", "after": [], "operation": "allreduce", "group": [0, 1, 2, 3], "element": "fp32", "reduction": "sum"}
+        steps = [{"id": number, **step, "bytes": size} for number, size in enumerate([65536] * 3 + [2**40])]
         world = {"ranks": 4, "ranks_per_node": 4}
-        plan = {"schema": "dlmb.plan/1.0", "world": world, "plans": [{"rank": rank, "steps": steps} for rank in range(4)]}
+        plan = {"world": world, "plans": [{"rank": rank, "steps": steps} for rank in range(4)]}
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "plan.json"
-            path.write_text(json.dumps(plan), encoding="utf-8")
+            path = Path(folder) / "plan.jsonl"
+            path.write_text(plan_text(plan), encoding="utf-8")
             text = output_of("gain", TABLE, "--traffic", path)
         (known,) = [line for line in text.splitlines() if line.endswith(" r002")]
         for part in ("64 K", "118", "23.0 %"):

@@ -1,30 +1,51 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
+#include "common/formats/plan/builder.hpp"
 #include "common/tools/tune/gain/gain.hpp"
+#include "tests/unit/plan_round_trip.hpp"
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <utility>
 
 namespace dlmb::tuning {
 namespace {
 
-/// Two ranks on two nodes; `steps` of each.
-std::string plan_of(std::string const& first, std::string const& second) {
-    return R"({"schema":"dlmb.plan/1.0","world":{"ranks":2,"ranks_per_node":1},"plans":[{"rank":0,"steps":[)" + first +
-           R"(]},{"rank":1,"steps":[)" + second + "]}]}";
+using Add = std::function<void(PlanBuilder& plan, GroupId all)>;
+
+std::string text_of(Add const& first, Add const& second, int ranks_per_node = 1) {
+    PlanHeader header;
+    header.world = {2, ranks_per_node};
+    std::vector<Plan> plans;
+    for (Add const& add : {first, second}) {
+        PlanBuilder builder(static_cast<Rank>(plans.size()));
+        add(builder, builder.group({{0, 1}}));
+        plans.push_back(std::move(builder).finish());
+    }
+    return plan_lines(header, plans);
 }
 
-Traffic traffic_of(std::string const& first, std::string const& second) {
-    return parse_traffic(plan_of(first, second), "plan.json");
+/// Of two ranks on two nodes.
+Traffic traffic_of(Add const& first, Add const& second) {
+    PlanTestFile const file(text_of(first, second));
+    return read_traffic(file.path());
+}
+Traffic traffic_of(Add const& both) {
+    return traffic_of(both, both);
 }
 
-std::string const allreduce_step =
-    R"({"operation":"allreduce","group":[0,1],"bytes":4096,"element":"fp32","reduction":"sum"})";
+void reduce(PlanBuilder& plan, GroupId all) {
+    plan.all_reduce(all, 4096, Element::fp32, Reduction::sum, "sum");
+}
+void nothing(PlanBuilder& /*plan*/, GroupId /*all*/) {}
 
 TEST(Traffic, CountsWhatARankDoesInAnIteration) {
-    Traffic const traffic = traffic_of(allreduce_step + "," + allreduce_step, allreduce_step + "," + allreduce_step);
+    Traffic const traffic = traffic_of([](PlanBuilder& plan, GroupId all) {
+        reduce(plan, all);
+        reduce(plan, all);
+    });
     ASSERT_EQ(traffic.size(), 1U);
     auto const& [demand, count] = *traffic.begin();
     EXPECT_EQ(demand.bytes, 4096U);
@@ -33,24 +54,25 @@ TEST(Traffic, CountsWhatARankDoesInAnIteration) {
 }
 
 TEST(Traffic, CountsAMessageAtItsSender) {
-    Traffic const traffic = traffic_of(R"({"operation":"send","group":[0,1],"send":[{"peer":1,"bytes":100}]})",
-                                       R"({"operation":"recv","group":[0,1],"recv":[{"peer":0,"bytes":100}]})");
+    Traffic const traffic = traffic_of(
+        [](PlanBuilder& plan, GroupId all) {
+            plan.send(all, 1, 100, 0, -1, "message", {}, {3, 104});
+        },
+        [](PlanBuilder& plan, GroupId all) {
+            plan.recv(all, 0, 100, 0, -1, "message", {}, {3, 104});
+        });
     ASSERT_EQ(traffic.size(), 1U);
     EXPECT_EQ(traffic.begin()->first.conditions.operation, TunedOperation::sendrecv);
-    EXPECT_EQ(traffic.begin()->second, 0.5);  // one of two ranks
+    EXPECT_EQ(traffic.begin()->first.bytes, 100U);
+    EXPECT_EQ(traffic.begin()->second, 1.5);  // three by one of two ranks
 }
 
-std::string blocks(std::pair<int, int> bytes) {
-    return R"([{"peer":0,"bytes":)" + std::to_string(bytes.first) + R"(},{"peer":1,"bytes":)" +
-           std::to_string(bytes.second) + "}]";
-}
-
-std::string exchange(std::pair<int, int> send, std::pair<int, int> recv) {
-    return R"({"operation":"exchange","group":[0,1],"send":)" + blocks(send) + R"(,"recv":)" + blocks(recv) + "}";
+Add exchange(std::vector<Bytes> sent, std::vector<Bytes> received) {
+    return [=](PlanBuilder& plan, GroupId all) { plan.exchange(all, sent, received, "exchange"); };
 }
 
 TEST(Traffic, AnExchangeHasTheMeanOverItsRanks) {
-    Traffic const even = traffic_of(exchange({10, 10}, {10, 10}), exchange({10, 10}, {10, 10}));
+    Traffic const even = traffic_of(exchange({10, 10}, {10, 10}));
     ASSERT_EQ(even.size(), 1U);
     EXPECT_EQ(even.begin()->first.bytes, 20U);
     EXPECT_EQ(even.begin()->first.conditions.uniform, true);
@@ -64,32 +86,41 @@ TEST(Traffic, AnExchangeHasTheMeanOverItsRanks) {
 }
 
 TEST(Traffic, LeavesOutComputationAndWhatTablesHaveNoRulesFor) {
-    EXPECT_TRUE(traffic_of(R"({"operation":"compute","busy_ns":5})", "").empty());
-    EXPECT_TRUE(traffic_of(R"({"operation":"barrier","group":[0,1]})", "").empty());
-    EXPECT_TRUE(
-        traffic_of(R"({"operation":"reduce","root":0,"group":[0,1],"bytes":64,"element":"fp32","reduction":"sum"})", "")
-            .empty());
+    EXPECT_TRUE(traffic_of([](PlanBuilder& plan, GroupId /*all*/) { plan.compute(5, "work"); }, nothing).empty());
+    EXPECT_TRUE(traffic_of([](PlanBuilder& plan, GroupId all) { plan.barrier(all, "barrier"); }).empty());
+    EXPECT_TRUE(traffic_of([](PlanBuilder& plan, GroupId all) {
+                    plan.reduce(all, 0, 64, Element::fp32, Reduction::sum, "reduce");
+                }).empty());
 }
 
 TEST(Traffic, LeavesOutVectorCallsForWhichTablesAreNotAsked) {
-    for (std::string const name : {"allgather", "reduce_scatter"}) {
-        std::string const step = R"({"operation":")" + name + R"(","group":[0,1],"bytes":64,"element":"fp32")";
-        EXPECT_EQ(traffic_of(step + "}", step + "}").size(), 1U) << name;
-        for (std::string const shares : {"[16,48]", "[32,32]"}) {
-            std::string const parted = step + ",\"shares\":" + shares + "}";
-            EXPECT_TRUE(traffic_of(parted, parted).empty()) << name << ' ' << shares;
-        }
+    auto const gather = [](SharedBytes const& parts) {
+        return [=](PlanBuilder& plan, GroupId all) { plan.all_gather(all, parts, Element::fp32, "gather"); };
+    };
+    auto const scatter = [](SharedBytes const& parts) {
+        return [=](PlanBuilder& plan, GroupId all) {
+            plan.reduce_scatter(all, parts, Element::fp32, Reduction::sum, "scatter");
+        };
+    };
+    EXPECT_EQ(traffic_of(gather(64)).size(), 1U);
+    EXPECT_EQ(traffic_of(scatter(64)).size(), 1U);
+    for (std::vector<Bytes> const& parts : {std::vector<Bytes>{16, 48}, std::vector<Bytes>{32, 32}}) {
+        EXPECT_TRUE(traffic_of(gather(SharedBytes(parts))).empty());
+        EXPECT_TRUE(traffic_of(scatter(SharedBytes(parts))).empty());
     }
 }
 
-TEST(Traffic, RefusesWhatIsNoPlan) {
-    EXPECT_THROW((void)parse_traffic("{", "plan.json"), UsageError);
-    EXPECT_THROW(
-        (void)parse_traffic(R"({"schema":"dlmb.plan/1.0","world":{"ranks_per_node":0},"plans":[]})", "plan.json"),
-        UsageError);
-    EXPECT_THROW((void)parse_traffic(R"({"schema":"dlmb.result/1.0"})", "plan.json"), UsageError);
-    EXPECT_THROW((void)traffic_of(R"({"operation":"gossip","group":[0,1],"bytes":1})", ""), UsageError);
-    EXPECT_THROW((void)read_traffic("no/such/plan.json"), UsageError);
+TEST(Traffic, IsTheMeanOverIterations) {
+    PlanTestFile const file(text_of(reduce, reduce) + text_of(nothing, nothing));
+    EXPECT_EQ(read_traffic(file.path()).begin()->second, 0.5);
+}
+
+TEST(Traffic, RefusesWhatIsNoPlanAndNodesThatNobodyKnows) {
+    PlanTestFile const unknown_nodes(text_of(reduce, reduce, 0));
+    EXPECT_THROW((void)read_traffic(unknown_nodes.path()), UsageError);
+    PlanTestFile const result(R"({"schema":"dlmb.result/1.0"})");
+    EXPECT_THROW((void)read_traffic(result.path()), UsageError);
+    EXPECT_THROW((void)read_traffic("no/such/plan.jsonl"), UsageError);
 }
 
 }  // namespace

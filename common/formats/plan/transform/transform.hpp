@@ -44,7 +44,7 @@ struct Transform {
 };
 
 /// "none", or names that follow each other: "bucket:25M,overlap". overlap alone is overlap:2. Throws UsageError.
-[[nodiscard]] std::vector<Transform> parse_transforms(std::string_view text, std::string_view option = "--transform");
+[[nodiscard]] std::vector<Transform> parse_transforms(std::string_view text, std::string_view option = "transform");
 
 /// Why a transformation does nothing to plans with these operations; empty: it applies.
 [[nodiscard]] std::string why_not_applicable(Transform const& transform, std::span<OperationUse const> operations);

@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// dlmb_trace export PLAN --to FORMAT -o OUTPUT: a plan in the format of another program, and what that format loses.
+// dlmb_plan export PLAN --to FORMAT -o OUTPUT: a plan in the format of another program, and what that format loses.
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
-#include "common/tools/plan/commands/run_trace.hpp"
+#include "common/tools/plan/commands/run_plan.hpp"
 #include "common/tools/plan/exports/exports.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 class Export {
 public:
     void add_options(CLI::App& parser) {
-        parser.add_option("PLAN", plan_, "file of --plan json or of dlmb_trace import; -: standard input")->required();
+        parser.add_option("PLAN", plan_, "file of --plan jsonl or of dlmb_plan; -: standard input")->required();
         std::string formats;
         for (trace::ExportFormat const& format : trace::all_export_formats()) {
             formats += fmt::format("{}{}", formats.empty() ? "" : ", ", format.name);
@@ -37,8 +37,8 @@ public:
 
     [[nodiscard]] int run() const {
         trace::ExportFormat const& format = format_named();
-        PlanDocument const document = read_plan_document(plan_);
-        PlanSource const all(document.plans);
+        PlanFile const file = read_plan_file(plan_);
+        PlanSource const all(file.plans);
         PlanSource const plans = phase_.empty() ? all : trace::only_phase(all, phase_);
         std::string text;
         if (format.folder) {

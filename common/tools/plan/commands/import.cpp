@@ -1,15 +1,15 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// dlmb_trace import FILES -o PLANS: the plans of a trace, one document or one per iteration.
+// dlmb_plan import FILES -o PLANS: the plans of a trace, one document or one per iteration.
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/formats/plan/validate.hpp"
-#include "common/formats/plan_file/plan_document.hpp"
+#include "common/formats/plan_file/plan_file.hpp"
 #include "common/tools/plan/builder.hpp"
-#include "common/tools/plan/commands/run_trace.hpp"
+#include "common/tools/plan/commands/run_plan.hpp"
 #include "common/tools/plan/commands/trace_options.hpp"
 #include "common/tools/plan/iterations.hpp"
 #include "common/tools/plan/plans.hpp"
@@ -45,7 +45,7 @@ public:
         options_.add(parser);
         parser
             .add_option("-o,--output", output_,
-                        "file of the plans (JSON, as --plan json; -: standard output), or a folder, which gets a "
+                        "file of the plans (as --plan jsonl; -: standard output), or a folder, which gets a "
                         "file per iteration")
             ->required();
         parser
@@ -67,20 +67,20 @@ public:
         }
         if (!is_folder || iterations == 0) {
             write(trace, std::nullopt, false,
-                  is_folder ? (std::filesystem::path(output_) / "plan.json").string() : output_);
+                  is_folder ? (std::filesystem::path(output_) / "plan.jsonl").string() : output_);
             return exit_ok;
         }
         for (int iteration = 0; iteration < iterations; ++iteration) {
             // Names sort as numbers do.
             write(trace, iteration, !found.empty(),
-                  (std::filesystem::path(output_) / fmt::format("iteration-{:06}.json", iteration)).string());
+                  (std::filesystem::path(output_) / fmt::format("iteration-{:06}.jsonl", iteration)).string());
         }
         return exit_ok;
     }
 
 private:
     void write(trace::Trace const& trace, std::optional<int> iteration, bool is_found, std::string const& path) const {
-        record::PlanHeader header;
+        PlanHeader header;
         header.pattern = "trace";
         header.parameters["format"] = trace.format;
         for (std::string const& assumed : options_.assumed()) {
@@ -93,13 +93,14 @@ private:
         header.draw.index = static_cast<std::uint32_t>(iteration.value_or(0));
         std::vector<trace::RecordedTimes> recorded(static_cast<std::size_t>(trace.ranks));
         std::vector<Plan> const plans = checked(trace, iteration, recorded);
-        header.recorded = [&](Rank rank, StepId step) { return recorded.at(static_cast<std::size_t>(rank)).at(step); };
-        std::string const document = plan_document(header, plans);
+        std::string const text = plan_lines(header, plans, [&](Rank rank, StepId step) {
+            return recorded.at(static_cast<std::size_t>(rank)).at(step);
+        });
         if (auto const folder = std::filesystem::path(path).parent_path(); !folder.empty() && path != output_) {
             std::error_code ignored;  // what cannot be made cannot be written to, which is said then
             std::filesystem::create_directories(folder, ignored);
         }
-        write_output(path, document);
+        write_output(path, text);
     }
 
     /// What a plan of a pattern proves in a test, one of a trace proves here. A computation waits for the messages that

@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// dlmb_trace summary FILES: what a trace communicates, or what an inference service was asked for.
+// dlmb_plan summary FILES: what a trace communicates, or what an inference service was asked for.
 #include "common/tools/plan/summary.hpp"
 
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
-#include "common/tools/plan/commands/run_trace.hpp"
+#include "common/tools/plan/commands/run_plan.hpp"
 #include "common/tools/plan/commands/trace_options.hpp"
 
 #include <fmt/core.h>

@@ -30,13 +30,13 @@ constexpr int most_fill_copies = 4096;
 constexpr int most_pipeline_ranks = 65536;
 
 /// The header of the plans that dlmb_pipeline_p2p makes with these options. Throws UsageError where it refuses them.
-PlanFile ask_pipeline(std::vector<std::string> const& options) {
+PlanHeader ask_pipeline(std::vector<std::string> const& options) {
     constexpr std::chrono::seconds most{600};
     std::string const name = "dlmb_pipeline_p2p";
     std::vector<std::string> arguments{sibling_program(name).string()};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    // The header of the document; the plans of many ranks behind it would take seconds.
-    Finished const finished = run_program(arguments, most, ",\"plans\":[");
+    // The header; the plans of many ranks behind it would take seconds.
+    Finished const finished = run_program(arguments, most, "\n{\"");
     if (finished.exit_code == exit_ok) {
         return read_plan_header(name, finished.output);
     }
@@ -168,9 +168,9 @@ private:
                 value("fill_us"), value("bubble_utilisation"), value("filled_makespan_us")};
     }
 
-    [[nodiscard]] PlanFile planned(std::string const& bubble_fill) const {
+    [[nodiscard]] PlanHeader planned(std::string const& bubble_fill) const {
         std::vector<std::string> options = parser_->remaining();
-        options.insert(options.end(), {"--ranks", std::to_string(ranks_), "--compute", "busy", "--plan", "json"});
+        options.insert(options.end(), {"--ranks", std::to_string(ranks_), "--compute", "busy", "--plan", "jsonl"});
         for (auto const& [option, value] : {std::pair{"--preset", preset_}, std::pair{"--bubble-fill", bubble_fill}}) {
             if (!value.empty()) {
                 options.insert(options.end(), {option, value});

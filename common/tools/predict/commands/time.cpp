@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_predict time PLANS --machine MODEL | --latency NS ...: simulates the plans of all ranks, of a file or from a
-// pipe (dlmb_PATTERN --plan json | dlmb_predict time - ...); --bound: what they take at least on a topology.
+// pipe (dlmb_PATTERN --plan jsonl | dlmb_predict time - ...); --bound: what they take at least on a topology.
 // dlmb_predict time --goal FILE ...: simulates a schedule.
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/subcommands.hpp"
@@ -40,8 +40,8 @@ class Time {
 public:
     void add_options(CLI::App& parser) {
         parser.add_option("PLANS", plans_,
-                          "plans of all ranks, of --plan json or dlmb_trace import; -: from a pipe, as in "
-                          "dlmb_moe_alltoall --preset mixtral-8x7b --ranks 8 --plan json | dlmb_predict time - ...");
+                          "plans of all ranks, of --plan jsonl or dlmb_plan import; -: from a pipe, as in "
+                          "dlmb_moe_alltoall --preset mixtral-8x7b --ranks 8 --plan jsonl | dlmb_predict time - ...");
         parser.add_option("--goal", goal_, "simulate this schedule (GOAL text, in ns) instead of plans");
         machine_options_.add(parser);
         parser.add_option(
@@ -92,14 +92,14 @@ private:
     int run_plans() {
         if (plans_ != "-" && !std::filesystem::exists(plans_)) {
             throw UsageError(fmt::format("time: there is no file {}; plans of a pattern come from its program: "
-                                         "dlmb_PATTERN ... --ranks N --plan json | dlmb_predict time - ...",
+                                         "dlmb_PATTERN ... --ranks N --plan jsonl | dlmb_predict time - ...",
                                          plans_));
         }
-        PlanDocument const document = read_plan_document(plans_);
-        PlanFile const& file = document.file;
-        PlanSource const plans(document.plans);
+        PlanFile const read = read_plan_file(plans_);
+        PlanHeader const& file = read.header;
+        PlanSource const plans(read.plans);
         Machine const machine = machine_options_.machine(file.world.ranks_per_node);
-        for (OperationKind const kind : kinds_in(document.plans)) {
+        for (OperationKind const kind : kinds_in(read.plans)) {
             if (machine_options_.refuses(kind)) {
                 return exit_unavailable;
             }
@@ -113,7 +113,7 @@ private:
                                         {"parameters", file.parameters},
                                         {"ranks", file.world.ranks},
                                         {"ranks_per_node", file.world.ranks_per_node},
-                                        {"seed", file.seed}};
+                                        {"seed", file.draw.seed}};
         if (bound_) {
             require_topology(links.get());
             print_bound(*links, links->bound(plans, choice_, machine), title, context);

@@ -102,7 +102,7 @@ public:
                           "default: speed-up and regret per size, inside each launch");
         parser
             .add_option("--traffic", traffic_,
-                        "plans (--plan json, or a folder of dlmb_trace import) of a workload: its gain by the table's "
+                        "plans (--plan jsonl, or a folder of dlmb_plan import) of a workload: its gain by the table's "
                         "evidence")
             ->delimiter(',');
         parser.add_option("--backend", backend_, "backend of the workload")->capture_default_str();

@@ -28,12 +28,9 @@ struct Demand {
 /// Demand -> how often a rank does it in an iteration, mean over all ranks of the plan. A message counts at its sender.
 using Traffic = std::map<Demand, double>;
 
-/// Reads the object of `--plan json`, or of a folder the mean over its files: iterations. Barriers, gathers
-/// and scatters are passed over: tables have no rules for them. Throws UsageError: no such
-/// file, or not a plan document.
+/// Reads the plans of a file, or of a folder, and takes the mean over their iterations. Barriers, gathers and scatters
+/// are passed over: tables have no rules for them. Throws UsageError: no such file, or no plans.
 [[nodiscard]] Traffic read_traffic(std::filesystem::path const& plan);
-/// `source` names the text in messages.
-[[nodiscard]] Traffic parse_traffic(std::string const& text, std::string const& source);
 
 /// At one size and under one set of conditions, inside one backend: the table's choice against the backend's default
 /// and against the fastest method, all of them timed in the same launches. Launches differ from each other by more than

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/run/replay/rescale.hpp"
+#include "common/formats/plan/transform/rescale.hpp"
 
 #include "common/base/error.hpp"
 #include "common/formats/plan/group_index.hpp"
+#include "common/formats/plan/lay_out.hpp"
 #include "common/formats/plan/traffic.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@
 #include <numeric>
 #include <utility>
 
-namespace dlmb::run::replay {
+namespace dlmb {
 namespace {
 
 /// Bytes from each rank of a group to each.
@@ -188,8 +189,7 @@ private:
                 return;
             }
             if (has_uneven_shares(operation)) {
-                throw UsageError(
-                    "--rescale: a collective has uneven parts, which are known for the recorded ranks only");
+                throw UsageError("rescale: a collective has uneven parts, which are known for the recorded ranks only");
             }
             Bytes const now = group.members.size();
             Bytes const part = operation.bytes / group.recorded;
@@ -212,11 +212,20 @@ private:
 std::vector<Plan> rescaled(std::span<Plan const> recorded, int ranks, Rescale how) {
     auto const before = static_cast<int>(recorded.size());
     if (ranks > before && how == Rescale::truncate) {
-        throw UsageError(fmt::format("--rescale truncate: leaves ranks out, and {} are more than the {} of the plan",
-                                     ranks, before));
+        throw UsageError(
+            fmt::format("rescale truncate: leaves ranks out, and {} are more than the {} of the plan", ranks, before));
     }
     if (ranks > before && ranks % before != 0) {
-        throw UsageError(fmt::format("--rescale: {} ranks are no multiple of the {} of the plan", ranks, before));
+        throw UsageError(fmt::format("rescale: {} ranks are no multiple of the {} of the plan", ranks, before));
+    }
+    for (Plan const& plan : recorded) {
+        for (Step const& step : plan.steps) {
+            if (keeps_places(step.operation)) {
+                throw UsageError(fmt::format("rescale: step \"{}\" packs or moves rows (--quantize, --pack), whose "
+                                             "places are known for the recorded ranks only",
+                                             step.label));
+            }
+        }
     }
     Rescaler const rescaler(recorded, ranks, how);
     std::vector<Plan> plans;
@@ -249,4 +258,4 @@ Plan without(Plan plan, std::function<bool(Step const&)> const& is_left_out) {
     return plan;
 }
 
-}  // namespace dlmb::run::replay
+}  // namespace dlmb

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace dlmb::run::replay {
+namespace dlmb {
 
 /// What becomes of the sizes on a group that is larger or smaller than recorded. A vector that is reduced or broadcast
 /// stays as it is in all of them.
@@ -22,13 +22,12 @@ namespace dlmb::run::replay {
 ///   truncate       what goes to and comes from ranks that are left out is left out; fewer ranks only
 /// What is gathered or scattered keeps its size as a whole, in larger or smaller parts; with truncate it keeps its
 /// parts.
-enum class Rescale { refuse, preserve_skew, uniform, truncate };
+enum class Rescale { preserve_skew, uniform, truncate };
 
-/// The plans of `ranks` ranks; `recorded` (by rank) and the result have no buffers. Throws UsageError where `how`
-/// cannot make them.
+/// The plans of `ranks` ranks, without buffers. `recorded`: by rank. Throws UsageError where `how` cannot make them.
 [[nodiscard]] std::vector<Plan> rescaled(std::span<Plan const> recorded, int ranks, Rescale how);
 
 /// The plan without the steps for which `is_left_out`; who waited for one waits for what that waited for.
 [[nodiscard]] Plan without(Plan plan, std::function<bool(Step const&)> const& is_left_out);
 
-}  // namespace dlmb::run::replay
+}  // namespace dlmb

@@ -1,0 +1,153 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_plan transform, overlay and rescale: plans in, plans out, through files and pipes."""
+
+import json
+import os
+import subprocess
+import unittest
+from pathlib import Path
+
+from dlmb_results.plans import plan_text
+from program import PROGRAM, TraceTest, plan_of, run
+
+BIN = Path(os.environ["DLMB_PLAN"]).parent
+REPLAY = str(BIN / "dlmb_replay")
+
+
+def planned(pattern, ranks, *options):
+    """The text of a pattern's plans."""
+    done = subprocess.run([BIN / f"dlmb_{pattern}", "--ranks", str(ranks), *options, "--plan", "jsonl"], capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout
+
+
+def moe(ranks, *options):
+    return planned("moe_alltoall", ranks, "--hidden", "64", "--experts", "16", "--top-k", "2", "--tokens", "64", *options)
+
+
+def reduced(ranks):
+    return planned("collective", ranks, "--operation", "allreduce", "-m", "4K:4K")
+
+
+def messages(ranks):
+    return planned("pipeline_p2p", ranks, "--schedule", "1f1b")
+
+
+def labels(plan):
+    return [step["label"] for step in plan["steps"]]
+
+
+class Changes(TraceTest):
+    def plan(self, name, text):
+        return self.file(f"{name}.jsonl", text)
+
+    def made(self, *arguments, stdin=None):
+        done = subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def refused_change(self, arguments, *texts):
+        done = run(*arguments)
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (64, "", 1), done.stderr)
+        for text in texts:
+            self.assertIn(text, done.stderr)
+
+    def replayed(self, text, ranks, *options):
+        results = self.folder / "results.jsonl"
+        results.unlink(missing_ok=True)
+        command = [REPLAY, "--plan", "-", "--ranks", str(ranks), "--backend", "in_process", "-i", "4", "-x", "1", "--calibration", "off"]
+        done = subprocess.run([*command, "--results", str(results), *options], input=text, capture_output=True, text=True, timeout=240, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        (cell,) = [line for line in map(json.loads, results.read_text().splitlines()) if line["kind"] == "cell"]
+        self.assertEqual((cell["status"], cell["validation"]["verdict"]), ("ok", "passed"))
+        return cell
+
+    def test_an_overlay_runs_both_and_names_each(self):
+        both = self.made("overlay", "-", self.plan("sum", reduced(4)), stdin=moe(4))
+        document = plan_of(both)
+        self.assertEqual((document["pattern"], document["parameters"]["beside.pattern"]), ("moe_alltoall", "collective"))
+        for plan in document["plans"]:
+            self.assertEqual(labels(plan), ["beside.allreduce", "count_exchange", "dispatch", "combine"])
+            self.assertEqual([step["after"] for step in plan["steps"]], [[], [], [1], [2]])
+        cell = self.replayed(both, 4)
+        self.assertEqual(set(cell["phases"]), {"beside", "count_exchange", "dispatch", "combine"})
+        alone = self.replayed(moe(4), 4)
+        self.assertEqual(cell["traffic"]["payload_bytes"], alone["traffic"]["payload_bytes"] + 4 * 4096)
+        self.assertEqual(cell["phases"]["dispatch"]["traffic"], alone["phases"]["dispatch"]["traffic"])
+
+    def test_messages_of_one_plan_are_none_of_the_other(self):
+        pipe = self.plan("pipe", messages(4))
+        document = plan_of(self.made("overlay", pipe, pipe, "--label", "second"))
+        channels = {"second": set(), "first": set()}
+        for plan in document["plans"]:
+            for step in plan["steps"]:
+                if "channel" in step:
+                    channels["second" if step["label"].startswith("second.") else "first"].add(step["channel"])
+        self.assertFalse(channels["second"] & channels["first"], channels)
+        self.replayed(self.made("overlay", pipe, pipe, "--label", "second"), 4)
+
+    def test_an_offset_puts_plans_on_other_ranks(self):
+        self.refused_change(["overlay", self.plan("four", moe(4)), self.plan("two", moe(2))], "has 4 ranks", "has 2", "--offset")
+        for offset, ranks in ((4, 6), (2, 4), (5, 7)):
+            text = self.made("overlay", self.plan("four", moe(4)), self.plan("two", moe(2)), "--offset", offset)
+            document = plan_of(text)
+            self.assertEqual(document["world"]["ranks"], ranks)
+            has_both = [sum(label.startswith("beside.") for label in labels(plan)) > 0 for plan in document["plans"]]
+            self.assertEqual(has_both, [offset <= rank < offset + 2 for rank in range(ranks)])
+            self.replayed(text, ranks)
+
+    def test_transformed_plans_move_the_same_bytes(self):
+        text = moe(4, "--quantize", "mxfp8")
+        before = self.replayed(text, 4)
+        after = self.replayed(self.made("transform", "split:2,overlap", "-", stdin=text), 4)
+        self.assertEqual(after["traffic"]["payload_bytes"], before["traffic"]["payload_bytes"])
+        twice = plan_of(self.made("transform", "overlap", self.plan("once", self.made("transform", "split:2", "-", stdin=text))))
+        self.assertEqual(twice["parameters"]["transform"], "split:2,overlap")
+        self.assertEqual(twice["plans"], plan_of(self.made("transform", "split:2,overlap", "-", stdin=text))["plans"])
+
+    def test_what_a_transformation_cannot_do_is_refused_before_anything_is_written(self):
+        self.refused_change(["transform", "bucket:1M", self.plan("pipe", messages(4))], "these plans have none")
+        self.refused_change(["transform", "split:2,reorder", self.plan("moe", moe(2))], "these plans have no computations")
+        self.refused_change(["transform", "fuse,merge", self.plan("moe", moe(2))], "expected none, or some of")
+        self.refused_change(["transform", "split:2", self.plan("rows", moe(2, "--pack", "host"))], "can only be reordered")
+        output = self.folder / "never.jsonl"
+        self.refused_change(["overlay", "-", "-", "-o", output], "give one of them as a file")
+        self.assertFalse(output.exists())
+        plan = self.plan("self", moe(2))
+        self.made("transform", "split:2", plan, "-o", plan)
+        self.assertEqual(plan.read_text(), self.made("transform", "split:2", "-", stdin=moe(2)))
+
+    def test_packed_and_moved_rows_are_replayed_with_their_bytes(self):
+        for options in (["--quantize", "int4:32:fp32"], ["--pack", "host"], ["--pack", "host", "--quantize", "mxfp8"], ["--quantize", "mxfp8", "--wire", "rank_dedup"]):
+            text = moe(4, *options)
+            self.assertIn("pack.dispatch", labels(plan_of(text)["plans"][0]))
+            self.replayed(text, 4)
+        self.refused_change(["rescale", "uniform", self.plan("rows", moe(4, "--pack", "host")), "--ranks", "2"], "packs or moves rows")
+
+    def test_every_iteration_is_rescaled(self):
+        one, two = (moe(4, "--seed", seed, "--skew", "zipf:1") for seed in ("1", "2"))
+        halves = self.made("rescale", "preserve-skew", "-", "--ranks", 2, stdin=one + two)
+        self.assertEqual(halves.count('"rescaled-from":4'), 2)
+        self.assertEqual(halves, "".join(self.made("rescale", "preserve-skew", "-", "--ranks", 2, stdin=text) for text in (one, two)))
+        self.replayed(self.made("rescale", "preserve-skew", "-", "--ranks", 2, stdin=one), 2)
+
+    def test_plans_of_another_program_need_no_buffers(self):
+        steps = [{"id": 0, "operation": "allreduce", "label": "a", "after": [], "group": [0, 1], "bytes": 64, "element": "fp32", "reduction": "sum"}]
+        text = plan_text({"pattern": "made", "world": {"ranks": 2, "ranks_per_node": 2}, "plans": [{"rank": rank, "steps": steps} for rank in (0, 1)]})
+        self.assertEqual(self.replayed(text, 2)["traffic"]["payload_bytes"], 128)
+        both = self.made("overlay", "-", self.plan("other", text), stdin=text)
+        self.assertEqual(self.replayed(both, 2)["traffic"]["payload_bytes"], 256)
+
+    def test_iterations_meet_in_turn(self):
+        one, two = (moe(2, "--seed", seed, "--skew", "zipf:1") for seed in ("1", "2"))
+        text = self.made("overlay", self.plan("two", one + two), self.plan("sum", reduced(2)))
+        self.assertEqual(text.count('"schema"'), 2)
+        results = self.folder / "r.jsonl"
+        done = subprocess.run([REPLAY, "--plan", "-", "--ranks", "2", "--backend", "in_process", "-i", "4", "-x", "1", "--results", str(results)],
+                              input=text, capture_output=True, text=True, timeout=240, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn('"recorded_iterations":2', results.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
