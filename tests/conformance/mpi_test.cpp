@@ -117,12 +117,12 @@ std::string name_of_case(testing::TestParamInfo<std::tuple<std::string, CorpusPa
     return std::get<0>(test.param) + "_" + std::get<1>(test.param).name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, Conformance,
-                         testing::Combine(testing::ValuesIn(backend_names()),
-                                          testing::Values(CorpusPart{"exchanges", add_exchanges},
-                                                          CorpusPart{"collectives", add_collectives},
-                                                          CorpusPart{"messages", add_messages})),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(
+    Backends, Conformance,
+    testing::Combine(testing::ValuesIn(backend_names()),
+                     testing::Values(CorpusPart{"exchanges", add_exchanges}, CorpusPart{"collectives", add_collectives},
+                                     CorpusPart{"messages", add_messages}, CorpusPart{"signals", add_signals})),
+    name_of_case);
 
 }  // namespace
 }  // namespace dlmb::conformance

@@ -58,6 +58,12 @@ public:
         stream(step.channel, step.batch);
     }
     void operator()(Barrier const& step) const { group(step.group); }
+    void operator()(Put const& step) const {
+        signals("send", step, step.send, [&](auto i) { return step.targets[i]; });
+    }
+    void operator()(WaitSignal const& step) const {
+        signals("recv", step, step.recv, [&](auto i) { return step.recv[i].offset; });
+    }
     void operator()(auto const& step) const { collective(step); }
     void operator()(Compute const& step) const {
         format(R"(,"busy_ns":{})", step.busy_ns);
@@ -107,6 +113,20 @@ private:
         format(R"(,"{}":)", side);
         add_list(text_, list, [&](Block const& block) {
             format(R"({{"peer":{},"bytes":{}}})", world_rank(id, block.peer), block.bytes);
+        });
+    }
+    /// `place_of(i)`: of block i, in the receiver's buffer.
+    void signals(std::string_view side, auto const& step, std::vector<Block> const& list, auto const& place_of) const {
+        group(step.group);
+        format(R"(,"{}":)", side);
+        std::size_t next = 0;
+        add_list(text_, list, [&](Block const& block) {
+            format(R"({{"peer":{},"bytes":{},"offset":{}}})", world_rank(step.group, block.peer), block.bytes,
+                   place_of(next++));
+        });
+        format(R"(,"signals":)");
+        add_list(text_, step.signals, [&](Signal const& signal) {
+            format(R"({{"peer":{},"blocks":{}}})", world_rank(step.group, signal.peer), signal.blocks);
         });
     }
     void stream(int channel, int batch) const { format(R"(,"channel":{},"batch":{})", channel, batch); }

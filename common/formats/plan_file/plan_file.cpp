@@ -154,6 +154,15 @@ private:
             auto const [block, window] = messages("recv");
             return Recv{group_, 0, block, stream("channel"), stream("batch"), window};
         }
+        case OperationKind::put: {
+            Put put{.group = group_, .send = placed_blocks("send"), .signals = signals()};
+            for (Block& block : put.send) {
+                put.targets.push_back(std::exchange(block.offset, 0));
+            }
+            return put;
+        }
+        case OperationKind::wait_signal:
+            return WaitSignal{group_, 0, placed_blocks("recv"), signals()};
         case OperationKind::barrier:
             return Barrier{group_};
         default:
@@ -300,6 +309,38 @@ private:
         return found;
     }
 
+    /// Of signals: as they are listed, with their places in the receiver's buffer.
+    std::vector<Block> placed_blocks(char const* name) {
+        std::vector<Block> found;
+        for (Json const& value : list(name)) {
+            found.push_back(block(name, value));
+            if (!value.contains("offset")) {
+                refuse(name, "must hold objects with peer, bytes and offset");
+            }
+            found.back().offset = number_in(name, value["offset"]);
+            if (found.back().offset > most_plan_bytes) {
+                refuse(name, "an offset is more than 2^62");
+            }
+        }
+        return found;
+    }
+    /// validate() says whether blocks and signals fit together.
+    std::vector<Signal> signals() {
+        std::vector<Signal> found;
+        for (Json const& value : list("signals")) {
+            if (!value.is_object() || !value.contains("peer") || !value.contains("blocks")) {
+                refuse("signals", "must hold objects with peer and blocks");
+            }
+            Bytes const blocks = number_in("signals", value["blocks"]);
+            if (blocks > std::numeric_limits<std::uint32_t>::max()) {
+                refuse("signals", fmt::format("{} blocks are more than 2^32 - 1", blocks));
+            }
+            found.push_back(
+                {place_of("signals", number_in("signals", value["peer"])), static_cast<std::uint32_t>(blocks)});
+        }
+        return found;
+    }
+
     /// Several messages are a window: the document does not say where they lie, so each has a place of its own.
     std::pair<Block, MessageWindow> messages(char const* name) {
         Json const& values = list(name);
@@ -319,10 +360,11 @@ private:
         return {first, window};
     }
 
-    static constexpr std::array kinds{OperationKind::exchange,   OperationKind::send,    OperationKind::recv,
-                                      OperationKind::all_reduce, OperationKind::reduce,  OperationKind::reduce_scatter,
-                                      OperationKind::all_gather, OperationKind::gather,  OperationKind::scatter,
-                                      OperationKind::broadcast,  OperationKind::barrier, OperationKind::compute};
+    static constexpr std::array kinds{OperationKind::exchange,    OperationKind::send,    OperationKind::recv,
+                                      OperationKind::all_reduce,  OperationKind::reduce,  OperationKind::reduce_scatter,
+                                      OperationKind::all_gather,  OperationKind::gather,  OperationKind::scatter,
+                                      OperationKind::broadcast,   OperationKind::barrier, OperationKind::put,
+                                      OperationKind::wait_signal, OperationKind::compute};
     static constexpr std::array elements{Element::byte, Element::int8, Element::int32, Element::int64, Element::fp8,
                                          Element::fp16, Element::bf16, Element::fp32,  Element::fp64};
     static constexpr std::array reductions{Reduction::sum, Reduction::prod, Reduction::min, Reduction::max};
