@@ -140,7 +140,7 @@ std::vector<Method> all_methods() {
     methods.push_back(
         {.info = {"put",
                   "ucp_put_nbx into the memory of each receiver, and a flush; of puts with signals, of flags too",
-                  moving.with(signalled_operations), "order=flush|fence (default flush; of puts with signals)"},
+                  moving.with(signalled_operations)},
          .verb = Verb::put});
     methods.push_back({.info = {"get", "ucp_get_nbx from the memory of each sender", moving}, .verb = Verb::get});
     return methods;
@@ -187,11 +187,6 @@ Knobs read_knobs(MethodChoice const& choice, MethodInfo const& info) {
         std::string const what = fmt::format("--method {}: {}", to_string(choice), knob);
         if (knob == "max_outstanding") {
             knobs.max_outstanding = static_cast<std::size_t>(read_number(text, what, 1));
-        } else if (knob == "order") {
-            if (text != "flush" && text != "fence") {
-                throw UsageError(fmt::format("{}={}: expected flush or fence", what, text));
-            }
-            knobs.put_order = text == "fence" ? PutOrder::fence : PutOrder::flush;
         } else if (knob == "radix") {
             knobs.algorithm.radix = read_number(text, what, 2);
         } else if (has_knob(context_knobs, knob)) {

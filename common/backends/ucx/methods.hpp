@@ -17,14 +17,10 @@
 
 namespace dlmb::ucx {
 
-/// What is between the data of a put and its signals (puts.hpp).
-enum class PutOrder : std::uint8_t { flush, fence };
-
 /// What a user may set; each method lists in MethodInfo::knobs which ones it reads.
 struct Knobs {
     std::optional<std::size_t> max_outstanding;
     algorithms::Knobs algorithm;
-    PutOrder put_order = PutOrder::flush;
     ContextSettings context;  // thresholds of a UCX context of its own
 };
 
@@ -53,7 +49,6 @@ public:
     [[nodiscard]] Knobs knobs_of(Method const& method) const { return &method == chosen_ ? knobs_ : Knobs{}; }
     /// Those of the context that the whole plan runs in.
     [[nodiscard]] ContextSettings const& context_settings() const { return knobs_.context; }
-    [[nodiscard]] PutOrder put_order() const { return knobs_.put_order; }
     [[nodiscard]] bool one_sided() const { return chosen_ != nullptr && chosen_->verb.has_value(); }
 
 private:

@@ -86,8 +86,8 @@ void PutMemory::read(PeerBlob const& received, Worker const& worker) {
     }
 }
 
-Puts::Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals, PutOrder order, Worker& worker)
-    : order_(order), worker_(worker), me_(plan.me), memory_(plan, buffers, signals, worker),
+Puts::Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals, Worker& worker)
+    : worker_(worker), me_(plan.me), memory_(plan, buffers, signals, worker),
       in_flight_(static_cast<std::size_t>(worker.bootstrap().size())) {
     for (PutSignals const& put : signals.puts) {
         tasks_.push_back(task_of(std::get<Put>(plan.steps[put.step].operation), put, buffers));
@@ -212,12 +212,6 @@ bool Puts::poll(PeerPut const& put, Running& running) {
             return false;
         }
         write(put, running);
-        if (order_ == PutOrder::fence) {
-            check(ucp_worker_fence(worker_.handle()), "ucp_worker_fence");
-            signal(put, running);
-            running.stage = Stage::signalling;
-            return poll(put, running);
-        }
         running.stage = Stage::writing;
         [[fallthrough]];
     case Stage::writing:
@@ -262,9 +256,7 @@ void Puts::write(PeerPut const& put, Running& running) {
     for (Access const& each : put.writes) {
         keep(ucp_put_nbx(put.endpoint, each.here, each.bytes, each.there, each.key, &plain), put.peer, running);
     }
-    if (order_ == PutOrder::flush) {
-        in_flight_.accesses(put.peer, running.requests.size());
-    }
+    in_flight_.accesses(put.peer, running.requests.size());
 }
 
 void Puts::signal(PeerPut const& put, Running& running) {

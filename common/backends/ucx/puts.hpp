@@ -1,11 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Puts and signals: ucp_put_nbx of the data, the order, and ucp_put_nbx of the iteration's number into a flag of the
-// peer, which this polls in its own memory. The order is either of two:
-//   flush   the puts are complete at the peer (ucp_ep_flush_nbx) before a flag is put
-//   fence   ucp_worker_fence: by UCX's documentation what an endpoint is given before completes before what follows
-// Flags lie in memory of UCX, so that transports which can write it without the peer's help do.
+// Puts and signals: ucp_put_nbx of the data; when these are complete, ucp_ep_flush_nbx, which ends when the peer has
+// them; then ucp_put_nbx of the iteration's number into flags of the peer, which this polls in its own memory. Flags
+// lie in memory of UCX, so that transports which can write it without the peer's help do. (ucp_worker_fence instead of
+// the flush does not order data by CMA and flags by shared memory, with UCX 1.13.1.)
 #pragma once
 
 #include "common/backend_kit/signals.hpp"
@@ -78,7 +77,7 @@ struct SignalTask {
 class Puts {
 public:
     /// Collective.
-    Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals, PutOrder order, Worker& worker);
+    Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals, Worker& worker);
     Puts(Puts const&) = delete;
     Puts& operator=(Puts const&) = delete;
     /// Requests left over by an exception are given up.
@@ -116,7 +115,6 @@ private:
     [[nodiscard]] bool all_complete(Rank peer, Running& running);
     [[noreturn]] void fail(Rank peer, ucs_status_t status) const;
 
-    PutOrder order_;
     Worker& worker_;
     Rank me_;
     PutMemory memory_;

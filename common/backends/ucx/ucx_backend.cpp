@@ -130,7 +130,7 @@ public:
         resources.remote = methods.one_sided() ? std::make_unique<RemoteMemory>(plan, buffers, steps, made.value(),
                                                                                 matched, *first, worker)
                                                : nullptr;
-        auto puts = signals ? std::make_unique<Puts>(plan, buffers, table, methods.put_order(), worker) : nullptr;
+        auto puts = signals ? std::make_unique<Puts>(plan, buffers, table, worker) : nullptr;
         Tasks tasks = build_tasks({plan, buffers, steps, made.value(), methods, matched, *first, resources.device.get(),
                                    resources.remote.get(), std::move(puts)},
                                   *resources.messages, worker);

@@ -129,6 +129,24 @@ TEST(PlanDocument, RowsThatLieApartAreNamedWithTheirPlaces) {
                     {"received", Json::array({{1, 88, 24}, {1, 64, 24}})}}));
 }
 
+// Rank 3 puts two blocks before one signal of rank 1, and rank 1 waits for it.
+TEST(PlanDocument, PutsNameTheirPlacesAtTheReceiverAndTheirSignals) {
+    Plan plan;
+    plan.me = 3;
+    plan.groups = {{{1, 3}}};
+    plan.steps = {{Put{0, 0, {{0, 0, 100}, {0, 128, 40}}, {64, 256}, {{0, 2}}}, {}, "there.put"},
+                  {WaitSignal{0, 0, {{0, 64, 8}}, {{0, 1}}}, {0}, "back.wait"}};
+    Json const steps =
+        Json::parse(plan_document(sample_plan_header(), std::span<Plan const>(&plan, 1))).at("plans").at(0).at("steps");
+    EXPECT_EQ(steps.at(0).at("operation"), "put");
+    EXPECT_EQ(steps.at(0).at("send"),
+              Json::parse(R"([{"peer":1,"bytes":100,"offset":64},{"peer":1,"bytes":40,"offset":256}])"));
+    EXPECT_EQ(steps.at(0).at("signals"), Json::parse(R"([{"peer":1,"blocks":2}])"));
+    EXPECT_EQ(steps.at(1).at("operation"), "wait_signal");
+    EXPECT_EQ(steps.at(1).at("recv"), Json::parse(R"([{"peer":1,"bytes":8,"offset":64}])"));
+    EXPECT_EQ(steps.at(1).at("signals"), Json::parse(R"([{"peer":1,"blocks":1}])"));
+}
+
 TEST(PlanDocument, NoPlansGiveAnEmptyList) {
     EXPECT_EQ(Json::parse(plan_document(sample_plan_header(), std::vector<Plan>{})).at("plans"), Json::array());
 }
