@@ -77,6 +77,7 @@ TEST_P(OneSided, DeliversEveryByte) {
     }
     for (Declined const& declined : result.declined) {
         EXPECT_TRUE(declined.reason.find("overlap") != std::string::npos || is_known_fault(declined) ||
+                    declined.reason.find("its signals follow a flush") != std::string::npos ||
                     declined.method.starts_with("accumulate"))
             << declined.entry << ": " << declined.reason;
     }
