@@ -167,6 +167,9 @@ PreparedCall wait_call(WaitSignal const& wait, CompileContext const& context) {
 SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap, MPI_Comm world,
                          std::vector<Window>& windows)
     : me_(plan.me), table_(match_signals(plan, bootstrap)), seen_(table_.flags) {
+    if (bootstrap.size() == 1) {
+        return;
+    }
     std::vector<BufferId> const written = written_buffers(plan);
     auto const most =
         static_cast<std::size_t>(reduce_over_ranks(bootstrap, static_cast<std::int64_t>(written.size()), Fold::max));
@@ -221,6 +224,9 @@ std::size_t SignalBoard::raised(FlagId first, std::size_t count) {
 }
 
 void SignalBoard::read(FlagId first, std::size_t count) {
+    if (flags_ == MPI_WIN_NULL) {
+        return;
+    }
     check(MPI_Get_accumulate(nullptr, 0, MPI_UINT64_T, seen_.data() + first, static_cast<int>(count), MPI_UINT64_T, me_,
                              static_cast<MPI_Aint>(first * flag_bytes), static_cast<int>(count), MPI_UINT64_T,
                              MPI_NO_OP, flags_),

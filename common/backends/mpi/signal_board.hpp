@@ -41,11 +41,19 @@ public:
     [[nodiscard]] std::size_t raised(FlagId first, std::size_t count);
     /// Of a peer, or of this rank. Reaches a peer with flush().
     void raise(Rank peer, FlagId flag) {
+        if (flags_ == MPI_WIN_NULL) {
+            seen_[flag] = iteration_;
+            return;
+        }
         check(MPI_Accumulate(&iteration_, 1, MPI_UINT64_T, peer, static_cast<MPI_Aint>(flag * flag_bytes), 1,
                              MPI_UINT64_T, MPI_REPLACE, flags_),
               "MPI_Accumulate");
     }
-    void flush(Rank peer) const { check(MPI_Win_flush(peer, flags_), "MPI_Win_flush"); }
+    void flush(Rank peer) const {
+        if (flags_ != MPI_WIN_NULL) {
+            check(MPI_Win_flush(peer, flags_), "MPI_Win_flush");
+        }
+    }
     /// Data that a flag announced is there for this process.
     void see_data() const {
         for (MPI_Win const window : data_) {
@@ -63,7 +71,7 @@ private:
 
     Rank me_;
     SignalTable table_;
-    MPI_Win flags_ = MPI_WIN_NULL;
+    MPI_Win flags_ = MPI_WIN_NULL;  // of one rank there is none: some libraries refuse it
     std::vector<MPI_Win> data_;
     std::map<std::pair<Rank, BufferId>, MPI_Win> remote_windows_;  // of compile time only
     std::vector<std::uint64_t> seen_;                              // the flags of this rank as last read
