@@ -40,12 +40,19 @@ public:
         }
     }
     [[nodiscard]] constexpr bool has(OperationKind kind) const { return (bits_ & bit(kind)) != 0; }
+    [[nodiscard]] constexpr OperationSet with(OperationSet others) const {
+        others.bits_ |= bits_;
+        return others;
+    }
 
 private:
     static constexpr std::uint32_t bit(OperationKind kind) { return 1U << static_cast<std::uint32_t>(kind); }
     std::uint32_t bits_ = 0;
 };
 
+/// One-sided writes and their signals: what a peer sends at any time, and what no algorithm takes apart.
+inline constexpr OperationSet signalled_operations{OperationKind::put, OperationKind::wait_signal};
+/// All others.
 inline constexpr OperationSet every_operation{
     OperationKind::exchange, OperationKind::send,           OperationKind::recv,       OperationKind::all_reduce,
     OperationKind::reduce,   OperationKind::reduce_scatter, OperationKind::all_gather, OperationKind::gather,
@@ -87,6 +94,15 @@ struct PhaseMark {
 /// Facts for the record: {"transports", "sysv cma"}.
 using Provenance = std::map<std::string, std::string, std::less<>>;
 
+/// Asked for each signal as soon as a WaitSignal has seen it, on the rank that waits: whoever checks a payload looks at
+/// the blocks before the signal then, and finds those that are late.
+class SignalWatch {
+public:
+    virtual ~SignalWatch() = default;
+    /// `signal`: its number in the step.
+    virtual void seen(StepId step, std::size_t signal) = 0;
+};
+
 /// A plan bound to buffers. Destroyed before its backend.
 class CompiledPlan {
 public:
@@ -119,6 +135,10 @@ public:
     /// Facts of this plan, beside those of its backend.
     [[nodiscard]] virtual Provenance provenance() const { return {}; }
 
+    /// For the next iterations, outside of timing; nullptr: nobody watches, and a step spends a comparison on it. No
+    /// plan without signals has any to show, nor one whose signals a device sees.
+    void watch_signals(SignalWatch* watch) { signal_watch_ = watch; }
+
     /// Whether somebody will ask for the marks of the next iterations, which is so until told otherwise: each reads the
     /// counter, or has the device record an event, in the timed region. The host counts its steps either way.
     virtual void keep_marks(bool keeps) { keeps_marks_ = keeps; }
@@ -136,6 +156,8 @@ public:
 
 protected:
     explicit CompiledPlan(std::size_t steps) : marks_(steps) {}
+    /// Where the watch of the next iterations will stand.
+    [[nodiscard]] SignalWatch* const& signal_watch() const { return signal_watch_; }
     [[nodiscard]] bool keeps_marks() const { return keeps_marks_; }
     void begin() {
         steps_done_.store(0, std::memory_order_relaxed);
@@ -185,6 +207,7 @@ private:
     }
 
     std::vector<PhaseMark> marks_;
+    SignalWatch* signal_watch_ = nullptr;
     bool keeps_marks_ = true;
     bool in_ticks_ = false;  // mark() leaves the counter's reading where the time will be
     std::atomic<std::uint32_t> steps_done_{0};

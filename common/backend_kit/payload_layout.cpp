@@ -10,12 +10,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 namespace dlmb {
 namespace {
+
+constexpr Bytes payload_word_bytes = 8;
 
 bool earlier(Piece const& a, Piece const& b) {
     return std::tie(a.buffer, a.offset) < std::tie(b.buffer, b.offset);
@@ -183,6 +186,21 @@ private:
         deliver(operation.recv, shares_of(plan_, operation).of(my_place(operation.group)), root, plan_.me);
     }
     void add(Barrier const& /*barrier*/) {}
+    void add(Put const& operation) {
+        for (Block const& block : operation.send) {
+            Rank const peer = world(operation.group, block.peer);
+            keep(layout_.sent, {operation.buffer, block.offset, block.bytes, step_, plan_.me, peer, 0,
+                                next_in_stream(puts_to_[peer], block.bytes)});
+        }
+    }
+    void add(WaitSignal const& operation) {
+        guarded_.insert(operation.buffer);
+        for (Block const& block : operation.recv) {
+            Rank const peer = world(operation.group, block.peer);
+            keep(layout_.delivered, {operation.buffer, block.offset, block.bytes, step_, peer, plan_.me, 0,
+                                     next_in_stream(puts_from_[peer], block.bytes)});
+        }
+    }
     void add(Broadcast const& operation) {
         Rank const root = world(operation.group, operation.root);
         guarded_.insert(operation.data.buffer);
@@ -316,6 +334,10 @@ private:
         guarded_.insert(region.buffer);
         keep(layout_.delivered, {region.buffer, region.offset, bytes, step_, source, destination, first_element});
     }
+    /// Where the next block of the puts between two ranks begins in their stream: at a whole word.
+    static Bytes next_in_stream(Bytes& end, Bytes bytes) {
+        return std::exchange(end, (end + bytes + payload_word_bytes - 1) / payload_word_bytes * payload_word_bytes);
+    }
     /// Messages of a window without a stride have one place, and one payload.
     static void for_each_place(MessageWindow const& window, auto const& use) {
         Bytes const places = window.stride == 0 ? 1 : window.messages;
@@ -359,6 +381,8 @@ private:
     StepId step_ = 0;
     PayloadLayout layout_;
     std::set<BufferId> guarded_;
+    std::map<Rank, Bytes> puts_to_;  // bytes of the streams so far, by world rank
+    std::map<Rank, Bytes> puts_from_;
     std::vector<std::pair<StepId, Compute const*>> packing_;
 };
 

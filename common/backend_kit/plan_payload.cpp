@@ -10,6 +10,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace dlmb {
 namespace {
@@ -230,6 +232,51 @@ ReductionBuffers::first_difference(std::byte const* data, Bytes elements, Bytes 
     return std::nullopt;
 }
 
+/// Checks the blocks before a signal at the moment when it is seen.
+class PlanPayload::ArrivalCheck final : public SignalWatch {
+public:
+    ArrivalCheck(PlanPayload& payload, std::uint32_t contents) : payload_(payload), contents_(contents) {}
+
+    void seen(StepId step, std::size_t signal) override {
+        if (on_device(payload_.memory_.kind())) {
+            return;
+        }
+        auto const& wait = std::get<WaitSignal>(payload_.plan_.steps[step].operation);
+        std::size_t number = 0;
+        for_each_signal(wait.signals, wait.recv, [&](Signal const& /*signal*/, std::span<Block const> blocks, auto) {
+            for (Block const& block : number++ == signal ? blocks : std::span<Block const>()) {
+                check(wait.buffer, block);
+            }
+        });
+    }
+    [[nodiscard]] std::vector<std::string> take() { return std::exchange(problems_, {}); }
+
+private:
+    void check(BufferId buffer, Block const& block) {
+        std::vector<Piece> const& pieces = payload_.layout_.delivered;
+        auto const piece = std::partition_point(pieces.begin(), pieces.end(), [&](Piece const& each) {
+            return std::tie(each.buffer, each.offset) < std::tie(buffer, block.offset);
+        });
+        bool const checked = piece != pieces.end() && piece->buffer == buffer && piece->offset == block.offset;
+        std::string const problem = checked ? payload_.problem_of(*piece, contents_) : "";
+        if (!problem.empty() && problems_.size() < problem_limit) {
+            problems_.push_back(fmt::format("{}; its signal had come already", problem));
+        }
+    }
+
+    PlanPayload& payload_;
+    std::uint32_t contents_;
+    std::vector<std::string> problems_;
+};
+
+PlanPayload::PlanPayload(PlanPayload&&) noexcept = default;
+PlanPayload::~PlanPayload() = default;
+
+SignalWatch& PlanPayload::watch_signals(std::uint32_t contents) {
+    arrivals_ = std::make_unique<ArrivalCheck>(*this, contents);
+    return *arrivals_;
+}
+
 PlanPayload::PlanPayload(MemorySpace& memory, Buffers const& buffers, Plan const& plan)
     : memory_(memory), plan_(plan), layout_(payload_layout(plan)), mirrors_(memory, buffers, plan, layout_),
       reductions_(memory) {
@@ -380,7 +427,7 @@ std::vector<std::string> PlanPayload::verify(Contents contents, PayloadAge age) 
 }
 
 std::vector<std::string> PlanPayload::what_is_wrong(Contents contents, PayloadAge age) {
-    std::vector<std::string> problems;
+    std::vector<std::string> problems = arrivals_ != nullptr ? arrivals_->take() : std::vector<std::string>();
     auto const note = [&problems](std::string problem) {
         if (!problem.empty() && problems.size() < problem_limit) {
             problems.push_back(std::move(problem));

@@ -68,12 +68,12 @@ class PlanPayload {
 public:
     /// References are kept. Throws Error for a plan that no payload can check (see payload_layout.hpp).
     PlanPayload(MemorySpace& memory, Buffers const& buffers, Plan const& plan);
-    // Movable only: the layout's gaps point into its vectors, which moving keeps in place.
-    PlanPayload(PlanPayload&&) = default;
+    // Movable only, before anyone watches: the layout's gaps point into its vectors, which moving keeps in place.
+    PlanPayload(PlanPayload&&) noexcept;
     PlanPayload& operator=(PlanPayload&&) = delete;
     PlanPayload(PlanPayload const&) = delete;
     PlanPayload& operator=(PlanPayload const&) = delete;
-    ~PlanPayload() = default;
+    ~PlanPayload();
 
     /// Fills what is sent with `contents` and everything else of the receive buffers with guard payload.
     /// `repeated`: the plan, and no other one, runs several times before verify(). Then sums and products in place of
@@ -88,12 +88,18 @@ public:
     [[nodiscard]] std::vector<std::string> verify(Contents contents, PayloadAge age = {});
     static constexpr std::size_t problem_limit = 4;
 
+    /// A watch of one iteration with `contents` behind prepare(): blocks that are not right when their signal is seen
+    /// are among what verify() describes. Of memory that the host cannot read it sees nothing. Lives as long as this.
+    [[nodiscard]] SignalWatch& watch_signals(std::uint32_t contents);
+
     /// Delivered blocks that verify() compared so far.
     [[nodiscard]] std::uint64_t blocks_checked() const { return blocks_checked_; }
     /// Delivered blocks that it could not compare for their age.
     [[nodiscard]] std::uint64_t blocks_skipped() const { return blocks_skipped_; }
 
 private:
+    class ArrivalCheck;
+
     void fill_numbers(Piece const& piece, std::uint32_t iteration);
     [[nodiscard]] std::string problem_of_numbers(Piece const& piece, std::uint32_t iteration, std::string const& what);
     [[nodiscard]] PayloadKey key_of(Piece const& piece, std::uint32_t iteration) const;
@@ -123,6 +129,7 @@ private:
     bool repeated_ = false;  // as prepare() was told
     std::uint64_t blocks_checked_ = 0;
     std::uint64_t blocks_skipped_ = 0;
+    std::unique_ptr<ArrivalCheck> arrivals_;
 };
 
 }  // namespace dlmb

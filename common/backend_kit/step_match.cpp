@@ -22,6 +22,14 @@ StepMatch identity(Plan const& plan, Recv const& recv) {
 StepMatch identity(Plan const& /*plan*/, Compute const& /*compute*/) {
     return {};
 }
+/// All of a launch are one: their payload is that of the stream of puts between two ranks.
+constexpr int channel_of_puts = -1;
+StepMatch identity(Plan const& /*plan*/, Put const& /*put*/) {
+    return {.channel = channel_of_puts};
+}
+StepMatch identity(Plan const& /*plan*/, WaitSignal const& /*wait*/) {
+    return {.channel = channel_of_puts};
+}
 template <class Collective>
 StepMatch identity(Plan const& plan, Collective const& collective) {
     return {.members = plan.groups.at(collective.group).members};
@@ -38,7 +46,7 @@ std::vector<StepMatch> match_steps(Plan const& plan) {
     for (Step const& step : plan.steps) {
         StepMatch match =
             std::visit([&plan](auto const& operation) { return identity(plan, operation); }, step.operation);
-        if (!std::holds_alternative<Compute>(step.operation)) {
+        if (!std::holds_alternative<Compute>(step.operation) && match.channel != channel_of_puts) {
             match.occurrence = (std::holds_alternative<Recv>(step.operation) ? seen_receives : seen)[match]++;
         }
         matches.push_back(std::move(match));

@@ -21,7 +21,8 @@ struct StepMatch {
     auto operator<=>(StepMatch const&) const = default;  // NOLINT(modernize-use-nullptr): false alarm of clang-tidy 14
 };
 
-/// By StepId. A Compute step matches nothing and has the default value.
+/// By StepId. A Compute step matches nothing and has the default value; all Puts and WaitSignals have one value, for
+/// what matches are their signals (signals.hpp).
 [[nodiscard]] std::vector<StepMatch> match_steps(Plan const& plan);
 
 /// The same number on all ranks of a step, another one for (almost) every other step: `step` of payload_key.

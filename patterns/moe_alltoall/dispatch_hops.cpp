@@ -30,6 +30,33 @@ private:
     std::vector<std::uint64_t> last_;
 };
 
+/// Counts rows by rank and expert there.
+class HeldRows {
+public:
+    HeldRows(ExpertPlacement const& placed, std::size_t ranks) {
+        experts_.resize(ranks);
+        for (std::size_t expert = 0; ranks > 0 && expert < placed.experts(); ++expert) {
+            for (std::size_t const rank : placed.ranks_of(expert)) {
+                if (experts_[rank].empty() || experts_[rank].back() != expert) {
+                    experts_[rank].push_back(expert);
+                }
+            }
+        }
+        for (std::vector<std::size_t> const& there : experts_) {
+            rows_.emplace_back(there.size(), 0);
+        }
+    }
+    void count(std::size_t rank, std::size_t expert) {
+        auto const place = std::lower_bound(experts_[rank].begin(), experts_[rank].end(), expert);
+        ++rows_[rank][static_cast<std::size_t>(place - experts_[rank].begin())];
+    }
+    [[nodiscard]] RowsOfExperts take() { return std::move(rows_); }
+
+private:
+    std::vector<std::vector<std::size_t>> experts_;  // by rank, in order
+    RowsOfExperts rows_;
+};
+
 /// Where a rank is in its expert-parallel group, which has params.node_ranks ranks on each node.
 struct GroupPosition {
     Rank first;         // world rank of the group's rank 0
@@ -139,6 +166,8 @@ ExpertCounts count_experts(Params const& params, WorldShape const& world, Routin
     std::vector<std::uint64_t> rank_rows(params.ep);
     OncePerToken ranks(params.ep);
     OncePerToken nodes(node_of_rank.back() + 1);
+    bool const by_expert = params.wire == Wire::low_latency;
+    HeldRows held(placed, by_expert ? params.ep : 0);
     std::uint64_t token = 0;
     routing.for_each_token(source, draw, layer, [&](std::span<std::size_t const> experts) {
         for (std::size_t const expert : experts) {
@@ -146,6 +175,9 @@ ExpertCounts count_experts(Params const& params, WorldShape const& world, Routin
             // Sources begin with different replicas, so that few tokens do not all meet on the first one.
             std::size_t const rank = placed.rank_for(expert, token + static_cast<std::uint64_t>(source));
             ++rank_rows[rank];
+            if (by_expert) {
+                held.count(rank, expert);
+            }
             ranks.count(rank, token);
             nodes.count(node_of_rank[rank], token);
         }
@@ -155,14 +187,14 @@ ExpertCounts count_experts(Params const& params, WorldShape const& world, Routin
     for (std::size_t rank = 0; rank < params.ep; ++rank) {
         slots.push_back(placed.held_by(rank));
     }
-    return {std::move(expert_rows), std::move(rank_rows), std::move(slots), ranks.take(), nodes.take()};
+    return {std::move(expert_rows), std::move(rank_rows), std::move(slots), ranks.take(), nodes.take(), held.take()};
 }
 
 std::vector<std::uint64_t> rows_to_ranks(Params const& params, ExpertCounts const& counts) {
     if (params.wire == Wire::rank_dedup || params.wire == Wire::node_dedup) {
         return counts.rank_tokens;
     }
-    if (params.wire == Wire::expanded) {
+    if (params.wire == Wire::expanded || params.wire == Wire::low_latency) {
         return counts.rank_rows;
     }
     std::uint64_t const slots = capacity(params.tokens, params.experts, params.top_k, params.capacity_rule);
@@ -198,6 +230,10 @@ std::vector<SetupCounts> counts_to_send(Params const& params, Rank source, std::
     for (ExpertCounts const& layer : layers) {
         std::vector<std::uint64_t> const rows = rows_to_ranks(params, layer);
         for (std::size_t peer = 0; peer < params.ep; ++peer) {
+            if (params.wire == Wire::low_latency) {
+                append_expert_rows(layer.held_rows[peer], setup[peer]);
+                continue;
+            }
             std::vector<std::uint64_t>& counts = setup[peer].counts;
             counts.push_back(rows[peer]);
             if (params.relayed() && peer % params.node_ranks == from.local) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "patterns/moe_alltoall/expert_placement.hpp"
+#include "patterns/moe_alltoall/low_latency.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
 #include "patterns/pattern.hpp"
@@ -25,6 +26,7 @@ struct ExpertCounts {
     std::vector<std::uint64_t> rank_slots;   // per group rank: experts there
     std::vector<std::uint64_t> rank_tokens;  // per group rank: tokens with at least one expert there
     std::vector<std::uint64_t> node_tokens;  // per node of the group: the same
+    RowsOfExperts held_rows;                 // of low_latency: rank_rows by expert there; else empty
 };
 
 [[nodiscard]] ExpertCounts count_experts(Params const& params, WorldShape const& world, Routing const& routing,

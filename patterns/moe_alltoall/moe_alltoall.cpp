@@ -7,6 +7,7 @@
 #include "common/sizes/inequality.hpp"
 #include "patterns/model_parameters.hpp"
 #include "patterns/moe_alltoall/dispatch_hops.hpp"
+#include "patterns/moe_alltoall/low_latency.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
 #include "patterns/moe_alltoall/token_rows.hpp"
@@ -51,8 +52,8 @@ struct Row {
     bool moved = false;
 };
 
-/// Labels: [pack.|unpack.]phase[.probs][.node|.rank][.backward][.layer]; rebalance[.layer]. Each step waits for the one
-/// before it.
+/// Labels: [pack.|unpack.]phase[.probs][.put|.wait|.node|.rank][.backward][.layer]; rebalance[.layer]. Each step waits
+/// for the one before it; a put and the wait beside it for the same ones.
 class IterationBuilder {
 public:
     /// `rows`: by layer, with --pack; else empty.
@@ -73,6 +74,16 @@ public:
             to_experts("dispatch.probs", hops, Row{probability_bytes}, "", layer);
         }
         from_experts("combine", hops, combine_, "", layer);
+    }
+
+    /// As DeepEP's low-latency kernels: no counts, and rows go back when all have come.
+    void low_latency(std::uint32_t layer, Group const& group, LowLatencyRows const& rows) {
+        auto const me = static_cast<std::size_t>(me_) % params_.ep;
+        GroupId const id = builder_.group(group);
+        std::string const suffix = params_.layers > 1 ? fmt::format(".{}", layer) : "";
+        PutAndWait const there = add_dispatch(builder_, params_, id, me, rows, suffix, after_);
+        PutAndWait const back = add_combine(builder_, params_, id, me, rows, suffix, {there.put, there.wait});
+        after_ = {back.put, back.wait};
     }
 
     /// Gradients: of combine first, towards the experts as dispatch rows; then of dispatch, back to the tokens.
@@ -292,7 +303,12 @@ public:
             }
         }
         for (std::uint32_t layer = 0; layer < params_.layers && params_.direction != Direction::backward; ++layer) {
-            steps.forward(layer, hops(layer));
+            if (params_.wire == Wire::low_latency) {
+                steps.low_latency(layer, consecutive_group(world_, me, static_cast<int>(params_.ep)),
+                                  low_latency_rows(own.counts_to_send, received_counts, layer));
+            } else {
+                steps.forward(layer, hops(layer));
+            }
         }
         for (std::uint32_t layer = params_.layers; layer-- > 0 && params_.direction != Direction::forward;) {
             steps.backward(layer, hops(layer));
@@ -305,6 +321,13 @@ public:
     }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
+        if (params_.wire == Wire::low_latency) {
+            std::vector<OperationUse> uses{{OperationKind::put}, {OperationKind::wait_signal}};
+            if (params_.placement_before.kind != PlacementRule::Kind::none) {
+                uses.push_back({OperationKind::exchange});
+            }
+            return uses;
+        }
         return {{OperationKind::exchange, false, params_.pack == Pack::fused}, {OperationKind::all_gather, true}};
     }
 

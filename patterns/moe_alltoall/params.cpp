@@ -28,7 +28,7 @@ constexpr ParameterInfo infos[] = {
     {"layers", "MoE layers in one iteration", "1"},
     {"ep", "ranks that share one set of experts; 0: the largest divisor of the ranks not above the experts", "0"},
     {"element", "row format: bf16, fp16, fp8 (with fp32 scales per 128 values; combine in bf16), fp32", "bf16"},
-    {"wire", "rows sent: expanded, rank_dedup, node_dedup, padded (README of the pattern)", "expanded"},
+    {"wire", "rows sent: expanded, rank_dedup, node_dedup, padded, low_latency (README of the pattern)", "expanded"},
     {"capacity-factor", "padded: room of an expert for rows of a rank, over their even share; 0: --min-capacity rows",
      "1.0"},
     {"min-capacity", "padded: least room of an expert for rows of a rank", "4"},
@@ -259,6 +259,28 @@ void read_row_order(Parameters const& parameters, Params& params) {
     }
 }
 
+/// The kernels are for inference, cast rows themselves and weigh them where tokens come from.
+void check_low_latency(Parameters const& parameters, Params const& params) {
+    if (params.wire != Wire::low_latency) {
+        return;
+    }
+    auto const refuse = [](std::string_view option, std::string_view value, std::string_view why) {
+        throw UsageError(fmt::format("--wire low_latency: --{} {}: {}", option, value, why));
+    };
+    if (params.format != RowFormat::bf16 && params.format != RowFormat::fp8) {
+        refuse("element", parameters.at("element"), "its rows are bf16, or fp8 with scales");
+    }
+    if (params.direction != Direction::forward) {
+        refuse("direction", parameters.at("direction"), "it is for inference, which goes forward only");
+    }
+    if (params.probs) {
+        refuse("probs", "on", "weights stay where the tokens come from");
+    }
+    if (params.dispatch_packing || params.combine_packing) {
+        refuse("quantize", parameters.at("quantize"), "--element fp8 has the bytes of quantized rows");
+    }
+}
+
 void read_routing_skew(Parameters const& parameters, WorldShape const& world, Params& params) {
     std::string const& text = parameters.at("skew");
     RoutingSkew skew = parse_routing_skew(text);
@@ -294,12 +316,16 @@ void check_zero_rank(Parameters const& parameters, Params const& params) {
 /// Bounds every later sum of bytes far below 2^64: of what all ranks send in all layers.
 void check_sizes(Params const& params, WorldShape const& world) {
     auto const experts = static_cast<double>(params.experts);
+    auto const tokens = static_cast<double>(params.tokens);
     double const rows =
         params.wire == Wire::padded
             ? experts * static_cast<double>(capacity(params.tokens, params.experts, params.top_k, params.capacity_rule))
-            : static_cast<double>(params.tokens) * static_cast<double>(params.top_k);
-    Bytes const row =
-        std::max(dispatch_row_bytes(params.format, params.hidden), combine_row_bytes(params.format, params.hidden));
+        : params.wire == Wire::low_latency
+            ? (experts + static_cast<double>(params.redundant_experts)) * tokens  // slots
+            : tokens * static_cast<double>(params.top_k);
+    constexpr Bytes header_bytes = 16;
+    Bytes const row = std::max(dispatch_row_bytes(params.format, params.hidden) + header_bytes,
+                               combine_row_bytes(params.format, params.hidden));
     bool const moves = params.placement_before.kind != PlacementRule::Kind::none;
     double const moved = moves ? experts * static_cast<double>(params.expert_bytes) : 0;
     double const calls = static_cast<double>(world.ranks) * static_cast<double>(params.layers);
@@ -329,7 +355,8 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.layers = static_cast<std::uint32_t>(read_unsigned(parameters, "layers", 1, max_layers));
     params.ep = read_ep(parameters, static_cast<std::size_t>(world.ranks), params.experts);
     params.format = read_enum<RowFormat>(parameters, "element", {"bf16", "fp16", "fp8", "fp32"});
-    params.wire = read_enum<Wire>(parameters, "wire", {"expanded", "rank_dedup", "node_dedup", "padded"});
+    params.wire =
+        read_enum<Wire>(parameters, "wire", {"expanded", "rank_dedup", "node_dedup", "padded", "low_latency"});
     params.node_ranks = params.wire == Wire::node_dedup ? read_node_ranks(world, params.ep) : params.ep;
     params.capacity_rule.factor = in_millionths(read_real(parameters, "capacity-factor", 0, 1e6));
     params.capacity_rule.min = read_unsigned(parameters, "min-capacity", 0, max_tokens);
@@ -343,6 +370,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     check_sizes(params, world);
     read_packings(parameters, params);
     read_row_order(parameters, params);
+    check_low_latency(parameters, params);
     return params;
 }
 

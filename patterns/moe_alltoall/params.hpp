@@ -20,7 +20,7 @@
 namespace dlmb::moe_alltoall {
 
 /// How token rows become messages; README.md draws them.
-enum class Wire { expanded, rank_dedup, node_dedup, padded };
+enum class Wire { expanded, rank_dedup, node_dedup, padded, low_latency };
 enum class Direction { forward, backward, both };
 enum class GroupScore { best, best_two };
 

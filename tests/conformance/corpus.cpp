@@ -32,6 +32,7 @@ std::vector<CorpusEntry> corpus(int ranks) {
     add_exchanges(ranks, entries);
     add_collectives(ranks, entries);
     add_messages(ranks, entries);
+    add_signals(ranks, entries);
     return entries;
 }
 

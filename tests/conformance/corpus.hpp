@@ -36,6 +36,7 @@ struct CorpusPart {
 void add_exchanges(int ranks, std::vector<CorpusEntry>& entries);
 void add_collectives(int ranks, std::vector<CorpusEntry>& entries);
 void add_messages(int ranks, std::vector<CorpusEntry>& entries);
+void add_signals(int ranks, std::vector<CorpusEntry>& entries);
 
 /// Bytes from one rank of a group to another.
 using Sizes = std::function<Bytes(int from, int to)>;

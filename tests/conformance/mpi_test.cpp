@@ -77,6 +77,7 @@ TEST_P(OneSided, DeliversEveryByte) {
     }
     for (Declined const& declined : result.declined) {
         EXPECT_TRUE(declined.reason.find("overlap") != std::string::npos || is_known_fault(declined) ||
+                    declined.reason.find("its signals follow a flush") != std::string::npos ||
                     declined.method.starts_with("accumulate"))
             << declined.entry << ": " << declined.reason;
     }
@@ -117,12 +118,12 @@ std::string name_of_case(testing::TestParamInfo<std::tuple<std::string, CorpusPa
     return std::get<0>(test.param) + "_" + std::get<1>(test.param).name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, Conformance,
-                         testing::Combine(testing::ValuesIn(backend_names()),
-                                          testing::Values(CorpusPart{"exchanges", add_exchanges},
-                                                          CorpusPart{"collectives", add_collectives},
-                                                          CorpusPart{"messages", add_messages})),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(
+    Backends, Conformance,
+    testing::Combine(testing::ValuesIn(backend_names()),
+                     testing::Values(CorpusPart{"exchanges", add_exchanges}, CorpusPart{"collectives", add_collectives},
+                                     CorpusPart{"messages", add_messages}, CorpusPart{"signals", add_signals})),
+    name_of_case);
 
 }  // namespace
 }  // namespace dlmb::conformance

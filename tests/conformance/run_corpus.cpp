@@ -41,6 +41,7 @@ void run_plan(CompiledPlan& compiled, PlanPayload& payload, std::string const& w
               CorpusResult& result) {
     for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
         payload.prepare(iteration);
+        compiled.watch_signals(&payload.watch_signals(iteration));
         // A library may write into receive memory from the moment a peer launches, guard or not.
         bootstrap.barrier();
         compiled.launch();

@@ -18,7 +18,7 @@ FEW = ["-i", "2", "-x", "1", "--cache", "warm", "--calibration", "off"]
 
 # A list of values is a sweep; small enough for milliseconds, with each operation of the pattern.
 PROGRAMS = {
-    "moe_alltoall": SMALL,
+    "moe_alltoall": [*SMALL, "--wire", "expanded,low_latency"],
     "dlrm_exchange": ["--preset", "dlrm-small", "--sharding", "table,row,mixed", *FEW],
     "pipeline_p2p": ["--preset", "quick", "--schedule", "gpipe,1f1b,zb_h1", "--mode", "batched,meta_data", *FEW],
     "tp_allreduce": ["--hidden", "48", "--layers", "2", "--sequence", "24", "--vocabulary", "480",

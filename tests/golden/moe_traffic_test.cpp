@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Published traffic of published models.
+#include "common/formats/plan/traffic.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -69,6 +70,42 @@ TEST(MoeTraffic, DecodeBatchOfDeepSeekV3) {
     Plan const plan = plan_of("deepseek-v3-decode", {}, {8, 8});
     EXPECT_EQ(total(exchange_of(plan, "dispatch").send), 7'585'792U - 128U * 8U * 16U);
     EXPECT_EQ(total(exchange_of(plan, "combine").recv), 14'680'064U);
+}
+
+// DeepEP's low-latency kernels (csrc/kernels/internode_ll.cu): per rank and dispatch T * k messages of
+// 16 + h + 4 * h / 128 = 7408 B and a flag for each of E experts, per combine T * k rows of 2 h and as many flags. 77
+// and 114 us make of these bytes the published 98 and 127 GB/s of 8 ranks.
+TEST(MoeTraffic, LowLatencyOfDeepEp) {
+    for (int const ranks : {1, 8, 16}) {
+        auto const pattern = make_moe({}, {ranks, 8}, "deepep-low-latency");
+        for (Plan const& plan : {build_one(*pattern, 0, {}), build_one(*pattern, ranks - 1, {})}) {
+            auto const& dispatch = std::get<Put>(steps_with(plan, "dispatch.put").at(0)->operation);
+            auto const& combine = std::get<WaitSignal>(steps_with(plan, "combine.wait").at(0)->operation);
+            EXPECT_EQ(dispatch.send.size(), 1024U);
+            EXPECT_EQ(dispatch.signals.size(), 288U);
+            EXPECT_EQ(dispatch.send.front().bytes, 7408U);
+            EXPECT_EQ(total(dispatch.send), 7'585'792U);
+            EXPECT_EQ(combine.recv.size(), 1024U);
+            EXPECT_EQ(combine.signals.size(), 288U);
+            EXPECT_EQ(total(combine.recv), 14'680'064U);
+            RankTraffic const traffic = traffic_of(plan, "dispatch");
+            EXPECT_EQ(traffic.payload - traffic.self, traffic.out) << "rows for experts of the own rank stand apart";
+            EXPECT_EQ(traffic.self % 7408, 0U);
+            EXPECT_EQ(traffic.messages, traffic.out / 7408 + 288 - 288 / static_cast<unsigned>(ranks));
+        }
+    }
+    Plan const bf16 = plan_of("deepep-low-latency", {{"element", "bf16"}}, {8, 8});
+    EXPECT_EQ(total(std::get<Put>(steps_with(bf16, "dispatch.put").at(0)->operation).send), 1024U * 14352);
+}
+
+// Slots are as many as each source has tokens: 288 * 128 of 7408 B, and of 14336 B for what comes back.
+TEST(MoeTraffic, LowLatencyHasASlotPerTokenSourceAndExpert) {
+    Plan const plan = plan_of("deepep-low-latency", {}, {8, 8});
+    auto const bytes = [&](char const* label) {
+        return plan.buffers.at(std::get<WaitSignal>(steps_with(plan, label).at(0)->operation).buffer).bytes;
+    };
+    EXPECT_EQ(bytes("dispatch.wait"), 128U + 36U * 8 * 128 * 7408);
+    EXPECT_EQ(bytes("combine.wait"), 128U + 288U * 128 * 14336);
 }
 
 // Distinct destinations of k uniform choices among E experts on R ranks: R * (1 - C(E-E/R, k) / C(E, k)).

@@ -34,6 +34,12 @@ dlmb_add_mpi_test(
     LINK dlmb::backends dlmb::algorithms dlmb::bootstrap_mpi dlmb::all_patterns ucx::ucp ${CMAKE_DL_LIBS}
     RANKS 1 2 4)
 
+dlmb_add_mpi_test(
+    late_data_test
+    SOURCES late_data_test.cpp
+    LINK dlmb_conformance dlmb::backends dlmb::bootstrap_mpi ucx::ucp ${CMAKE_DL_LIBS}
+    RANKS 2 3)
+
 # The conformance corpus on device memory of the test doubles, which the program itself cannot touch. The short form
 # has three ranks, which take every path.
 if(TARGET dlmb_fake_ucx_cuda AND TARGET conformance_mpi AND NOT DLMB_SANITIZE)

@@ -40,7 +40,8 @@ void copy_arrival(Arrival const& arrival) {
 }
 
 bool is_done(Work const& work) {
-    return (!work.port || work.port->received) && work.read == work.arrivals.size() &&
+    return (!work.port || work.port->received) && work.departed == work.departures.size() &&
+           work.seen == work.expected.size() && work.read == work.arrivals.size() &&
            work.handed_back == work.outgoing.size();
 }
 
@@ -58,12 +59,20 @@ public:
             for (std::shared_ptr<Slot> const& slot : work.outgoing) {
                 slot->withdraw();
             }
+            for (std::shared_ptr<Slot> const& slot : work.expected) {
+                slot->withdraw();
+            }
         }
     }
 
     void launch() override {
         begin();
         ++iteration_;
+        for (Work& work : schedule_) {
+            for (std::shared_ptr<Slot> const& slot : work.expected) {
+                slot->post(iteration_);
+            }
+        }
         steps_.launch(*this);
     }
     void finish() override { steps_.finish(*this); }
@@ -79,6 +88,8 @@ private:
         Work& work = schedule_[step];
         work.read = 0;
         work.handed_back = 0;
+        work.departed = 0;
+        work.seen = 0;
         if (work.compute) {
             work.compute->start();
         }
@@ -94,7 +105,8 @@ private:
 
     bool poll(StepId step, NoState& /*state*/) {
         Work& work = schedule_[step];
-        moved_ = advance(work) || moved_ || (work.compute && work.compute->ends_with_its_work());
+        moved_ = advance(work) || advance_signals(work, step) || moved_ ||
+                 (work.compute && work.compute->ends_with_its_work());
         return is_done(work) && (!work.compute || work.compute->test());
     }
 
@@ -126,6 +138,27 @@ private:
             copy_block(work.reduce->result, work.reduce->scratch.data(), work.reduce->scratch.size());
         }
         return work.read + work.handed_back > before;
+    }
+
+    /// True when anything was written or seen.
+    bool advance_signals(Work& work, StepId step) {
+        std::size_t const before = work.departed + work.seen;
+        for (Departure& departure : work.departures) {
+            if (departure.iteration != iteration_ && departure.slot->open(iteration_)) {
+                for (Departure::Write const& write : departure.writes) {
+                    std::memcpy(departure.slot->target() + write.to, write.from, write.bytes);
+                }
+                departure.slot->hand_back(iteration_);
+                departure.iteration = iteration_;
+                ++work.departed;
+            }
+        }
+        for (; work.seen < work.expected.size() && work.expected[work.seen]->handed_back(iteration_); ++work.seen) {
+            if (signal_watch() != nullptr) {
+                signal_watch()->seen(step, work.seen);
+            }
+        }
+        return work.departed + work.seen > before;
     }
 
     bool receive(Port& port) const {
@@ -178,7 +211,7 @@ constexpr OperationSet all_reduce{OperationKind::all_reduce};
 constexpr std::array<MethodInfo, 3> method_table{
     {{.name = "copy",
       .description = "each thread copies from the sender's buffer (memcpy), and adds in the order of the ranks",
-      .operations = every_operation,
+      .operations = every_operation.with(signalled_operations),
       .stable = {.over_arrival = reductions},
       .scattered = true},
      {.name = "switch_single",

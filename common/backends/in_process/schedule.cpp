@@ -3,6 +3,7 @@
 #include "common/backends/in_process/schedule.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/hash.hpp"
 #include "common/formats/plan/group_index.hpp"
 
 #include <fmt/core.h>
@@ -14,13 +15,18 @@ std::string described(std::optional<BlockEnd> const& end) {
     return end ? fmt::format("{} of {} B", end->operation, end->bytes) : std::string("nothing");
 }
 
+/// By world rank, of the steps before.
+struct SignalCounts {
+    std::map<Rank, Bytes> sent, awaited;
+};
+
 /// Makes the Work of one step, by operation.
 class StepCompiler {
 public:
     StepCompiler(Plan const& plan, Buffers const& buffers, Rendezvous& rendezvous, Aggregation aggregation,
-                 StepMatch const& match, StepId step)
+                 StepMatch const& match, SignalCounts& signals, StepId step)
         : plan_(plan), buffers_(buffers), rendezvous_(rendezvous), aggregation_(aggregation), match_(match),
-          step_(step), text_(name_of(plan.steps[step].operation)) {}
+          signals_(signals), step_(step), text_(name_of(plan.steps[step].operation)) {}
 
     Work compile() && {
         std::visit([this](auto const& operation) { add(operation); }, plan_.steps[step_].operation);
@@ -169,6 +175,40 @@ private:
             expect(peer, nullptr, share);
         });
     }
+    void add(Put const& put) {
+        for_each_signal(put.signals, put.send, [&](Signal const& signal, auto blocks, std::size_t first) {
+            Departure departure;
+            std::uint64_t places = fnv1a_start;
+            Bytes bytes = 0;
+            for (std::size_t i = 0; i < blocks.size(); ++i) {
+                Bytes const to = put.targets.at(first + i);
+                departure.writes.push_back(
+                    {place({put.buffer, blocks[i].offset}, blocks[i].bytes), to, blocks[i].bytes});
+                places = fnv1a(fnv1a(places, to), blocks[i].bytes);
+                bytes += blocks[i].bytes;
+            }
+            Rank const peer = world(put.group, signal.peer);
+            text_ = fmt::format("permission for {} blocks at places {:x}", blocks.size(), places);
+            departure.slot = rendezvous_.reader({match_, peer, plan_.me, signals_.sent[peer]++}, end(bytes));
+            work_.departures.push_back(std::move(departure));
+        });
+    }
+    void add(WaitSignal const& wait) {
+        for_each_signal(wait.signals, wait.recv, [&](Signal const& signal, auto blocks, std::size_t /*first*/) {
+            std::uint64_t places = fnv1a_start;
+            Bytes bytes = 0;
+            for (Block const& block : blocks) {
+                (void)place({wait.buffer, block.offset}, block.bytes);
+                places = fnv1a(fnv1a(places, block.offset), block.bytes);
+                bytes += block.bytes;
+            }
+            Rank const peer = world(wait.group, signal.peer);
+            text_ = fmt::format("permission for {} blocks at places {:x}", blocks.size(), places);
+            work_.expected.push_back(
+                rendezvous_.sender({match_, plan_.me, peer, signals_.awaited[peer]++}, end(bytes), nullptr));
+            work_.expected.back()->hold_target(buffers_.base.at(wait.buffer));
+        });
+    }
     void add(Compute const& compute) { work_.compute.emplace(compute, buffers_); }
 
     /// The world rank of the root, which both ends of a block must agree on.
@@ -239,6 +279,7 @@ private:
     Rendezvous& rendezvous_;
     Aggregation aggregation_;
     StepMatch const& match_;
+    SignalCounts& signals_;
     StepId step_;
     std::string text_;
     Work work_;
@@ -293,8 +334,10 @@ std::vector<Work> make_schedule(Plan const& plan, Buffers const& buffers, Rendez
                                 Aggregation aggregation) {
     std::vector<StepMatch> const matches = match_steps(plan);
     std::vector<Work> schedule;
+    SignalCounts signals;
     for (StepId step = 0; step < plan.steps.size(); ++step) {
-        schedule.push_back(StepCompiler(plan, buffers, rendezvous, aggregation, matches[step], step).compile());
+        schedule.push_back(
+            StepCompiler(plan, buffers, rendezvous, aggregation, matches[step], signals, step).compile());
     }
     return schedule;
 }

@@ -33,6 +33,9 @@ public:
         data_ = data;
         bytes_ = bytes;
     }
+    /// Instead, for a signal: the sender is the rank that waits for it, and the reader writes there.
+    void hold_target(std::byte* target) { target_ = target; }
+    [[nodiscard]] std::byte* target() const { return target_; }
     /// Instead: rows that lie apart, from `data` on.
     void hold_rows(std::vector<Bytes> places) { places_ = std::move(places); }
 
@@ -68,11 +71,12 @@ private:
 
     std::atomic<std::uint64_t> state_{0};
     std::byte const* data_ = nullptr;
+    std::byte* target_ = nullptr;
     Bytes bytes_ = 0;
     std::vector<Bytes> places_;  // of rows; empty: one block
 };
 
-/// World ranks, the step they share, and of a window which message.
+/// World ranks, the step they share, and of a window which message, of signals which one between the two ranks.
 struct BlockKey {
     StepMatch step;
     Rank from = 0;
@@ -137,6 +141,18 @@ struct Port {
     bool received = false;  // in this iteration
 };
 
+/// One signal of a Put. Its slot is open from the beginning of the peer's iteration, and handing it back is the flag.
+struct Departure {
+    struct Write {
+        std::byte const* from = nullptr;
+        Bytes to = 0;  // in the peer's buffer
+        Bytes bytes = 0;
+    };
+    std::shared_ptr<Slot> slot;
+    std::vector<Write> writes;
+    std::uint64_t iteration = 0;  // the last one that was written
+};
+
 /// One step.
 struct Work {
     std::vector<std::shared_ptr<Slot>> outgoing;
@@ -144,8 +160,12 @@ struct Work {
     std::optional<Reducing> reduce;
     std::optional<Port> port;
     std::optional<HostCompute> compute;
-    std::size_t read = 0;         // of this iteration: arrivals that are done
-    std::size_t handed_back = 0;  // of this iteration: outgoing slots that came back
+    std::vector<Departure> departures;            // of a Put
+    std::vector<std::shared_ptr<Slot>> expected;  // of a WaitSignal
+    std::size_t departed = 0;                     // of this iteration
+    std::size_t seen = 0;                         // of this iteration: expected signals, in order
+    std::size_t read = 0;                         // of this iteration: arrivals that are done
+    std::size_t handed_back = 0;                  // of this iteration: outgoing slots that came back
 };
 
 /// By step. Registers this rank's ends of all blocks at `rendezvous`. Throws Error for places outside the buffers.

@@ -136,6 +136,9 @@ struct Cutter {
         return {moved(step, step.send, step.root == cut.me ? step.bytes : 0, step.recv, own_share(step))};
     }
     std::vector<Chunk> operator()(Barrier const& step) const { return {{step, {}, {}}}; }
+    // Never asked for: a plan with them is not staged.
+    std::vector<Chunk> operator()(Put const& step) const { return {{step, {}, {}}}; }
+    std::vector<Chunk> operator()(WaitSignal const& step) const { return {{step, {}, {}}}; }
     std::vector<Chunk> operator()(Compute const& step) const { return {{step, {}, {}}}; }
 
 private:

@@ -17,6 +17,7 @@
 namespace dlmb::mpi {
 
 struct Method;
+class SignalBoard;
 
 /// How both sides of a one-sided access know when it may begin and when it is done: the synchronizations of OSU's
 /// one-sided benchmarks.
@@ -48,6 +49,7 @@ struct CompileContext {
     std::shared_ptr<Turn> turn = nullptr;     // of the step, for the method `staged`
     std::map<MPI_Comm, int>* tags = nullptr;  // how many steps have one so far
     std::vector<Window>* windows = nullptr;   // of the plan, in the order in which all ranks make them
+    SignalBoard* board = nullptr;             // of plans with puts
 
     [[nodiscard]] Group const& group(GroupId id) const { return plan.groups.at(id); }
     [[nodiscard]] int ranks(GroupId id) const { return static_cast<int>(group(id).members.size()); }

@@ -8,6 +8,7 @@
 #include "common/backends/mpi/compile_plan.hpp"
 #include "common/backends/mpi/device_path.hpp"
 #include "common/backends/mpi/mpi_plan.hpp"
+#include "common/backends/mpi/signal_board.hpp"
 #include "common/backends/mpi/threads.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
@@ -121,7 +122,7 @@ private:
         HostImages images;
         PlanRequirements own = plan_requirements(plan, method, limits_);
         own.concurrent = own.concurrent || polled;
-        if (polled && (method.row->kind == MethodKind::threads || method.row->one_sided)) {
+        if (polled && (method.row->kind == MethodKind::threads || method.row->one_sided || has_signals(plan))) {
             own.refusal = fmt::format("mpi: {}: calls of it wait for other ranks, and another backend would wait, too",
                                       method.row->info.name);
         }
@@ -137,11 +138,16 @@ private:
             queues_ = std::make_unique<DeviceQueues>();
         }
         std::vector<Window> windows;
+        std::unique_ptr<SignalBoard> board;
         std::vector<PreparedCall> calls;
         std::string failed;
         try {
+            if (any_rank(bootstrap_, has_signals(plan))) {
+                board = std::make_unique<SignalBoard>(plan, buffers, bootstrap_, communicators.world(), windows);
+            }
             calls = compile_plan({plan, method, communicators, limits_, &buffers, device ? queues_.get() : nullptr,
-                                  agreed.concurrent, agreed.large, idle_, &images.host, nullptr, nullptr, &windows});
+                                  agreed.concurrent, agreed.large, idle_, &images.host, nullptr, nullptr, &windows,
+                                  board.get()});
         } catch (CallFailed const& failure) {  // such as a window that finds no shared memory
             failed = fmt::format("{}: {}", method.row->info.name, failure.summary());
         }
@@ -163,8 +169,9 @@ private:
             return std::unique_ptr<CompiledPlan>(
                 std::make_unique<ThreadsPlan>(plan, std::move(calls), std::move(setting), idle_));
         }
-        auto made = std::make_unique<MpiPlan>(plan, std::move(calls), std::move(images), std::move(windows),
-                                              std::move(setting), idle_, algorithms_, method.algorithms);
+        auto made =
+            std::make_unique<MpiPlan>(plan, std::move(calls), std::move(images), std::move(windows), std::move(board),
+                                      std::move(setting), idle_, algorithms_, method.algorithms);
         if (polled) {
             made->run_by_polling();
         }
@@ -190,6 +197,11 @@ private:
         }
         if (std::string const reason = on_device(buffers.kind) ? why_no_products(plan) : ""; !reason.empty()) {
             return fmt::format("mpi: {}", reason);
+        }
+        bool const whole = method.row->kind == MethodKind::staged || method.row->kind == MethodKind::threads;
+        if (has_signals(plan) && (whole || on_device(buffers.kind))) {
+            return fmt::format("mpi: {}: puts with signals go from and to host memory by calls of one thread",
+                               method.row->info.name);
         }
         if (on_device(buffers.kind) && method.row->one_sided) {
             return fmt::format("mpi: {}: no MPI library can be asked whether its windows take {} memory; method staged "

@@ -9,12 +9,17 @@
 namespace dlmb::mpi {
 
 MpiPlan::MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::vector<Window> windows,
-                 std::string setting, Idle idle, Algorithms& algorithms, AlgorithmChoice choice)
+                 std::unique_ptr<SignalBoard> board, std::string setting, Idle idle, Algorithms& algorithms,
+                 AlgorithmChoice choice)
     : CompiledPlan(plan.steps.size()), algorithms_(algorithms), choice_(std::move(choice)), images_(std::move(images)),
-      windows_(std::move(windows)), calls_(std::move(calls)), order_(order_of(plan, images_, windows_)),
-      ready_steps_(precedence_of(plan)), setting_(std::move(setting)), idle_(idle) {
+      windows_(std::move(windows)), board_(std::move(board)), calls_(std::move(calls)),
+      order_(order_of(plan, images_, windows_)), ready_steps_(precedence_of(plan)), setting_(std::move(setting)),
+      idle_(idle) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);
+    }
+    if (board_ != nullptr) {
+        board_->watch(signal_watch());
     }
 }
 
@@ -35,6 +40,9 @@ void MpiPlan::launch() {
     begin();
     ++iteration_;
     try {
+        if (board_ != nullptr) {
+            board_->begin();
+        }
         if (order_ == Order::chain) {
             calls_.front().start();
         } else if (order_ == Order::together) {

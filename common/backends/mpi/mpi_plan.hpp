@@ -9,6 +9,7 @@
 #include "common/backend_kit/ready_steps.hpp"
 #include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/prepared_call.hpp"
+#include "common/backends/mpi/signal_board.hpp"
 #include "common/backends/mpi/staging.hpp"
 #include "common/backends/mpi/window.hpp"
 #include "common/base/idle.hpp"
@@ -20,10 +21,12 @@ namespace dlmb::mpi {
 
 class MpiPlan final : public CompiledPlan {
 public:
-    /// `calls`: by step of `plan`. `images` and `windows`: what staged and one-sided calls point into. `setting`:
+    /// `calls`: by step of `plan`. `images`, `windows` and `board` (nullptr: there are no puts): what staged and
+    /// one-sided calls point into. `setting`:
     /// "mpi/alltoallv, host memory, 16 ranks". `choice`: which of `algorithms`, which outlive the plan, it runs by.
     MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::vector<Window> windows,
-            std::string setting, Idle idle, Algorithms& algorithms, AlgorithmChoice choice);
+            std::unique_ptr<SignalBoard> board, std::string setting, Idle idle, Algorithms& algorithms,
+            AlgorithmChoice choice);
     bool activate() override { return algorithms_.activate(choice_); }
     [[nodiscard]] Provenance provenance() const override { return algorithms_.facts(choice_); }
     void launch() override;  // posts the first step, or all that wait for none
@@ -67,6 +70,7 @@ private:
     AlgorithmChoice choice_;
     HostImages images_;
     std::vector<Window> windows_;  // end in the order of their making, on all ranks alike
+    std::unique_ptr<SignalBoard> board_;
     std::vector<PreparedCall> calls_;
     std::vector<std::string> labels_;
     Order order_;

@@ -9,6 +9,7 @@
 #include "common/backends/mpi/library_faults.hpp"
 #include "common/backends/mpi/messages.hpp"
 #include "common/backends/mpi/one_sided_calls.hpp"
+#include "common/backends/mpi/signal_board.hpp"
 #include "common/base/error.hpp"
 #include "common/formats/plan/group_index.hpp"
 #include "common/formats/plan/ready_queue.hpp"
@@ -204,6 +205,9 @@ PostedAndStarted posted_and_started(OneSidedStep step) {
 }
 
 PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileContext const& context) {
+    if (has_signals(operation)) {
+        return compile_signals(operation, context);
+    }
     if (peer_of(context.plan, operation) == context.plan.me) {
         return isend_irecv().compile(operation, context);
     }
@@ -272,6 +276,11 @@ PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileCon
 
 std::string one_sided_refusal(Operation const& operation, Plan const& plan, ChosenMethod const& method,
                               Limits const& /*limits*/) {
+    if (has_signals(operation)) {
+        return method.sync == OneSidedSync::flush && !method.allocate_windows
+                   ? ""
+                   : "its signals follow a flush of the plan's own memory: sync=flush, window=create";
+    }
     bool const blocks = method.sync == OneSidedSync::fence || method.sync == OneSidedSync::pscw;
     if (blocks && !is_chain(plan)) {
         return "sync=fence and sync=pscw wait for the peers, and in this plan steps overlap; sync=flush, lock and "
@@ -346,7 +355,10 @@ constexpr OperationSet moving{OperationKind::exchange, OperationKind::send, Oper
 }  // namespace
 
 Method put() {
-    return one_sided("put", "MPI_Put into a window of each receiver, one per step", moving, compile_verb<Verb::put>);
+    return one_sided("put",
+                     "MPI_Put into a window of each receiver, one per step; of puts with signals MPI_Win_flush and "
+                     "MPI_Accumulate of a flag",
+                     moving.with(signalled_operations), compile_verb<Verb::put>);
 }
 
 Method get() {

@@ -18,6 +18,8 @@ struct UseOf {
     Use operator()(Exchange const& step) const { return {step.group, {step.send_buffer, step.recv_buffer}}; }
     Use operator()(Send const& step) const { return {step.group, {step.buffer}}; }
     Use operator()(Recv const& step) const { return {step.group, {step.buffer}}; }
+    Use operator()(Put const& step) const { return {step.group, {}}; }
+    Use operator()(WaitSignal const& step) const { return {step.group, {}}; }
     Use operator()(Broadcast const& step) const { return {step.group, {step.data.buffer}}; }
     Use operator()(Barrier const& step) const { return {step.group, {}}; }
     Use operator()(Compute const& /*step*/) const { return {0, {}}; }

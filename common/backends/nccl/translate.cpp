@@ -106,6 +106,12 @@ struct CallOfStep {
         return reduced(OperationKind::reduce_scatter, reduce, reduce.bytes / size(reduce.group));
     }
     [[nodiscard]] MaybeItem operator()(Barrier const& /*barrier*/) const { return cannot("NCCL has no barrier"); }
+    [[nodiscard]] MaybeItem operator()(Put const& /*put*/) const {
+        return cannot("the backend makes no one-sided calls (ncclPutSignal, NCCL 2.29)");
+    }
+    [[nodiscard]] MaybeItem operator()(WaitSignal const& /*wait*/) const {
+        return cannot("the backend makes no one-sided calls (ncclPutSignal, NCCL 2.29)");
+    }
     [[nodiscard]] MaybeItem operator()(Compute const& compute) const { return done(compute); }
 
 private:

@@ -118,6 +118,8 @@ struct Describe {
     void operator()(Send const& step) const { common(step.group, step.to.bytes); }
     void operator()(Recv const& step) const { common(step.group, step.from.bytes); }
     void operator()(Barrier const& step) const { common(step.group, 0); }
+    void operator()(Put const& step) const { common(step.group, 0); }
+    void operator()(WaitSignal const& step) const { common(step.group, 0); }
     void operator()(Compute const& /*step*/) const {}
     template <class Collective>
     void operator()(Collective const& step) const {

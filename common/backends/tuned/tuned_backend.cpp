@@ -285,6 +285,9 @@ public:
                                                                                MethodChoice const& method) override {
         check_method(method);
         turn_.end();
+        if (any_rank(bootstrap_, has_signals(plan))) {
+            return Unsupported{"tuned: has no rules for puts; name a backend that does them"};
+        }
         Provenance facts;
         std::vector<StepTraits> const traits = traits_of(plan, buffers.kind, nodes_, bootstrap_);
         std::vector<StepChoice> const choices =

@@ -79,6 +79,8 @@ std::string why_not(Operation const& operation, MemoryKind kind) {
             using Kind = std::decay_t<decltype(step)>;
             if constexpr (std::is_same_v<Kind, Send> || std::is_same_v<Kind, Recv>) {
                 return "UCC has collectives only, no messages between two ranks";
+            } else if constexpr (std::is_same_v<Kind, Put> || std::is_same_v<Kind, WaitSignal>) {
+                return "UCC has collectives only, no one-sided writes";
             } else if constexpr (requires { step.reduction; }) {
                 return reduced_type(step.element, kind)
                            ? ""

@@ -37,8 +37,8 @@ Expected<std::vector<StepMethod>, Unsupported> step_methods(Plan const& plan, Bu
     for (StepId id = 0; id < plan.steps.size(); ++id) {
         Step const& step = plan.steps[id];
         OperationKind const kind = kind_of(step.operation);
-        if (kind == OperationKind::compute) {
-            continue;
+        if (kind == OperationKind::compute || has_signals(step.operation)) {
+            continue;  // no messages (puts.hpp)
         }
         Method const& method = methods.method_for(kind);
         if (!method.by_algorithm) {
@@ -201,6 +201,8 @@ private:
         add_window(out_.receives, step, step.from, ring(my_place_ - step.from.peer));
     }
     void add(Compute const& /*step*/) {}
+    void add(Put const& /*step*/) {}
+    void add(WaitSignal const& /*step*/) {}
 
     template <class Collective>
     void add(Collective const& /*step*/) {

@@ -138,7 +138,10 @@ std::vector<Method> all_methods() {
         {.info = {"dissemination", "a message to the rank 1, 2, 4 ... further on", barrier}, .by_algorithm = true},
     };
     methods.push_back(
-        {.info = {"put", "ucp_put_nbx into the memory of each receiver, and a flush", moving}, .verb = Verb::put});
+        {.info = {"put",
+                  "ucp_put_nbx into the memory of each receiver, and a flush; of puts with signals, of flags too",
+                  moving.with(signalled_operations)},
+         .verb = Verb::put});
     methods.push_back({.info = {"get", "ucp_get_nbx from the memory of each sender", moving}, .verb = Verb::get});
     return methods;
 }

@@ -19,8 +19,10 @@ bool is_work(LoweredMicro const& micro) {
 
 class TaskBuilder {
 public:
-    TaskBuilder(TaskSources const& from, Messages& messages, Worker const& worker)
-        : from_(from), messages_(messages), worker_(worker), order_(precedence_of(from.plan)) {}
+    TaskBuilder(TaskSources from, Messages& messages, Worker const& worker)
+        : from_(std::move(from)), messages_(messages), worker_(worker), order_(precedence_of(from_.plan)) {
+        tasks_.puts = std::move(from_.puts);
+    }
 
     Tasks build() && {
         for (StepId id = 0; id < from_.plan.steps.size(); ++id) {
@@ -31,6 +33,8 @@ public:
                 add_micro(from_.steps[id]);
             } else if (auto const* const compute = std::get_if<Compute>(&step.operation)) {
                 add_compute(id, *compute);
+            } else if (has_signals(step.operation)) {
+                add({Task::Kind::signals, true, id, tasks_.puts->task_of(id)}, before_step(id));
             } else {
                 add_batch(id);
             }
@@ -186,7 +190,7 @@ private:
         return static_cast<std::uint32_t>(list.size());
     }
 
-    TaskSources const& from_;
+    TaskSources from_;
     Messages& messages_;
     Worker const& worker_;
     Precedence order_;  // of the steps
@@ -197,21 +201,24 @@ private:
 
 bool has_only_messages(Tasks const& tasks) {
     auto const copies = [](auto const& batch) { return batch->has_copies(); };
-    return tasks.work.empty() && tasks.computes.empty() && tasks.device_computes.empty() &&
+    return tasks.puts == nullptr && tasks.work.empty() && tasks.computes.empty() && tasks.device_computes.empty() &&
            std::none_of(tasks.batches.begin(), tasks.batches.end(), copies) &&
            std::none_of(tasks.one_sided.begin(), tasks.one_sided.end(), copies);
 }
 
 }  // namespace
 
-Tasks build_tasks(TaskSources const& from, Messages& messages, Worker const& worker) {
-    return TaskBuilder(from, messages, worker).build();
+Tasks build_tasks(TaskSources from, Messages& messages, Worker const& worker) {
+    return TaskBuilder(std::move(from), messages, worker).build();
 }
 
 Schedule::Schedule(Tasks tasks, ScheduleResources resources, Worker& worker, Workers& workers)
     : CompiledPlan(tasks.step_names.size()), resources_(std::move(resources)), tasks_(std::move(tasks)),
       worker_(worker), workers_(workers), only_messages_(has_only_messages(tasks_)), ready_steps_(tasks_.precedence) {
     tasks_.precedence = {};
+    if (tasks_.puts != nullptr) {
+        tasks_.puts->watch(signal_watch());
+    }
 }
 
 Schedule::~Schedule() {
@@ -225,6 +232,9 @@ Schedule::~Schedule() {
 void Schedule::launch() {
     begin();
     iteration_bits_ = iteration_bits(++iteration_);
+    if (tasks_.puts != nullptr) {
+        tasks_.puts->begin(iteration_);
+    }
     ready_steps_.launch(*this);
 }
 
@@ -247,6 +257,9 @@ bool Schedule::start(std::uint32_t number, Progress& progress) {
         return false;
     case Task::Kind::one_sided:
         tasks_.one_sided[task.index]->start(iteration_bits_);
+        return false;
+    case Task::Kind::signals:
+        tasks_.puts->start(task.index);
         return false;
     case Task::Kind::send:
         progress.request = resources_.messages->send(tasks_.transfers[task.index], iteration_bits_, name_of_step(task));
@@ -279,6 +292,8 @@ bool Schedule::poll(std::uint32_t number, Progress& progress) {
         return tasks_.batches[task.index]->poll();
     case Task::Kind::one_sided:
         return tasks_.one_sided[task.index]->poll();
+    case Task::Kind::signals:
+        return tasks_.puts->poll(task.index);
     case Task::Kind::send:
         return resources_.messages->sent(progress.request, tasks_.transfers[task.index], name_of_step(task));
     case Task::Kind::receive:

@@ -11,6 +11,7 @@
 #include "common/backend_kit/ready_steps.hpp"
 #include "common/backends/ucx/lowering.hpp"
 #include "common/backends/ucx/one_sided.hpp"
+#include "common/backends/ucx/puts.hpp"
 
 #include <memory>
 #include <utility>
@@ -22,6 +23,7 @@ struct Task {
         join,
         batch,
         one_sided,
+        signals,
         send,
         receive,
         work,
@@ -42,6 +44,7 @@ struct Tasks {
     std::vector<std::unique_ptr<MessageBatch>> batches;
     std::unique_ptr<AccessesInFlight> in_flight;  // of the batches below, which refer to it
     std::vector<std::unique_ptr<OneSidedBatch>> one_sided;
+    std::unique_ptr<Puts> puts;       // nullptr: there are none on any rank
     std::vector<Transfer> transfers;  // of tasks that send or receive
     std::vector<LocalWork> work;      // of the host or of the device
     std::vector<HostCompute> computes;
@@ -59,10 +62,11 @@ struct TaskSources {
     std::uint64_t first_operation = 0;
     DeviceQueues* device = nullptr;        // does local work and Compute steps; nullptr: the host does
     RemoteMemory const* remote = nullptr;  // of steps by put and get
+    std::unique_ptr<Puts> puts = nullptr;  // of steps with signals
 };
 
 /// The batches keep `messages` and the device's queues. Endpoints of all peers exist.
-[[nodiscard]] Tasks build_tasks(TaskSources const& from, Messages& messages, Worker const& worker);
+[[nodiscard]] Tasks build_tasks(TaskSources from, Messages& messages, Worker const& worker);
 
 /// What the schedule keeps alive besides its tasks.
 struct ScheduleResources {

@@ -25,13 +25,13 @@ std::string why_not(Plan const& plan, Buffers const& buffers, ChosenMethods cons
     if (std::string reason = why_no_scattered_rows(plan); !reason.empty() || !works_on_device(buffers.kind)) {
         return reason;
     }
-    return methods.one_sided()
+    return methods.one_sided() || has_signals(plan)
                ? fmt::format("ucx: put and get are for host memory only, not for {}", name_of(buffers.kind))
                : why_no_products(plan);
 }
 
-std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps) {
-    std::vector<Rank> peers;
+std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps, SignalTable const& signals) {
+    std::vector<Rank> peers = signals.peers;
     for (LoweredStep const& step : steps) {
         for (std::vector<Message> const* const messages : {&step.sends, &step.receives}) {
             for (Message const& message : *messages) {
@@ -97,7 +97,8 @@ public:
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& choice) override {
         ChosenMethods const methods = methods_.choose(choice);
-        auto const found = workers_.with(methods.context_settings(), methods.one_sided());
+        bool const signals = any_rank(workers_.standard().bootstrap(), has_signals(plan));
+        auto const found = workers_.with(methods.context_settings(), methods.one_sided() || signals);
         if (!found) {
             return found.error();
         }
@@ -120,7 +121,8 @@ public:
         if (std::string const problem = first_refusal(bootstrap, matched.problem.value_or("")); !problem.empty()) {
             throw Error(problem);
         }
-        if (std::string refusal = worker.connect(peers_of(steps)); !refusal.empty()) {
+        SignalTable const table = signals ? match_signals(plan, bootstrap) : SignalTable{};
+        if (std::string refusal = worker.connect(peers_of(steps, table)); !refusal.empty()) {
             return Unsupported{"ucx: " + refusal};
         }
         resources.messages = std::make_unique<Messages>(worker, ucx_type_of(buffers.kind));
@@ -128,8 +130,9 @@ public:
         resources.remote = methods.one_sided() ? std::make_unique<RemoteMemory>(plan, buffers, steps, made.value(),
                                                                                 matched, *first, worker)
                                                : nullptr;
+        auto puts = signals ? std::make_unique<Puts>(plan, buffers, table, worker) : nullptr;
         Tasks tasks = build_tasks({plan, buffers, steps, made.value(), methods, matched, *first, resources.device.get(),
-                                   resources.remote.get()},
+                                   resources.remote.get(), std::move(puts)},
                                   *resources.messages, worker);
         return std::unique_ptr<CompiledPlan>(
             std::make_unique<Schedule>(std::move(tasks), std::move(resources), worker, workers_));

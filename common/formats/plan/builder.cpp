@@ -144,6 +144,17 @@ void require_parts(SharedBytes const& whole, Rank ranks, Element element, std::s
     }
 }
 
+/// Throws Error unless the signals have all blocks.
+void require_blocks(std::span<Signal const> signals, std::size_t blocks, std::string_view label) {
+    std::size_t const expected =
+        std::accumulate(signals.begin(), signals.end(), std::size_t{0},
+                        [](std::size_t sum, Signal const& signal) { return sum + signal.blocks; });
+    if (expected != blocks) {
+        throw Error(
+            fmt::format("plan builder: \"{}\": the signals have {} blocks, {} are given", label, expected, blocks));
+    }
+}
+
 /// Where the rows of blocks lie in the buffer in which they travel.
 class TravellingPlaces {
 public:
@@ -486,6 +497,42 @@ StepId PlanBuilder::recv(GroupId group, Rank from, Bytes bytes, int channel, int
     Region const data = region(label + ".recv", window.span(bytes), Role::delivered);
     return add_step(Recv{group, data.buffer, {from, data.offset, bytes}, channel, batch, window}, std::move(after),
                     std::move(label));
+}
+
+StepId PlanBuilder::put(GroupId group, std::vector<Signal> signals, std::span<PlacedBytes const> blocks,
+                        std::string label, std::vector<StepId> after) {
+    Layout layout{Guard::none};
+    Put put{.group = group, .signals = std::move(signals)};
+    put.send.reserve(blocks.size());
+    put.targets.reserve(blocks.size());
+    require_blocks(put.signals, blocks.size(), label);
+    auto next = blocks.begin();
+    for (Signal const& signal : put.signals) {
+        for (std::uint32_t block = 0; block < signal.blocks; ++block, ++next) {
+            put.send.push_back({signal.peer, layout.place(next->bytes), next->bytes});
+            put.targets.push_back(next->offset);
+        }
+    }
+    put.buffer = buffer(label + ".send", layout.size(), Role::sent);
+    return add_step(std::move(put), std::move(after), std::move(label));
+}
+
+StepId PlanBuilder::wait_signal(GroupId group, std::vector<Signal> signals, std::span<PlacedBytes const> blocks,
+                                Bytes buffer_bytes, std::string label, std::vector<StepId> after) {
+    WaitSignal wait{.group = group, .signals = std::move(signals)};
+    wait.recv.reserve(blocks.size());
+    require_blocks(wait.signals, blocks.size(), label);
+    Bytes end = 0;
+    auto next = blocks.begin();
+    for (Signal const& signal : wait.signals) {
+        for (std::uint32_t block = 0; block < signal.blocks; ++block, ++next) {
+            wait.recv.push_back({signal.peer, next->offset, next->bytes});
+            end = std::max(end, next->offset + next->bytes);
+        }
+    }
+    Bytes const guarded = (end / guard_bytes + 2) * guard_bytes;
+    wait.buffer = buffer(label + ".recv", std::max(buffer_bytes, guarded), Role::delivered);
+    return add_step(std::move(wait), std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after,

@@ -59,6 +59,12 @@ struct RowOrder {
     std::vector<std::uint64_t> origins = {};
 };
 
+/// Bytes of a block and their place in the buffer of the rank that they go to.
+struct PlacedBytes {
+    Bytes offset = 0;
+    Bytes bytes = 0;
+};
+
 class PlanBuilder {
 public:
     explicit PlanBuilder(Rank me) { plan_.me = me; }
@@ -122,6 +128,12 @@ public:
                 std::vector<StepId> after = {}, MessageWindow window = {});
     StepId recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
                 std::vector<StepId> after = {}, MessageWindow window = {});
+    /// `blocks`: those of each signal in turn. They lie one behind the other in buffer "<label>.send".
+    StepId put(GroupId group, std::vector<Signal> signals, std::span<PlacedBytes const> blocks, std::string label,
+               std::vector<StepId> after = {});
+    /// Buffer "<label>.recv" has at least `buffer_bytes`, and a guard band behind the last block.
+    StepId wait_signal(GroupId group, std::vector<Signal> signals, std::span<PlacedBytes const> blocks,
+                       Bytes buffer_bytes, std::string label, std::vector<StepId> after = {});
     StepId compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after = {},
                    std::optional<ProductShape> product = std::nullopt, bool uninterrupted = false);
 

@@ -52,6 +52,23 @@ public:
         edge(names_[id_], of_recv(peer, plan_.me, step.channel, sent_.at(id_)), step.to.bytes * step.window.messages);
     }
     void operator()(Recv const& /*step*/) {}
+    void operator()(Put const& step) {
+        for_each_signal(step.signals, step.send,
+                        [&](Signal const& signal, std::span<Block const> before, std::size_t /*first*/) {
+                            Rank const peer = world_rank(plan_, step.group, signal.peer);
+                            Bytes bytes = 0;
+                            for (Block const& block : before) {
+                                bytes += block.bytes;
+                            }
+                            edge(names_[id_], of_signal(peer, plan_.me, streams_[{plan_.me, peer, -1}]++), bytes);
+                        });
+    }
+    void operator()(WaitSignal const& step) {
+        for (Signal const& signal : step.signals) {
+            Rank const peer = world_rank(plan_, step.group, signal.peer);
+            edge(of_signal(plan_.me, peer, received_[{peer, plan_.me, -1}]++), names_[id_], flag_bytes);
+        }
+    }
     void operator()(Compute const& /*step*/) {}
     void operator()(Barrier const& /*step*/) { to_hub(0); }
     template <class Collective>
@@ -76,6 +93,13 @@ private:
     std::string name(Recv const& step, std::size_t /*id*/) {
         Rank const peer = world_rank(plan_, step.group, step.from.peer);
         return of_recv(plan_.me, peer, step.channel, received_[{peer, plan_.me, step.channel}]++);
+    }
+    static std::string of_signal(Rank me, Rank from, std::size_t place) {
+        return fmt::format("r{}_signal{}_{}", me, from, place);
+    }
+    std::string name(Put const& /*step*/, std::size_t id) const { return fmt::format("r{}_step{}", plan_.me, id); }
+    std::string name(WaitSignal const& /*step*/, std::size_t id) const {
+        return fmt::format("r{}_step{}", plan_.me, id);
     }
     std::string name(Compute const& /*step*/, std::size_t id) const { return fmt::format("r{}_step{}", plan_.me, id); }
     template <class Collective>

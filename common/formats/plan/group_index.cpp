@@ -31,8 +31,9 @@ GroupIndex::GroupIndex(std::span<Plan const> all_ranks) : of_(all_ranks.size()) 
 }
 
 std::optional<GroupId> collective_group(Operation const& operation) {
-    bool const message = std::holds_alternative<Send>(operation) || std::holds_alternative<Recv>(operation);
-    return message ? std::nullopt : group_of(operation);
+    bool const of_pairs =
+        std::holds_alternative<Send>(operation) || std::holds_alternative<Recv>(operation) || has_signals(operation);
+    return of_pairs ? std::nullopt : group_of(operation);
 }
 
 std::optional<Rank> rank_in(Group const& group, Rank world_rank) {

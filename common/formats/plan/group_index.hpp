@@ -39,7 +39,8 @@ private:
     std::vector<std::vector<SharedGroupId>> of_;  // by world rank and GroupId
 };
 
-/// The group of an operation that all members of the group run together; nullopt for Send, Recv and Compute.
+/// The group of an operation that all members of the group run together; nullopt for Send, Recv, Put, WaitSignal and
+/// Compute.
 [[nodiscard]] std::optional<GroupId> collective_group(Operation const& operation);
 
 /// World rank -> group rank; nullopt: not a member.

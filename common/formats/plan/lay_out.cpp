@@ -63,6 +63,21 @@ struct Adder {
         return builder.broadcast(group(op), op.root, op.bytes, op.element, label, after);
     }
     StepId operator()(Barrier const& op) const { return builder.barrier(group(op), label, after); }
+    StepId operator()(Put const& op) const {
+        std::vector<PlacedBytes> blocks;
+        for (std::size_t i = 0; i < op.send.size(); ++i) {
+            blocks.push_back({op.targets.at(i), op.send[i].bytes});
+        }
+        return builder.put(group(op), op.signals, blocks, label, after);
+    }
+    StepId operator()(WaitSignal const& op) const {
+        std::vector<PlacedBytes> blocks;
+        for (Block const& block : op.recv) {
+            blocks.push_back({block.offset, block.bytes});
+        }
+        Bytes const bytes = plan.buffers.empty() ? 0 : plan.buffers.at(op.buffer).bytes;
+        return builder.wait_signal(group(op), op.signals, blocks, bytes, label, after);
+    }
     StepId operator()(Compute const& op) const {
         return builder.compute(op.busy_ns, label, after, op.product, op.uninterrupted);
     }

@@ -33,6 +33,8 @@ std::size_t rounds_of(Operation const& operation, std::size_t ranks) {
     }
 }
 
+constexpr int channel_of_puts = -1;  // those of Sends are from 0 on
+
 /// How many messages went one way between two ranks in one channel.
 class Streams {
 public:
@@ -125,6 +127,8 @@ public:
         ring(step.group, 1, chunk_bytes);
         ring(step.group, 0, chunk_bytes);
     }
+    void operator()(Put const& step) { signalled(true, step.group, step.signals, step.send); }
+    void operator()(WaitSignal const& step) { signalled(false, step.group, step.signals, step.recv); }
     void operator()(Compute const& /*step*/) {}
 
 private:
@@ -144,6 +148,20 @@ private:
         for (Bytes message = 0; message < step.window.messages && peer != plan_.me; ++message) {
             messages_.push_back({sends, peer, block.bytes, channels_.at(step.channel) + before + message, 0});
         }
+    }
+    void signalled(bool sends, GroupId group, std::span<Signal const> signals, std::span<Block const> blocks) {
+        for_each_signal(signals, blocks, [&](Signal const& signal, std::span<Block const> before, std::size_t /*i*/) {
+            Rank const peer = world(group, signal.peer);
+            if (peer == plan_.me) {
+                return;
+            }
+            std::uint64_t tag =
+                channels_.at(channel_of_puts) + streams_.count(sends, peer, channel_of_puts, before.size() + 1);
+            for (Block const& block : before) {
+                messages_.push_back({sends, peer, block.bytes, tag++, 0});
+            }
+            messages_.push_back({sends, peer, flag_bytes, tag, 0});
+        });
     }
     /// One message between the root and each other rank; `bytes_of` their group rank.
     template <class Step, class BytesOf>
@@ -196,6 +214,11 @@ Messages::Messages(PlanSource const& plans) {
         for (Step const& step : plan.steps) {
             if (auto const* send = std::get_if<Send>(&step.operation)) {
                 streams.count(true, world_rank(plan, send->group, send->to.peer), send->channel, send->window.messages);
+            }
+            if (auto const* put = std::get_if<Put>(&step.operation)) {
+                for (Signal const& signal : put->signals) {
+                    streams.count(true, world_rank(plan, put->group, signal.peer), channel_of_puts, signal.blocks + 1);
+                }
             }
             if (auto const group = collective_group(step.operation)) {
                 needed.at(*group) += rounds_of(step.operation, plan.groups[*group].members.size());

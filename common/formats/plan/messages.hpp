@@ -36,6 +36,7 @@ inline constexpr std::uint64_t most_message_tag = (std::uint64_t{1} << 31U) - 1;
 ///   reduce_scatter            ring, ranks - 1 rounds
 ///   all_reduce                ring reduce-scatter, then ring all-gather
 ///   barrier                   dissemination: in round k a byte to the rank 2^k further on
+///   put, wait_signal          a message per block, and one of flag_bytes per signal
 /// Parts without bytes make no message; a Send of 0 bytes does. A Compute has none.
 class Messages {
 public:

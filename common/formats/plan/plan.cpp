@@ -114,9 +114,9 @@ OperationKind kind_of(Operation const& operation) {
 }
 
 std::string_view name_of(OperationKind kind) {
-    constexpr std::array<std::string_view, 12> names{"exchange", "send",           "recv",      "allreduce",
-                                                     "reduce",   "reduce_scatter", "allgather", "gather",
-                                                     "scatter",  "broadcast",      "barrier",   "compute"};
+    constexpr std::array<std::string_view, 14> names{
+        "exchange", "send",    "recv",      "allreduce", "reduce", "reduce_scatter", "allgather",
+        "gather",   "scatter", "broadcast", "barrier",   "put",    "wait_signal",    "compute"};
     static_assert(std::variant_size_v<Operation> == names.size());
     return names.at(static_cast<std::size_t>(kind));
 }
@@ -153,6 +153,9 @@ std::span<Block const> sent_blocks(Operation const& operation) {
     if (auto const* exchange = std::get_if<Exchange>(&operation)) {
         return exchange->send;
     }
+    if (auto const* put = std::get_if<Put>(&operation)) {
+        return put->send;
+    }
     auto const* send = std::get_if<Send>(&operation);
     return send == nullptr ? std::span<Block const>() : std::span(&send->to, 1);
 }
@@ -160,6 +163,9 @@ std::span<Block const> sent_blocks(Operation const& operation) {
 std::span<Block const> received_blocks(Operation const& operation) {
     if (auto const* exchange = std::get_if<Exchange>(&operation)) {
         return exchange->recv;
+    }
+    if (auto const* wait = std::get_if<WaitSignal>(&operation)) {
+        return wait->recv;
     }
     auto const* recv = std::get_if<Recv>(&operation);
     return recv == nullptr ? std::span<Block const>() : std::span(&recv->from, 1);
@@ -174,6 +180,26 @@ Bytes messages_of_block(Operation const& operation) {
             return 1;
         },
         operation);
+}
+
+std::span<Signal const> signals_of(Operation const& operation) {
+    return std::visit(
+        [](auto const& step) -> std::span<Signal const> {
+            if constexpr (requires { step.signals; }) {
+                return step.signals;
+            }
+            return {};
+        },
+        operation);
+}
+
+bool has_signals(Operation const& operation) {
+    return std::holds_alternative<Put>(operation) || std::holds_alternative<WaitSignal>(operation);
+}
+
+bool has_signals(Plan const& plan) {
+    return std::any_of(plan.steps.begin(), plan.steps.end(),
+                       [](Step const& step) { return has_signals(step.operation); });
 }
 
 std::optional<Element> element_named(std::string_view name) {

@@ -204,6 +204,38 @@ struct Barrier {
     bool operator==(Barrier const&) const = default;
 };
 
+/// A flag in the memory of the receiving rank, raised behind the next `blocks` blocks of its step, all to or from
+/// `peer`. The n-th signal that a rank sends another one is the n-th one that this waits for from it.
+struct Signal {
+    Rank peer = 0;
+    std::uint32_t blocks = 0;
+    bool operator==(Signal const&) const = default;
+};
+
+/// One-sided writes, each a message, and the signals behind them; every block is of one signal. Block i goes to offset
+/// `targets[i]` of the buffer of the WaitSignal that waits for its signal. The peer takes no part: its memory may be
+/// written from the moment when it has begun the iteration. Complete when what it sends may be overwritten.
+struct Put {
+    GroupId group = 0;
+    BufferId buffer = 0;
+    std::vector<Block> send = {};
+    std::vector<Bytes> targets = {};
+    std::vector<Signal> signals = {};
+    bool operator==(Put const&) const = default;
+};
+
+/// Complete when all signals are there, and so the blocks before each.
+struct WaitSignal {
+    GroupId group = 0;
+    BufferId buffer = 0;
+    std::vector<Block> recv = {};
+    std::vector<Signal> signals = {};
+    bool operator==(WaitSignal const&) const = default;
+};
+
+/// Bytes of a flag: a counter of iterations. They are no payload.
+inline constexpr Bytes flag_bytes = 8;
+
 /// A matrix of rows x inner values times one of inner x columns (m, k and n of the BLAS).
 struct ProductShape {
     std::uint64_t rows = 0;
@@ -302,7 +334,7 @@ struct Compute {
 [[nodiscard]] std::optional<Processor> moved_by(Compute const& step);
 
 using Operation = std::variant<Exchange, Send, Recv, AllReduce, Reduce, ReduceScatter, AllGather, Gather, Scatter,
-                               Broadcast, Barrier, Compute>;
+                               Broadcast, Barrier, Put, WaitSignal, Compute>;
 
 /// The alternatives of Operation, in its order.
 enum class OperationKind : std::uint8_t {
@@ -317,12 +349,14 @@ enum class OperationKind : std::uint8_t {
     scatter,
     broadcast,
     barrier,
+    put,
+    wait_signal,
     compute
 };
 [[nodiscard]] OperationKind kind_of(Operation const& operation);
 
 /// The words of `--plan json`: exchange, send, recv, allreduce, reduce, reduce_scatter, allgather, gather, scatter,
-/// broadcast, barrier, compute.
+/// broadcast, barrier, put, wait_signal, compute.
 [[nodiscard]] std::string_view name_of(OperationKind kind);
 [[nodiscard]] std::string_view name_of(Operation const& operation);
 
@@ -386,12 +420,26 @@ template <class Step>
 /// Rank in a group -> world rank.
 [[nodiscard]] Rank world_rank(Plan const& plan, GroupId group, Rank peer);
 
-/// The blocks that an Exchange or a Send sends, and that an Exchange or a Recv receives; none for other operations. A
-/// window is one block, with as many messages as messages_of_block() says.
+/// The blocks that an Exchange, a Send or a Put sends, and that an Exchange, a Recv or a WaitSignal receives; none for
+/// other operations. A window is one block, with as many messages as messages_of_block() says.
 [[nodiscard]] std::span<Block const> sent_blocks(Operation const& operation);
 [[nodiscard]] std::span<Block const> received_blocks(Operation const& operation);
 /// 1 but for windows.
 [[nodiscard]] Bytes messages_of_block(Operation const& operation);
+/// Of a Put or a WaitSignal.
+[[nodiscard]] std::span<Signal const> signals_of(Operation const& operation);
+/// Whether it is a Put or a WaitSignal, or any step is.
+[[nodiscard]] bool has_signals(Operation const& operation);
+[[nodiscard]] bool has_signals(Plan const& plan);
+/// Calls use(signal, its blocks, the number of the first one) for each signal of such a step.
+template <class Use>
+void for_each_signal(std::span<Signal const> signals, std::span<Block const> blocks, Use const& use) {
+    std::size_t first = 0;
+    for (Signal const& signal : signals) {
+        use(signal, blocks.subspan(first, signal.blocks), first);
+        first += signal.blocks;
+    }
+}
 
 /// The names of element types that people write: ours, C's and those of OSU and nccl-tests.
 inline constexpr char const* element_names =

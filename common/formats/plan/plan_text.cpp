@@ -70,10 +70,11 @@ std::string steps_table(Plan const& plan) {
         Bytes const copied = compute == nullptr ? 0 : copied_bytes(*compute);
         auto const* const exchange = std::get_if<Exchange>(&step.operation);
         bool const apart = exchange != nullptr && exchange->scattered;
-        text +=
-            fmt::format("  {}{}{}\n", step.after.empty() ? "-" : fmt::format("{}", fmt::join(step.after, ",")),
-                        copied == 0 ? "" : fmt::format("  (copies {} B)", copied),
-                        apart ? fmt::format("  (rows of {} B where they lie)", exchange->scattered->row_bytes) : "");
+        auto const signals = signals_of(step.operation);
+        text += fmt::format("  {}{}{}{}\n", step.after.empty() ? "-" : fmt::format("{}", fmt::join(step.after, ",")),
+                            copied == 0 ? "" : fmt::format("  (copies {} B)", copied),
+                            apart ? fmt::format("  (rows of {} B where they lie)", exchange->scattered->row_bytes) : "",
+                            signals.empty() ? "" : fmt::format("  ({} signals)", signals.size()));
     }
     return text;
 }
@@ -184,7 +185,9 @@ private:
     [[nodiscard]] bool names_peers(Plan const& plan) const {
         return std::any_of(plan.steps.begin(), plan.steps.end(), [&](Step const& step) {
             OperationKind const kind = kind_of(step.operation);
-            return (kind == OperationKind::exchange || kind == OperationKind::send) && phase_of(step.label) == name_;
+            bool const names =
+                kind == OperationKind::exchange || kind == OperationKind::send || kind == OperationKind::put;
+            return names && phase_of(step.label) == name_;
         });
     }
     /// Silent ranks have rows too.
@@ -218,7 +221,7 @@ void add_volumes(std::vector<Volume>& found, Plan const& plan) {
     for (StepId id = 0; id < plan.steps.size(); ++id) {
         Step const& step = plan.steps[id];
         OperationKind const kind = kind_of(step.operation);
-        if (kind == OperationKind::compute || kind == OperationKind::recv) {
+        if (kind == OperationKind::compute || kind == OperationKind::recv || kind == OperationKind::wait_signal) {
             continue;
         }
         std::vector<Bytes> const sizes = message_sizes(plan, step.operation);

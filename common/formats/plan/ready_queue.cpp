@@ -3,6 +3,7 @@
 #include "common/formats/plan/ready_queue.hpp"
 
 #include "common/base/error.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <fmt/core.h>
 
@@ -23,8 +24,8 @@ std::optional<OrderKey> order_key(Plan const& plan, Operation const& operation) 
     if (auto const* recv = std::get_if<Recv>(&operation)) {
         return OrderKey{OperationKind::recv, world_rank(plan, recv->group, recv->from.peer), recv->channel};
     }
-    // One kind for all collectives: a group has one order of them.
-    auto const group = group_of(operation);
+    // One kind for all collectives: a group has one order of them. Signals need none: each has a flag of its own.
+    auto const group = collective_group(operation);
     return group ? std::optional(OrderKey{OperationKind::exchange, *group, 0}) : std::nullopt;
 }
 

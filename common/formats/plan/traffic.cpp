@@ -96,6 +96,11 @@ void add(RankTraffic& traffic, Plan const& plan, Operation const& operation) {
         traffic.recv_total += messages * block.bytes;
         traffic.in += is_me(block.peer) ? 0 : messages * block.bytes;
     }
+    if (std::holds_alternative<Put>(operation)) {
+        auto const signals = signals_of(operation);
+        traffic.messages += static_cast<Bytes>(
+            std::count_if(signals.begin(), signals.end(), [&](Signal const& signal) { return !is_me(signal.peer); }));
+    }
     std::visit(CollectiveTraffic{traffic, plan}, operation);
 }
 

@@ -20,7 +20,7 @@ struct RankTraffic {
     Bytes in = 0;   // enters the rank
     Bytes send_total = 0;  // row of the traffic matrix, self included
     Bytes recv_total = 0;  // column, self included
-    Bytes messages = 0;    // blocks sent to other ranks, of windows their messages
+    Bytes messages = 0;    // blocks sent to other ranks, of windows their messages; and signals, which have no payload
     Bytes self = 0;        // part of `payload` whose destination is this rank
     // The bandwidth-optimal factor of a collective, 2 (P - 1) / P of an allreduce, less `out` and `in`: a fraction of a
     // byte to a few elements where the parts of the ranks are not equal.
@@ -57,7 +57,7 @@ struct Bandwidth {
 [[nodiscard]] Bandwidth bandwidth(TrafficSummary const& traffic, double time_ns);
 
 /// One row of the matrix of bytes from rank to rank, self included; the whole one of 16,384 ranks is 2 GiB. Adds what
-/// the plan's exchanges and sends of `phase` (empty: all) send to each world rank to row[that rank].
+/// the plan's exchanges, sends and puts of `phase` (empty: all) send to each world rank to row[that rank].
 void add_sent_bytes(Plan const& plan, std::string_view phase, std::span<Bytes> row);
 
 /// Parts of a collective are not equal. Equal ones may be named, too: a call with a list of them.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 
 namespace dlmb {
 namespace validation {
@@ -49,13 +50,22 @@ constexpr MatchId no_match = std::numeric_limits<MatchId>::max();
 
 class Simulation {
 public:
-    Simulation(std::span<Plan const> plans, std::span<MatchedSteps const> matches) : matches_(matches) {
+    Simulation(std::span<Plan const> plans, std::span<MatchedSteps const> matches,
+               std::span<SignalledSteps const> signals)
+        : matches_(matches), signals_(signals) {
         for (Plan const& plan : plans) {
             Precedence precedence = precedence_of(plan);
             ReadyQueue queue(precedence);
-            ranks_.push_back({std::move(precedence), std::move(queue),
+            ranks_.push_back({std::move(precedence),
+                              std::move(queue),
                               std::vector<MatchId>(plan.steps.size(), no_match),
-                              std::vector<Progress>(plan.steps.size(), Progress::waiting)});
+                              std::vector<Progress>(plan.steps.size(), Progress::waiting),
+                              std::vector<std::uint32_t>(plan.steps.size(), 0),
+                              {}});
+        }
+        for (SignalledSteps const& each : signals) {
+            ++state(each.wait.rank).puts_missing[each.wait.step];
+            state(each.put.rank).signalled_by.emplace(each.put.step, each.wait);
         }
         for (std::size_t id = 0; id < matches.size(); ++id) {
             absent_.push_back(matches[id].size());
@@ -103,8 +113,16 @@ public:
         return {seen(), path.end()};
     }
 
-    /// Whom a posted step waits for: a step of its match that is not posted.
+    /// Whom a posted step waits for: a step of its match that is not posted, or a Put.
     [[nodiscard]] RankStep missing_step(RankStep const& posted) const {
+        if (state(posted.rank).match[posted.step] == no_match) {
+            return std::find_if(signals_.begin(), signals_.end(),
+                                [&](SignalledSteps const& each) {
+                                    return each.wait.rank == posted.rank && each.wait.step == posted.step &&
+                                           state(each.put.rank).progress[each.put.step] == Progress::waiting;
+                                })
+                ->put;
+        }
         MatchedSteps const& match = matches_[state(posted.rank).match[posted.step]];
         return *std::find_if(match.begin(), match.end(), [&](RankStep const& rank_step) {
             return state(rank_step.rank).progress[rank_step.step] == Progress::waiting;
@@ -117,8 +135,10 @@ private:
     struct State {
         Precedence precedence;
         ReadyQueue queue;
-        std::vector<MatchId> match;      // by StepId
-        std::vector<Progress> progress;  // by StepId
+        std::vector<MatchId> match;                    // by StepId
+        std::vector<Progress> progress;                // by StepId
+        std::vector<std::uint32_t> puts_missing;       // by StepId of a WaitSignal
+        std::multimap<StepId, RankStep> signalled_by;  // by StepId of a Put: who waits for it
     };
 
     [[nodiscard]] State& state(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -128,10 +148,26 @@ private:
         state(rank_step.rank).progress[rank_step.step] = Progress::posted;
         MatchId const id = state(rank_step.rank).match[rank_step.step];
         if (id == no_match) {
-            complete(rank_step);
+            complete_alone(rank_step);
         } else if (--absent_[id] == 0) {
             for (RankStep const& each : matches_[id]) {
                 complete(each);
+            }
+        }
+    }
+
+    /// A step without a match: a WaitSignal when all its Puts are complete, another one at once.
+    void complete_alone(RankStep const& rank_step) {
+        if (state(rank_step.rank).puts_missing[rank_step.step] > 0) {
+            return;
+        }
+        complete(rank_step);
+        auto const [first, last] = state(rank_step.rank).signalled_by.equal_range(rank_step.step);
+        for (auto waits = first; waits != last; ++waits) {
+            RankStep const wait = waits->second;
+            bool const all = --state(wait.rank).puts_missing[wait.step] == 0;
+            if (all && state(wait.rank).progress[wait.step] == Progress::posted) {
+                complete(wait);
             }
         }
     }
@@ -156,6 +192,7 @@ private:
     }
 
     std::span<MatchedSteps const> matches_;
+    std::span<SignalledSteps const> signals_;
     std::vector<State> ranks_;
     std::vector<std::size_t> absent_;  // by match: steps that are not posted
     std::vector<Rank> active_;         // ranks that may have ready steps
@@ -163,9 +200,10 @@ private:
 
 /// Plays all ranks' plans against each other in the order that backends run them in, under rendezvous semantics:
 /// nothing is buffered. A step is posted when its predecessors are complete; it completes when all parties of its match
-/// are posted. Linear in the number of steps and parties.
-void check_deadlock(std::span<Plan const> all_ranks, std::span<MatchedSteps const> matches, Problems& problems) {
-    Simulation simulation(all_ranks, matches);
+/// are posted. A Put waits for nobody. Linear in the number of steps and parties.
+void check_deadlock(std::span<Plan const> all_ranks, std::span<MatchedSteps const> matches,
+                    std::span<SignalledSteps const> signals, Problems& problems) {
+    Simulation simulation(all_ranks, matches, signals);
     simulation.run();
     std::vector<RankStep> const cycle = simulation.cycle();
     if (cycle.empty()) {
@@ -196,8 +234,9 @@ std::vector<Problem> validate(std::span<Plan const> all_ranks) {
         return problems;
     }
     std::vector<validation::MatchedSteps> const matches = validation::match_steps(all_ranks, problems);
+    std::vector<validation::SignalledSteps> const signals = validation::match_signals(all_ranks, problems);
     if (problems.empty()) {
-        validation::check_deadlock(all_ranks, matches, problems);
+        validation::check_deadlock(all_ranks, matches, signals, problems);
     }
     return problems;
 }

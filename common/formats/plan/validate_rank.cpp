@@ -112,6 +112,13 @@ public:
     }
     void operator()(Send const& step) { check_messages(step, step.to, "send"); }
     void operator()(Recv const& step) { check_messages(step, step.from, "recv"); }
+    void operator()(Put const& step) {
+        if (step.targets.size() != step.send.size()) {
+            fail(fmt::format("names the targets of {} of its {} blocks", step.targets.size(), step.send.size()));
+        }
+        check_signals(step, step.send, "put");
+    }
+    void operator()(WaitSignal const& step) { check_signals(step, step.recv, "wait"); }
     template <class Collective>
     void operator()(Collective const& step) {
         Bytes const ranks = group_size(step.group);
@@ -223,6 +230,37 @@ private:
         }
         if (step.channel < 0) {
             fail(fmt::format("{}: channel {} is below 0", side, step.channel));
+        }
+    }
+
+    /// Each signal has the next blocks, all of its peer, and all blocks are of one.
+    void check_signals(auto const& step, std::vector<Block> const& blocks, std::string_view side) {
+        Bytes const ranks = group_size(step.group);
+        std::size_t next = 0;
+        for (Signal const& signal : step.signals) {
+            if (ranks == 0 || !check_peer(signal.peer, ranks, side)) {
+                return;
+            }
+            if (signal.blocks > blocks.size() - next) {
+                fail(fmt::format("{}: the signals have more than its {} blocks", side, blocks.size()));
+                return;
+            }
+            for (std::size_t const end = next + signal.blocks; next < end; ++next) {
+                Block const& block = blocks[next];
+                if (block.peer != signal.peer || block.bytes == 0) {
+                    fail(fmt::format("{}: {} B of peer {} are of a signal of peer {}", side, block.bytes, block.peer,
+                                     signal.peer));
+                    return;
+                }
+                if (!check_bounds(step.buffer, block.offset, block.bytes, side)) {
+                    return;
+                }
+            }
+        }
+        if (next != blocks.size()) {
+            fail(fmt::format("{}: no signal has block {}", side, next));
+        } else if (overlapping(blocks)) {
+            fail(fmt::format("{}: blocks overlap in buffer \"{}\"", side, plan_.buffers[step.buffer].name));
         }
     }
 
@@ -409,6 +447,16 @@ public:
     }
     void operator()(Send const& step) { add_window(reads, step, step.to); }
     void operator()(Recv const& step) { add_window(writes, step, step.from); }
+    void operator()(Put const& step) {
+        for (Block const& block : step.send) {
+            add(reads, {step.buffer, block.offset}, block.bytes);
+        }
+    }
+    void operator()(WaitSignal const& step) {
+        for (Block const& block : step.recv) {
+            add(writes, {step.buffer, block.offset}, block.bytes);
+        }
+    }
     template <class Collective>
     void operator()(Collective const& step) {
         Used const used = used_by(plan_, step);

@@ -28,4 +28,13 @@ using MatchedSteps = std::vector<RankStep>;
 /// order per (source, destination, channel) and agree. Returns the matches.
 [[nodiscard]] std::vector<MatchedSteps> match_steps(std::span<Plan const> all_ranks, Problems& problems);
 
+/// A WaitSignal and a Put that has a signal of it.
+struct SignalledSteps {
+    RankStep put;
+    RankStep wait;
+};
+
+/// Signals pair up in order per (source, destination), and their blocks agree. Returns each pair of steps once.
+[[nodiscard]] std::vector<SignalledSteps> match_signals(std::span<Plan const> all_ranks, Problems& problems);
+
 }  // namespace dlmb::validation

@@ -91,6 +91,22 @@ void fields(auto& io, json::Of<Recv> auto& step) {
     message_fields(io, step);
 }
 
+void fields(auto& io, json::Of<Signal> auto& signal) {
+    io("peer", signal.peer);
+    io("blocks", signal.blocks);
+}
+void fields(auto& io, json::Of<Put> auto& step) {
+    io.if_known("buffer", step.buffer);
+    io("send", step.send);
+    io("targets", step.targets);
+    io("signals", step.signals);
+}
+void fields(auto& io, json::Of<WaitSignal> auto& step) {
+    io.if_known("buffer", step.buffer);
+    io("recv", step.recv);
+    io("signals", step.signals);
+}
+
 /// Of every collective: those that it has.
 template <class Step>
 concept Collective = requires(Step step) {
@@ -171,12 +187,22 @@ void each_peer(auto& step, auto const& visit) {
     if constexpr (requires { step.from; }) {
         visit(step.from.peer, "from");
     }
-    if constexpr (requires { step.recv_buffer; }) {
-        for (Block& block : step.send) {
-            visit(block.peer, "send");
+    auto const of_list = [&](auto& list, char const* field) {
+        for (auto& each : list) {
+            visit(each.peer, field);
         }
-        for (Block& block : step.recv) {
-            visit(block.peer, "recv");
+    };
+    if constexpr (requires { step.recv_buffer; }) {
+        of_list(step.send, "send");
+        of_list(step.recv, "recv");
+    }
+    if constexpr (requires { step.targets; }) {
+        of_list(step.send, "send");
+    }
+    if constexpr (requires { step.signals; }) {
+        of_list(step.signals, "signals");
+        if constexpr (requires { step.recv; }) {
+            of_list(step.recv, "recv");
         }
     }
 }

@@ -9,9 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <tuple>
+#include <type_traits>
 
 namespace dlmb {
 namespace {
@@ -28,7 +30,7 @@ public:
         if (auto const* recv = std::get_if<Recv>(&operation)) {
             return messages_[{world_rank(plan_, recv->group, recv->from.peer), plan_.me, recv->channel}]++;
         }
-        auto const group = group_of(operation);
+        auto const group = collective_group(operation);  // signals match by pairs: their steps all have places
         return group ? on_group_.at(*group)++ : 0;
     }
 
@@ -55,6 +57,12 @@ Bytes buffer_bytes(Operation const& operation) {
                 return step.window.span(blocks.front().bytes) + guard_bytes;
             } else if constexpr (requires { step.element; }) {
                 return 2 * (step.bytes + guard_bytes);  // at most: of what has shares one side is smaller
+            } else if constexpr (std::is_same_v<std::decay_t<decltype(step)>, WaitSignal>) {
+                Bytes end = 0;  // fixed places: the highest one counts
+                for (Block const& block : step.recv) {
+                    end = std::max(end, block.offset + block.bytes);
+                }
+                return end + 2 * guard_bytes;
             } else {
                 return sum_of(sent_blocks(operation)) + sum_of(received_blocks(operation));
             }

@@ -342,6 +342,20 @@ private:
             in_order(io, "send", step.send);
             in_order(io, "recv", step.recv);
         }
+        if constexpr (requires { step.targets; }) {
+            if (step.targets.size() != step.send.size()) {
+                io.refuse("targets", fmt::format("must be one for each of the {} blocks of send", step.send.size()));
+            }
+            in_memory(io, "targets", step.targets);
+        }
+        if constexpr (requires {
+                          step.signals;
+                          step.recv;
+                      }) {
+            for (Block const& block : step.recv) {
+                in_memory(io, "recv", {block.offset});
+            }
+        }
         if constexpr (requires { step.shares; }) {
             Bytes left = step.bytes;
             bool fits = step.shares.empty() || step.shares.size() == ranks;
@@ -351,6 +365,15 @@ private:
             }
             if (!fits || (!step.shares.empty() && left != 0)) {
                 io.refuse("shares", fmt::format("must be one for each rank of the group and {} in all", step.bytes));
+            }
+        }
+    }
+
+    /// Places that are given, and not laid out.
+    static void in_memory(LineReader const& io, char const* field, std::vector<Bytes> const& offsets) {
+        for (Bytes const offset : offsets) {
+            if (offset > most_plan_bytes) {
+                io.refuse(field, fmt::format("has an offset of more than {}", most_plan_bytes));
             }
         }
     }

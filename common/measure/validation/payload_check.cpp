@@ -87,12 +87,14 @@ Nanoseconds PayloadCheck::run(std::uint64_t position, CompiledPlan& compiled, re
     std::uint32_t const iteration = iteration_++;
     PlanPayload payload = payload_at(position);
     payload.prepare(iteration);
+    compiled.watch_signals(&payload.watch_signals(iteration));
 
     bootstrap_.barrier();  // a peer that is ahead must not write into memory that is still being prepared here
     Nanoseconds const t_enter = now_ns();
     compiled.launch();
     compiled.finish();
     Nanoseconds const duration = now_ns() - t_enter;
+    compiled.watch_signals(nullptr);
 
     std::string mismatch = of(position, payload.verify(iteration));
     own_blocks_ += payload.blocks_checked();

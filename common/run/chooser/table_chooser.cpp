@@ -38,6 +38,8 @@ std::optional<TunedOperation> operation_of(StepTraits const& step) {
     case OperationKind::gather:
     case OperationKind::scatter:
     case OperationKind::barrier:
+    case OperationKind::put:
+    case OperationKind::wait_signal:
     case OperationKind::compute:
         break;
     }

@@ -63,6 +63,8 @@ bool is_uniform(Plan const& plan, Operation const& operation) {
                                        [&](Block const& block) { return block.bytes == blocks.front().bytes; });
                 };
                 return equal(step.send) && equal(step.recv);
+            } else if constexpr (requires { step.signals; }) {
+                return false;
             } else if constexpr (requires { step.shares; }) {
                 return step.shares.empty();
             } else {

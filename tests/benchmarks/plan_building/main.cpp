@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Time and memory of one rank's plan (setup_of + build) of deepseek-v3 at 8, 512 and 16384 ranks. What the peers send
-// is computed outside the timed part, as a launch receives it from them. Memory is the high-water mark of this process.
+// Time and memory of one rank's plan (setup_of + build) of deepseek-v3 at 8, 512 and 16384 ranks, and of low_latency at
+// 1024. What the peers send is computed outside the timed part, as a launch receives it from them. Memory is the
+// high-water mark of this process.
 #include "common/base/clock.hpp"
 #include "common/base/statistics/order_statistics.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
@@ -30,10 +31,10 @@ double cpu_ms() {
     return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-void print_row(std::string const& wire, int ranks) {
+void print_row(std::string const& preset, std::string const& wire, int ranks) {
     WorldShape const world{ranks, 8};
     auto const& type = moe_alltoall::type();
-    auto const pattern = type.make(resolve(type, "deepseek-v3", {{"wire", wire}}), world);
+    auto const pattern = type.make(resolve(type, preset, {{"wire", wire}}), world);
     Rank const me = ranks / 2 + 1;
     Draw const draw{1, 0};
     std::vector<SetupCounts> const received = received_counts(*pattern, pattern->setup_of(me, draw), draw);
@@ -53,9 +54,7 @@ void print_row(std::string const& wire, int ranks) {
         wall.push_back(static_cast<double>(now_ns() - start) / 1e6);
         blocks = 0;
         for (Step const& step : plan.steps) {
-            if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
-                blocks += exchange->send.size();
-            }
+            blocks += sent_blocks(step.operation).size();
         }
     }
     fmt::print("{:<12} {:>6} {:>8} {:>10.2f} {:>18.2f} {:>15.3f} {:>12.1f}\n", wire, ranks, blocks, median(wall),
@@ -68,14 +67,15 @@ void print_row(std::string const& wire, int ranks) {
 
 int main() {
     try {
-        fmt::print("deepseek-v3, 4096 tokens per rank, one rank's plan; medians of 9\n");
+        fmt::print("deepseek-v3, 4096 tokens per rank (low_latency: 128), one rank's plan; medians of 9\n");
         fmt::print("{:<12} {:>6} {:>8} {:>10} {:>18} {:>15} {:>12}\n", "wire", "ranks", "blocks", "wall (ms)",
                    "set-up cpu (ms)", "build cpu (ms)", "peak (MiB)");
         for (int const ranks : {8, 512, 16384}) {
             for (char const* wire : {"expanded", "node_dedup"}) {
-                dlmb::print_row(wire, ranks);
+                dlmb::print_row("deepseek-v3", wire, ranks);
             }
         }
+        dlmb::print_row("deepep-low-latency", "low_latency", 1024);
         return 0;
     } catch (std::exception const& error) {
         fmt::print(stderr, "plan_building: error: {}\n", error.what());

@@ -70,6 +70,12 @@ public:
 
 private:
     void add(Compute const& /*step*/) {}
+    void add(Put const& step) {
+        for (Block const& block : step.send) {
+            send(step.group, block.peer, block.bytes);
+        }
+    }
+    void add(WaitSignal const& /*step*/) {}
     void add(Recv const& step) {
         send(step.group, step.from.peer, gets() ? step.window.messages * step.from.bytes : 0);
     }

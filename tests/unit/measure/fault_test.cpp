@@ -55,6 +55,26 @@ TEST(Faults, ABackendThatStartsToFailWhileTimedHasNoTimes) {
                    {"while timing, in round 2", "draw 1", "rank 0:", "block from rank 3"});
 }
 
+/// Every rank puts a block into the next one's memory.
+Plan ring_of_puts(Rank me, int ranks, std::uint32_t /*draw*/) {
+    PlanBuilder builder(me);
+    GroupId const group = builder.group(world_of(ranks));
+    std::vector<PlacedBytes> const block{{64, 4096}};
+    builder.put(group, {{(me + 1) % ranks, 1}}, block, "dispatch.put");
+    builder.wait_signal(group, {{(me + ranks - 1) % ranks, 1}}, block, 0, "dispatch.wait");
+    return std::move(builder).finish();
+}
+
+// All bytes are there when the iteration ends.
+TEST(Faults, DataThatComeBehindTheirSignalAreCaughtAndNamed) {
+    Fault late;
+    late.data_are_late = true;
+    expect_invalid(run({.plan = ring_of_puts, .options = brief(), .cells = {with(late)}}),
+                   {"before timing", "\"dispatch.wait\"", "block from rank", "its signal had come already"});
+    auto const in_time = run({.plan = ring_of_puts, .options = brief(), .cells = {without_fault()}});
+    EXPECT_EQ(in_time[0][0].result.status, record::Status::ok) << in_time[0][0].result.reason;
+}
+
 /// 120 samples in six rounds of 20 behind one check, of which iterations `first` .. `last` are struck on rank 1.
 std::vector<std::vector<Told>> struck_in_rounds(std::function<Fault(Rank, std::uint64_t, std::uint64_t)> const& fault,
                                                 std::uint64_t slots, std::uint64_t first, std::uint64_t last) {

@@ -7,6 +7,7 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/base/error.hpp"
+#include "tests/conformance/late_data.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -33,6 +34,7 @@ struct Fault {
     std::function<void()> on_quiesce = [] {};
     std::function<void()> on_barrier = [] {};
     bool launch_blocks = false;  // what compiled plans say of themselves
+    bool data_are_late = false;  // of puts: they come behind their signals
 };
 
 class FaultyBackend final : public Backend {
@@ -45,6 +47,9 @@ public:
     [[nodiscard]] Provenance provenance() const override { return inner_.provenance(); }
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& method) override {
+        if (fault_.data_are_late) {
+            return conformance::LateData::compile(inner_, plan, buffers);
+        }
         auto compiled = inner_.compile(plan, buffers, method);
         if (!compiled) {
             return compiled;
@@ -70,6 +75,7 @@ private:
         void launch() override {
             begin();
             owner_.fault_.before({plan_, buffers_, owner_.iterations_});
+            inner_->watch_signals(signal_watch());
             inner_->launch();
         }
         [[nodiscard]] bool launch_blocks() const override { return owner_.fault_.launch_blocks; }

@@ -3,6 +3,7 @@
 //
 // What must hold for every moe_alltoall plan, over randomly chosen parameters (the same ones on every run).
 #include "common/base/philox.hpp"
+#include "common/formats/plan/traffic.hpp"
 #include "common/formats/plan/validate.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
@@ -97,6 +98,22 @@ TEST(MoeInvariants, EverySendMeetsAReceiveOfTheSameSize) {
                 continue;
             }
             EXPECT_EQ(first_problem(plans_of(made, wire)), "") << wire << ' ' << made.text();
+        }
+    }
+}
+
+// Also where a rank has fewer experts than another one, replicas, or no token.
+TEST(MoeInvariants, EveryPutIsWaitedForInItsSlot) {
+    for (std::uint32_t number = 0; number < cases; ++number) {
+        Case const made = with(random_case(number), {{"direction", "forward"}, {"element", "fp8"}, {"probs", "off"}});
+        std::vector<Plan> const plans = plans_of(made, "low_latency");
+        EXPECT_EQ(first_problem(plans), "") << made.text();
+        for (Plan const& plan : plans) {
+            RankTraffic const dispatch = traffic_of(plan, "dispatch");
+            std::uint64_t const hidden = std::stoull(made.parameters.at("hidden"));
+            std::uint64_t const layers = std::stoull(made.parameters.at("layers"));
+            EXPECT_EQ(dispatch.payload, layers * made.tokens * made.top_k * (16 + hidden + 4 * ((hidden + 127) / 128)));
+            EXPECT_EQ(traffic_of(plan, "combine").recv_total, layers * made.tokens * made.top_k * 2 * hidden);
         }
     }
 }

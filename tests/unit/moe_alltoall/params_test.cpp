@@ -41,8 +41,8 @@ TEST(MoeParams, RefusalsCarryTheNumbers) {
     EXPECT_EQ(refusal({{"hidden", "4K"}}, {1, 1}), "--hidden '4K': expected a whole number from 1 to 16777216");
     EXPECT_EQ(refusal({{"capacity-factor", "-1"}}, {1, 1}),
               "--capacity-factor '-1': expected a number from 0 to 1000000");
-    EXPECT_EQ(refusal({{"wire", "dense"}}, {1, 1}),
-              "--wire 'dense': expected expanded, rank_dedup, node_dedup, padded");
+    EXPECT_EQ(refusal({{"wire", "dense"}}, {1, 1}), "--wire 'dense': expected expanded, rank_dedup, node_dedup, "
+                                                    "padded, low_latency; nearest: padded, expanded, node_dedup");
     EXPECT_EQ(refusal({{"expert-groups", "7"}}, {1, 1}), "--expert-groups 7: does not divide --experts 64");
     EXPECT_EQ(refusal({{"expert-groups", "32"}, {"group-limit", "2"}}, {1, 1}),
               "--top-k 6: above the 4 experts that --group-limit 2 of --expert-groups 32 leaves");

@@ -3,6 +3,7 @@
 #include "common/base/error.hpp"
 #include "common/formats/plan/validate.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,6 +30,35 @@ TEST(MoePlan, StepsOfOneLayer) {
     EXPECT_EQ(labels({{"wire", "node_dedup"}}, {4, 4}), (Labels{"count_exchange", "dispatch.rank", "combine.rank"}));
     EXPECT_EQ(labels({{"wire", "node_dedup"}}, {4, 2}),
               (Labels{"count_exchange", "dispatch.node", "dispatch.rank", "combine.rank", "combine.node"}));
+}
+
+// No counts go before: every rank knows the slots.
+TEST(MoePlan, StepsOfLowLatency) {
+    Plan const plan = build_one(*make_moe({{"wire", "low_latency"}, {"tokens", "8"}, {"layers", "2"}}, {4, 4}), 1, {});
+    std::vector<std::string> found;
+    for (Step const& step : plan.steps) {
+        found.push_back(step.label);
+    }
+    EXPECT_EQ(found, (Labels{"dispatch.put.0", "dispatch.wait.0", "combine.put.0", "combine.wait.0", "dispatch.put.1",
+                             "dispatch.wait.1", "combine.put.1", "combine.wait.1"}));
+    std::vector<std::vector<StepId>> const after{{}, {}, {0, 1}, {0, 1}, {2, 3}, {2, 3}, {4, 5}, {4, 5}};
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        EXPECT_EQ(plan.steps[step].after, after[step]) << step;
+    }
+}
+
+TEST(MoePlan, LowLatencyIsForForwardPassesOfItsRows) {
+    auto const refusal = [](Parameters parameters) {
+        parameters.emplace("wire", "low_latency");
+        return usage_error_of([&] { (void)make_moe(parameters, {2, 2}); });
+    };
+    EXPECT_EQ(refusal({{"element", "fp32"}}),
+              "--wire low_latency: --element fp32: its rows are bf16, or fp8 with scales");
+    EXPECT_EQ(refusal({{"direction", "both"}}),
+              "--wire low_latency: --direction both: it is for inference, which goes forward only");
+    EXPECT_EQ(refusal({{"probs", "on"}}), "--wire low_latency: --probs on: weights stay where the tokens come from");
+    EXPECT_EQ(refusal({{"quantize", "mxfp8"}}),
+              "--wire low_latency: --quantize mxfp8: --element fp8 has the bytes of quantized rows");
 }
 
 TEST(MoePlan, StepsOfSeveralLayersAndDirections) {

@@ -124,6 +124,15 @@ TEST(PlanFile, WindowsChannelsAndUnevenPartsAreReadBack) {
     EXPECT_EQ(round_trip_problem(plans), "");
 }
 
+// Rank 1 puts two blocks before one signal of rank 0, and rank 0 waits for it.
+TEST(PlanFile, PutsTheirPlacesAtTheReceiverAndTheirSignalsAreReadBack) {
+    Plan receiver{0, {{{1, 0}}}, {{"slots", 512}}, {}};
+    receiver.steps = {{WaitSignal{0, 0, {{0, 64, 100}, {0, 256, 40}}, {{0, 2}}}, {}, "there.wait"}};
+    Plan sender{1, {{{1, 0}}}, {{"rows", 512}}, {}};
+    sender.steps = {{Put{0, 0, {{1, 0, 100}, {1, 128, 40}}, {64, 256}, {{1, 2}}}, {}, "there.put"}};
+    EXPECT_EQ(round_trip_problem({receiver, sender}), "");
+}
+
 TEST(PlanFile, APlanWithoutBuffersIsLaidOutByWhoRunsIt) {
     Plan const bare{0, {{{0}}}, {}, {{AllReduce{0, {}, {}, 512, Element::fp32, Reduction::max}, {}, "sum"}}};
     EXPECT_EQ(round_trip_problem({bare}), "");

@@ -40,7 +40,7 @@ struct Part {
 };
 
 bool stays_whole(Operation const& operation) {
-    return std::holds_alternative<Barrier>(operation) || messages_of_block(operation) > 1;
+    return std::holds_alternative<Barrier>(operation) || has_signals(operation) || messages_of_block(operation) > 1;
 }
 
 /// The part of an operation; nothing where no byte is left.

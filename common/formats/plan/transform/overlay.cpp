@@ -50,9 +50,10 @@ private:
         if constexpr (requires { operation.channel; }) {
             operation.channel += channels;
             operation.batch += operation.batch >= 0 ? first_batch_ : 0;
-            operation.buffer += first_buffer_;
         }
-        if constexpr (requires { operation.recv_buffer; }) {
+        if constexpr (requires { operation.buffer; }) {
+            operation.buffer += first_buffer_;
+        } else if constexpr (requires { operation.recv_buffer; }) {
             operation.send_buffer += first_buffer_;
             operation.recv_buffer += first_buffer_;
         } else if constexpr (requires { operation.recv; }) {

@@ -177,6 +177,9 @@ private:
 
     void rescale_collective(Plan const& source, auto& operation, std::vector<NewGroup> const& groups,
                             Rank shift) const {
+        if constexpr (requires { operation.signals; }) {
+            throw UsageError("--rescale: puts go to places that are known for the recorded ranks only");
+        }
         if constexpr (requires { operation.root; }) {
             NewGroup const& group = groups[operation.group];
             bool const is_world = group.recorded == recorded_.size();

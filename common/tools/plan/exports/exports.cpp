@@ -105,6 +105,7 @@ GroupNumbers::GroupNumbers(PlanSource const& plans) {
 void LossCounter::add_common(Step const& step) {
     add("label", !step.label.empty());
     add("micro-batch", step.microbatch >= 0);
+    add("a one-sided write: it is a message, and so is its flag", !signals_of(step.operation).empty());
     if (auto const* send = std::get_if<Send>(&step.operation)) {
         add("batch of messages that are posted in one call", send->batch >= 0);
     } else if (auto const* recv = std::get_if<Recv>(&step.operation)) {

@@ -4,6 +4,7 @@
 // The basic JSON of PARAM (train/comms/pt/commsTraceReplay.py, revision 1e115ff). Sizes and splits are elements. An
 // operation is started by its entry and finished by a "wait" with its req, which stands where the first step waits for
 // it: what the plan has in flight together, the replay has, too.
+#include "common/base/error.hpp"
 #include "common/formats/plan/group_index.hpp"
 #include "common/formats/plan/traffic.hpp"
 #include "common/tools/plan/exports/exports.hpp"
@@ -97,6 +98,8 @@ public:
         message("irecv", world_rank(plan_, step.group, step.from.peer), plan_.me,
                 step.from.bytes * step.window.messages);
     }
+    void operator()(Put const& /*step*/) { refuse_signals(); }
+    void operator()(WaitSignal const& /*step*/) { refuse_signals(); }
     void operator()(AllReduce const& step) { collective("all_reduce", step, step.bytes, step.bytes); }
     void operator()(Reduce const& step) { collective("reduce", step, step.bytes, step.bytes); }
     void operator()(Broadcast const& step) { collective("broadcast", step, step.bytes, step.bytes); }
@@ -138,6 +141,9 @@ public:
     void operator()(Compute const& /*step*/) {}
 
 private:
+    [[noreturn]] static void refuse_signals() {
+        throw UsageError("the plans have puts, and PARAM has no one-sided operations; GOAL and Chakra have messages");
+    }
     using Parts = std::vector<Bytes>;  // in bytes, by rank of the group
 
     [[nodiscard]] Rank me(auto const& step) const { return rank_in(plan_.groups.at(step.group), plan_.me).value(); }

@@ -230,8 +230,9 @@ private:
             std::vector<std::string> kinds;
             for (std::size_t number = 0; number < std::variant_size_v<Operation>; ++number) {
                 auto const known = static_cast<OperationKind>(number);
-                bool const together =
-                    known != OperationKind::send && known != OperationKind::recv && known != OperationKind::compute;
+                bool const together = known != OperationKind::send && known != OperationKind::recv &&
+                                      known != OperationKind::put && known != OperationKind::wait_signal &&
+                                      known != OperationKind::compute;
                 if (together && each.substr(0, equals) == name_of(known)) {
                     kind = known;
                 }

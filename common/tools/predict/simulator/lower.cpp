@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 namespace dlmb::predict {
 namespace {
 
+constexpr int channel_of_puts = -1;  // those of Sends are from 0 on
 constexpr std::uint8_t message_cpu = 0;
 constexpr std::uint8_t compute_cpu = 1;
 constexpr std::uint64_t picoseconds_per_nanosecond = 1000;
@@ -226,8 +228,36 @@ private:
                           .cpu = step.uninterrupted ? message_cpu : compute_cpu}));
         wait_for_earlier_steps(step_end_.back());
     }
+    void add_alone(Put const& step) { add_signals(TaskKind::send, step.group, step.signals, step.send); }
+    void add_alone(WaitSignal const& step) { add_signals(TaskKind::recv, step.group, step.signals, step.recv); }
     template <class Together>
     void add_alone(Together const& /*step*/) {}
+
+    /// A block and a flag are each a message, in the order in which they are put. Those to the rank itself are copies,
+    /// of the Put; its WaitSignal stands behind it or beside it.
+    void add_signals(TaskKind kind, GroupId group, std::span<Signal const> signals, std::span<Block const> blocks) {
+        TaskId const begin = builder_.add({.kind = TaskKind::join});
+        wait_for_earlier_steps(begin);
+        std::uint32_t const tag = tags_.of_channel(channel_of_puts);
+        for_each_signal(signals, blocks, [&](Signal const& signal, std::span<Block const> before, std::size_t) {
+            Rank const peer = world_rank(*plan_, group, signal.peer);
+            bool const stays = peer == plan_->me;
+            for (Block const& block : stays&& kind == TaskKind::recv ? std::span<Block const>() : before) {
+                Task const task{.amount = block.bytes, .peer = peer, .kind = kind};
+                builder_.require(stays ? builder_.add({.amount = block.bytes, .kind = TaskKind::copy})
+                                       : builder_.add(task, tag),
+                                 begin);
+            }
+            if (!stays) {
+                builder_.require(builder_.add({.amount = flag_bytes, .peer = peer, .kind = kind}, tag), begin);
+            }
+        });
+        TaskId const end = builder_.add({.kind = TaskKind::join});
+        for (TaskId task = begin; task < end; ++task) {
+            builder_.require(end, task);
+        }
+        step_end_.push_back(kind == TaskKind::recv ? called_after(end) : end);
+    }
 
     void add_window(TaskKind kind, Block const& block, Bytes messages, GroupId group, int channel) {
         Task const message{.amount = block.bytes, .peer = world_rank(*plan_, group, block.peer), .kind = kind};

@@ -1,0 +1,212 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend_kit/signals.hpp"
+
+#include "common/base/error.hpp"
+#include "common/bootstrap/over_ranks.hpp"
+#include "common/formats/plan/group_index.hpp"
+#include "common/formats/plan/ready_queue.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+namespace dlmb {
+namespace {
+
+/// What a rank tells another one of the signals between them. Travels as words between ranks of one launch.
+struct PairInfo {
+    std::uint64_t sent = 0;                   // how many it sends the other one
+    std::uint64_t permission_flag = no_flag;  // which it wants raised for its puts
+    struct Awaited {
+        std::uint64_t flag = 0;
+        std::uint64_t buffer = 0;
+        std::vector<std::uint64_t> places = {};  // offset and bytes of each block
+    };
+    std::vector<Awaited> awaited = {};  // from the other one
+
+    [[nodiscard]] Blob packed() const {
+        std::vector<std::uint64_t> words{sent, permission_flag, awaited.size()};
+        for (Awaited const& each : awaited) {
+            words.insert(words.end(), {each.flag, each.buffer, each.places.size()});
+            words.insert(words.end(), each.places.begin(), each.places.end());
+        }
+        auto const bytes = std::as_bytes(std::span(words));
+        return {bytes.begin(), bytes.end()};
+    }
+    explicit PairInfo(Blob const& blob) {
+        std::size_t at = 0;
+        auto const word = [&] {
+            std::uint64_t value = 0;
+            if (at + sizeof value > blob.size()) {
+                throw Error("another rank sent less of its signals than it has");
+            }
+            std::memcpy(&value, blob.data() + at, sizeof value);
+            at += sizeof value;
+            return value;
+        };
+        sent = word();
+        permission_flag = word();
+        for (std::uint64_t left = word(); left > 0; --left) {
+            Awaited& each = awaited.emplace_back(Awaited{word(), word()});
+            for (std::uint64_t places = word(); places > 0; --places) {
+                each.places.push_back(word());
+            }
+        }
+    }
+    PairInfo() = default;
+};
+
+class Table {
+public:
+    explicit Table(Plan const& plan) : plan_(plan) {
+        for (StepId step = 0; step < plan.steps.size(); ++step) {
+            Operation const& operation = plan.steps[step].operation;
+            if (auto const* put = std::get_if<Put>(&operation)) {
+                add(step, *put);
+            } else if (auto const* wait = std::get_if<WaitSignal>(&operation)) {
+                add(step, *wait);
+            }
+        }
+        for (PutSignals& put : table_.puts) {
+            add_permissions(put);
+        }
+        for (auto const& [peer, info] : told_) {
+            if (peer != plan.me) {
+                table_.peers.push_back(peer);
+            }
+        }
+    }
+
+    [[nodiscard]] std::map<Rank, PairInfo> const& told() const { return told_; }
+
+    /// Returns what does not fit, or nothing.
+    std::string read(std::map<Rank, PairInfo> const& heard) {
+        std::map<Rank, std::size_t> next;
+        for (PutSignals& put : table_.puts) {
+            auto const& step = std::get<Put>(plan_.steps[put.step].operation);
+            for (SentSignal& signal : put.signals) {
+                auto const peer = heard.find(signal.peer);
+                std::size_t const number = next[signal.peer]++;
+                if (peer == heard.end() || number >= peer->second.awaited.size()) {
+                    return named(put.step, fmt::format("signals rank {}, which does not wait for it", signal.peer));
+                }
+                PairInfo::Awaited const& awaited = peer->second.awaited[number];
+                if (awaited.places != places_of(step, signal)) {
+                    return named(put.step, fmt::format("puts other blocks than rank {} waits for", signal.peer));
+                }
+                signal.flag = awaited.flag;
+                signal.buffer = static_cast<BufferId>(awaited.buffer);
+            }
+        }
+        for (auto const& [peer, own] : told_) {
+            auto const other = heard.find(peer);
+            if (own.awaited.size() > (other == heard.end() ? 0 : other->second.sent)) {
+                return fmt::format("rank {} waits for more signals of rank {} than that sends", plan_.me, peer);
+            }
+        }
+        for (auto const& [peer, info] : heard) {
+            if (info.permission_flag != no_flag && peer != plan_.me) {
+                table_.granted.push_back({peer, info.permission_flag});
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] SignalTable take() && { return std::move(table_); }
+
+private:
+    [[nodiscard]] std::string named(StepId step, std::string const& text) const {
+        return fmt::format("rank {} step {} \"{}\" {}", plan_.me, step, plan_.steps[step].label, text);
+    }
+
+    void add(StepId step, Put const& put) {
+        PutSignals signals{.step = step};
+        for_each_signal(put.signals, put.send, [&](Signal const& signal, auto blocks, std::size_t first) {
+            Rank const peer = world_rank(plan_, put.group, signal.peer);
+            signals.signals.push_back({.peer = peer, .first = first, .blocks = blocks.size()});
+            ++told_[peer].sent;
+            if (peer != plan_.me) {
+                signals.peers.push_back(peer);
+            }
+        });
+        // The next rank after this one first: ranks do not all write to the same one at once.
+        std::sort(signals.peers.begin(), signals.peers.end());
+        signals.peers.erase(std::unique(signals.peers.begin(), signals.peers.end()), signals.peers.end());
+        std::rotate(signals.peers.begin(), std::upper_bound(signals.peers.begin(), signals.peers.end(), plan_.me),
+                    signals.peers.end());
+        table_.puts.push_back(std::move(signals));
+    }
+
+    void add(StepId step, WaitSignal const& wait) {
+        table_.waits.push_back({step, table_.flags, wait.signals.size()});
+        for_each_signal(wait.signals, wait.recv, [&](Signal const& signal, auto blocks, auto) {
+            PairInfo::Awaited awaited{table_.flags++, wait.buffer};
+            for (Block const& block : blocks) {
+                awaited.places.insert(awaited.places.end(), {block.offset, block.bytes});
+            }
+            told_[world_rank(plan_, wait.group, signal.peer)].awaited.push_back(std::move(awaited));
+        });
+    }
+
+    void add_permissions(PutSignals& put) {
+        std::vector<Rank> begun;  // they have, when this step begins
+        for (AwaitedSignals const& wait : table_.waits) {
+            if (wait.step < put.step && waits_for(plan_, put.step, wait.step)) {
+                auto const& step = std::get<WaitSignal>(plan_.steps[wait.step].operation);
+                for (Signal const& signal : step.signals) {
+                    begun.push_back(world_rank(plan_, step.group, signal.peer));
+                }
+            }
+        }
+        std::sort(begun.begin(), begun.end());
+        for (Rank const peer : put.peers) {
+            FlagId flag = no_flag;
+            if (!std::binary_search(begun.begin(), begun.end(), peer)) {
+                FlagId& wanted = told_[peer].permission_flag;
+                wanted = wanted == no_flag ? table_.flags++ : wanted;
+                flag = wanted;
+            }
+            put.permissions.push_back(flag);
+        }
+    }
+
+    static std::vector<std::uint64_t> places_of(Put const& put, SentSignal const& signal) {
+        std::vector<std::uint64_t> places;
+        for (std::size_t i = signal.first; i < signal.first + signal.blocks; ++i) {
+            places.insert(places.end(), {put.targets[i], put.send[i].bytes});
+        }
+        return places;
+    }
+
+    Plan const& plan_;
+    SignalTable table_;
+    std::map<Rank, PairInfo> told_;
+};
+
+}  // namespace
+
+SignalTable match_signals(Plan const& plan, Bootstrap& bootstrap) {
+    Table table(plan);
+    std::vector<PeerBlob> outgoing;
+    std::map<Rank, PairInfo> heard;
+    for (auto const& [peer, info] : table.told()) {
+        if (peer == plan.me) {
+            heard.emplace(peer, info);
+        } else {
+            outgoing.push_back({peer, info.packed()});
+        }
+    }
+    for (PeerBlob const& each : bootstrap.exchange(std::move(outgoing))) {
+        heard.emplace(each.peer, PairInfo(each.blob));
+    }
+    if (std::string const problem = first_refusal(bootstrap, table.read(heard)); !problem.empty()) {
+        throw Error(problem);
+    }
+    return std::move(table).take();
+}
+
+}  // namespace dlmb

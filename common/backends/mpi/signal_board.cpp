@@ -1,0 +1,242 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/signal_board.hpp"
+
+#include "common/backends/mpi/one_sided_calls.hpp"
+#include "common/base/error.hpp"
+#include "common/bootstrap/over_ranks.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlmb::mpi {
+namespace {
+
+/// The buffers of this rank that peers write to; the k-th of each rank is behind the k-th window.
+std::vector<BufferId> written_buffers(Plan const& plan) {
+    std::vector<BufferId> buffers;
+    for (Step const& step : plan.steps) {
+        auto const* wait = std::get_if<WaitSignal>(&step.operation);
+        if (wait != nullptr && std::find(buffers.begin(), buffers.end(), wait->buffer) == buffers.end()) {
+            buffers.push_back(wait->buffer);
+        }
+    }
+    return buffers;
+}
+
+/// What a put writes to one peer.
+struct PeerPut {
+    Rank peer = 0;
+    FlagId permission = no_flag;
+    MPI_Win window = MPI_WIN_NULL;
+    std::vector<Access> writes = {};
+    std::vector<FlagId> flags = {};
+};
+
+/// Blocks that stay on this rank are copied, and their flags raised, first.
+class PutCall {
+public:
+    PutCall(SignalBoard& board, std::vector<PeerPut> peers, std::vector<MemoryCopy> copies, std::vector<FlagId> own,
+            Rank me, Idle idle)
+        : board_(board), peers_(std::move(peers)), copies_(std::move(copies)), own_flags_(std::move(own)), me_(me),
+          idle_(idle) {}
+    void start() {
+        make(copies_);
+        for (FlagId const flag : own_flags_) {
+            board_.raise(me_, flag);
+        }
+        if (!own_flags_.empty()) {
+            board_.flush(me_);
+        }
+        next_ = 0;
+    }
+    void wait() {
+        while (!test()) {
+            idle_();
+        }
+    }
+    [[nodiscard]] bool test() {
+        for (; next_ < peers_.size() && may_write(peers_[next_]); ++next_) {
+            write(peers_[next_]);
+        }
+        return next_ == peers_.size();
+    }
+
+private:
+    [[nodiscard]] bool may_write(PeerPut const& put) {
+        return put.permission == no_flag || board_.is_raised(put.permission);
+    }
+    void write(PeerPut const& put) {
+        for (Access const& each : put.writes) {
+            check(MPI_Put(each.here, each.count, MPI_BYTE, put.peer, each.there, each.count, MPI_BYTE, put.window),
+                  "MPI_Put");
+        }
+        if (!put.writes.empty()) {
+            check(MPI_Win_flush(put.peer, put.window), "MPI_Win_flush");
+        }
+        for (FlagId const flag : put.flags) {
+            board_.raise(put.peer, flag);
+        }
+        board_.flush(put.peer);
+    }
+
+    SignalBoard& board_;
+    std::vector<PeerPut> peers_;
+    std::vector<MemoryCopy> copies_;
+    std::vector<FlagId> own_flags_;
+    Rank me_;
+    Idle idle_;
+    std::size_t next_ = 0;
+};
+
+class WaitCall {
+public:
+    WaitCall(SignalBoard& board, AwaitedSignals const& signals, Idle idle)
+        : board_(board), signals_(signals), idle_(idle) {}
+    void start() { seen_ = 0; }
+    void wait() {
+        while (!test()) {
+            idle_();
+        }
+    }
+    [[nodiscard]] bool test() {
+        std::size_t const more =
+            seen_ == signals_.count ? 0 : board_.raised(signals_.first + seen_, signals_.count - seen_);
+        if (more > 0) {
+            board_.see_data();
+        }
+        for (std::size_t const end = seen_ + more; seen_ < end; ++seen_) {
+            board_.note(signals_.step, seen_);
+        }
+        return seen_ == signals_.count;
+    }
+
+private:
+    SignalBoard& board_;
+    AwaitedSignals signals_;
+    Idle idle_;
+    std::size_t seen_ = 0;
+};
+
+PreparedCall put_call(Put const& put, CompileContext const& context) {
+    std::vector<PutSignals> const& puts = context.board->table().puts;
+    PutSignals const& signals = *std::find_if(puts.begin(), puts.end(), [&](PutSignals const& each) {
+        return &std::get<Put>(context.plan.steps[each.step].operation) == &put;
+    });
+    std::byte* const base = context.buffers->base.at(put.buffer);
+    std::vector<PeerPut> peers;
+    for (std::size_t i = 0; i < signals.peers.size(); ++i) {
+        peers.push_back({.peer = signals.peers[i], .permission = signals.permissions[i]});
+    }
+    std::vector<MemoryCopy> copies;
+    std::vector<FlagId> own;
+    for (SentSignal const& signal : signals.signals) {
+        bool const stays = signal.peer == context.plan.me;
+        auto const to =
+            std::find_if(peers.begin(), peers.end(), [&](PeerPut const& each) { return each.peer == signal.peer; });
+        for (std::size_t i = signal.first; i < signal.first + signal.blocks; ++i) {
+            Block const& block = put.send[i];
+            if (stays) {
+                copies.push_back(
+                    {context.buffers->base.at(signal.buffer) + put.targets[i], base + block.offset, block.bytes});
+                continue;
+            }
+            to->window = context.board->window_of(signal.peer, signal.buffer);
+            for (Bytes done = 0; done < block.bytes; done += context.limits.chunk_bytes) {
+                Bytes const part = std::min(context.limits.chunk_bytes, block.bytes - done);
+                to->writes.push_back(
+                    {base + block.offset + done, static_cast<MPI_Aint>(put.targets[i] + done), static_cast<int>(part)});
+            }
+        }
+        (stays ? own : to->flags).push_back(signal.flag);
+    }
+    return PreparedCall(
+        PutCall(*context.board, std::move(peers), std::move(copies), std::move(own), context.plan.me, context.idle));
+}
+
+PreparedCall wait_call(WaitSignal const& wait, CompileContext const& context) {
+    std::vector<AwaitedSignals> const& waits = context.board->table().waits;
+    AwaitedSignals const& signals = *std::find_if(waits.begin(), waits.end(), [&](AwaitedSignals const& each) {
+        return &std::get<WaitSignal>(context.plan.steps[each.step].operation) == &wait;
+    });
+    return PreparedCall(WaitCall(*context.board, signals, context.idle));
+}
+
+}  // namespace
+
+SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap, MPI_Comm world,
+                         std::vector<Window>& windows)
+    : me_(plan.me), table_(match_signals(plan, bootstrap)), seen_(table_.flags) {
+    if (bootstrap.size() == 1) {
+        return;
+    }
+    std::vector<BufferId> const written = written_buffers(plan);
+    auto const most =
+        static_cast<std::size_t>(reduce_over_ranks(bootstrap, static_cast<std::int64_t>(written.size()), Fold::max));
+    static std::byte nothing_exposed[64];
+    for (std::size_t k = 0; k < most; ++k) {
+        bool const used = k < written.size();
+        windows.emplace_back(used ? buffers.base.at(written[k]) : nothing_exposed,
+                             used ? plan.buffers.at(written[k]).bytes : 0, world);
+        windows.back().lock_all();
+        data_.push_back(windows.back().get());
+    }
+    Blob names(written.size() * sizeof(BufferId));
+    if (!names.empty()) {
+        std::memcpy(names.data(), written.data(), names.size());
+    }
+    std::vector<Blob> const all = bootstrap.all_gather(names);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        for (std::size_t k = 0; (k + 1) * sizeof(BufferId) <= all[rank].size(); ++k) {
+            BufferId buffer = 0;
+            std::memcpy(&buffer, all[rank].data() + k * sizeof buffer, sizeof buffer);
+            remote_windows_[{static_cast<Rank>(rank), buffer}] = data_[k];
+        }
+    }
+    Window& flags = windows.emplace_back(nullptr, std::max<Bytes>(table_.flags, 1) * flag_bytes, world);
+    std::memset(flags.base(), 0, table_.flags * flag_bytes);
+    flags.lock_all();
+    check(MPI_Win_sync(flags.get()), "MPI_Win_sync");
+    flags_ = flags.get();
+    std::string const problem = flags.is_unified() ? ""
+                                                   : "mpi: a window of this library has separate copies for its "
+                                                     "owner and the others, so that no flag tells of data";
+    if (std::string const reason = first_refusal(bootstrap, problem); !reason.empty()) {
+        throw Error(reason);
+    }
+}
+
+void SignalBoard::begin() {
+    ++iteration_;
+    for (Permission const& each : table_.granted) {
+        raise(each.peer, each.flag);
+        flush(each.peer);
+    }
+}
+
+std::size_t SignalBoard::raised(FlagId first, std::size_t count) {
+    read(first, count);
+    std::size_t number = 0;
+    while (number < count && seen_[first + number] == iteration_) {
+        ++number;
+    }
+    return number;
+}
+
+void SignalBoard::read(FlagId first, std::size_t count) {
+    if (flags_ == MPI_WIN_NULL) {
+        return;
+    }
+    check(MPI_Get_accumulate(nullptr, 0, MPI_UINT64_T, seen_.data() + first, static_cast<int>(count), MPI_UINT64_T, me_,
+                             static_cast<MPI_Aint>(first * flag_bytes), static_cast<int>(count), MPI_UINT64_T,
+                             MPI_NO_OP, flags_),
+          "MPI_Get_accumulate");
+    check(MPI_Win_flush(me_, flags_), "MPI_Win_flush");
+}
+
+PreparedCall compile_signals(Operation const& operation, CompileContext const& context) {
+    auto const* put = std::get_if<Put>(&operation);
+    return put != nullptr ? put_call(*put, context) : wait_call(std::get<WaitSignal>(operation), context);
+}
+
+}  // namespace dlmb::mpi

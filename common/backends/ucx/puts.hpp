@@ -1,0 +1,130 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Puts and signals: ucp_put_nbx of the data; when these are complete, ucp_ep_flush_nbx, which ends when the peer has
+// them; then ucp_put_nbx of the iteration's number into flags of the peer, which this polls in its own memory. Flags
+// lie in memory of UCX, so that transports which can write it without the peer's help do. (ucp_worker_fence instead of
+// the flush does not order data by CMA and flags by shared memory, with UCX 1.13.1.)
+#pragma once
+
+#include "common/backend_kit/signals.hpp"
+#include "common/backends/ucx/one_sided.hpp"
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlmb::ucx {
+
+/// Memory that peers write to, and their keys. Given back when it ends.
+class PutMemory {
+public:
+    /// Collective. Endpoints of all peers exist.
+    PutMemory(Plan const& plan, Buffers const& buffers, SignalTable const& signals, Worker& worker);
+
+    /// Of this rank.
+    [[nodiscard]] std::uint64_t& flag(FlagId id) const { return flags_[id]; }
+
+    struct Place {
+        std::uint64_t address = 0;
+        ucp_rkey_h key = nullptr;
+    };
+    [[nodiscard]] Place flags_of(Rank peer) const { return places_.at({peer, of_flags}); }
+    [[nodiscard]] Place buffer_of(Rank peer, BufferId buffer) const { return places_.at({peer, buffer}); }
+
+private:
+    struct Unmap {
+        ucp_context_h context;
+        void operator()(ucp_mem_h memory) const { ucp_mem_unmap(context, memory); }
+    };
+    struct DestroyKey {
+        void operator()(ucp_rkey_h key) const { ucp_rkey_destroy(key); }
+    };
+    static constexpr std::uint64_t of_flags = ~std::uint64_t{0};
+
+    /// Returns the address.
+    std::byte* map(std::uint64_t name, ucp_mem_map_params_t const& params, Blob& told);
+    void read(PeerBlob const& received, Worker const& worker);
+
+    ucp_context_h context_;
+    std::vector<std::unique_ptr<std::remove_pointer_t<ucp_mem_h>, Unmap>> mapped_;
+    std::vector<std::unique_ptr<std::remove_pointer_t<ucp_rkey_h>, DestroyKey>> keys_;
+    std::map<std::pair<Rank, std::uint64_t>, Place> places_;
+    std::uint64_t* flags_ = nullptr;
+};
+
+/// What a rank puts to one peer in one step.
+struct PeerPut {
+    Rank peer = 0;
+    ucp_ep_h endpoint = nullptr;
+    FlagId permission = no_flag;
+    std::vector<Access> writes = {};
+    std::vector<PutMemory::Place> flags = {};
+};
+
+/// A Put or a WaitSignal.
+struct SignalTask {
+    StepId step = 0;
+    std::vector<PeerPut> puts = {};
+    std::vector<LocalWork> copies = {};  // blocks that stay on this rank
+    std::vector<FlagId> own_flags = {};  // and their signals
+    AwaitedSignals awaited = {};         // of a WaitSignal
+};
+
+/// All one-sided steps of a plan. The hot path: nothing is allocated, nothing virtual is called but by a watch.
+class Puts {
+public:
+    /// Collective.
+    Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals, Worker& worker);
+    Puts(Puts const&) = delete;
+    Puts& operator=(Puts const&) = delete;
+    /// Requests left over by an exception are given up.
+    ~Puts();
+
+    void watch(SignalWatch* const& watch) { watch_ = &watch; }
+    /// All ranks do so before the first step of an iteration.
+    void begin(std::uint64_t iteration);
+    /// The task of a step.
+    [[nodiscard]] std::uint32_t task_of(StepId step) const;
+    void start(std::uint32_t task);
+    /// True: it is complete.
+    [[nodiscard]] bool poll(std::uint32_t task);
+
+private:
+    enum class Stage : std::uint8_t { waiting, writing, written, flushing, signalling, over };
+    struct Running {
+        Stage stage = Stage::over;
+        std::vector<void*> requests;  // those in flight; never grows
+    };
+    struct State {
+        std::vector<Running> puts;
+        std::size_t seen = 0;
+    };
+
+    [[nodiscard]] SignalTask task_of(Put const& put, PutSignals const& signals, Buffers const& buffers) const;
+    [[nodiscard]] bool is_raised(FlagId flag) const {
+        return std::atomic_ref(memory_.flag(flag)).load(std::memory_order_acquire) == iteration_;
+    }
+    [[nodiscard]] bool poll(PeerPut const& put, Running& running);
+    void write(PeerPut const& put, Running& running);
+    void signal(PeerPut const& put, Running& running);
+    [[nodiscard]] bool poll(AwaitedSignals const& awaited, std::size_t& seen) const;
+    void keep(ucs_status_ptr_t request, Rank peer, Running& running) const;
+    [[nodiscard]] bool all_complete(Rank peer, Running& running);
+    [[noreturn]] void fail(Rank peer, ucs_status_t status) const;
+
+    Worker& worker_;
+    Rank me_;
+    PutMemory memory_;
+    AccessesInFlight in_flight_;
+    std::vector<SignalTask> tasks_;
+    std::vector<State> states_;     // of the tasks
+    std::vector<PeerPut> granted_;  // the permissions that this rank gives: a flag each
+    std::vector<Running> granting_;
+    std::uint64_t iteration_ = 0;
+    SignalWatch* const* watch_ = nullptr;
+};
+
+}  // namespace dlmb::ucx

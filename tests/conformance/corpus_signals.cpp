@@ -1,0 +1,131 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/formats/plan/builder.hpp"
+#include "tests/conformance/corpus.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace dlmb::conformance {
+namespace {
+
+/// Blocks from one rank to another before one signal, in slots of the receiver's buffer that all ranks know.
+struct Slots {
+    int ranks;
+    std::uint32_t signals;  // from each rank to each rank
+    Bytes slot_bytes;       // of a signal's blocks together
+    Sizes bytes;            // of each of its two blocks
+
+    [[nodiscard]] std::vector<Bytes> sizes(int from, int to, std::uint32_t signal) const {
+        Bytes const each = bytes(from, to) + signal;
+        return bytes(from, to) == 0 ? std::vector<Bytes>{} : std::vector<Bytes>{each, each / 2 + 1};
+    }
+    /// Of block `number`: the second one lies before the first one.
+    [[nodiscard]] PlacedBytes place(int from, std::uint32_t signal, std::vector<Bytes> const& sizes,
+                                    std::size_t number) const {
+        Bytes const slot = guard_bytes + (static_cast<Bytes>(from) * signals + signal) * slot_bytes;
+        return {slot + (number == 0 ? sizes.back() + 5 : 0), sizes[number]};
+    }
+};
+
+void add_put(PlanBuilder& builder, GroupId group, int me, Slots const& slots, std::string const& label,
+             std::vector<StepId> after) {
+    std::vector<Signal> signals;
+    std::vector<PlacedBytes> blocks;
+    for (std::uint32_t signal = 0; signal < slots.signals; ++signal) {
+        for (int to = 0; to < slots.ranks; ++to) {
+            auto const sizes = slots.sizes(me, to, signal);
+            signals.push_back({to, static_cast<std::uint32_t>(sizes.size())});
+            for (std::size_t number = 0; number < sizes.size(); ++number) {
+                blocks.push_back(slots.place(me, signal, sizes, number));
+            }
+        }
+    }
+    builder.put(group, std::move(signals), blocks, label, std::move(after));
+}
+
+StepId add_wait(PlanBuilder& builder, GroupId group, int me, Slots const& slots, std::string const& label,
+                std::vector<StepId> after) {
+    std::vector<Signal> signals;
+    std::vector<PlacedBytes> blocks;
+    for (int from = slots.ranks - 1; from >= 0; --from) {
+        for (std::uint32_t signal = 0; signal < slots.signals; ++signal) {
+            auto const sizes = slots.sizes(from, me, signal);
+            signals.push_back({from, static_cast<std::uint32_t>(sizes.size())});
+            for (std::size_t number = 0; number < sizes.size(); ++number) {
+                blocks.push_back(slots.place(from, signal, sizes, number));
+            }
+        }
+    }
+    Bytes const end = static_cast<Bytes>(slots.ranks) * slots.signals * slots.slot_bytes;
+    return builder.wait_signal(group, std::move(signals), blocks, 2 * guard_bytes + end, label, std::move(after));
+}
+
+/// Everyone puts to everyone, itself included, and answers when all has come: what an expert layer does. `before`: an
+/// exchange at the same time.
+CorpusEntry there_and_back(int ranks, std::uint32_t signals, Sizes const& bytes, std::string const& name,
+                           bool exchanges) {
+    CorpusEntry entry{name, {}};
+    Bytes most = 1;
+    for (int from = 0; from < ranks; ++from) {
+        for (int to = 0; to < ranks; ++to) {
+            most = std::max(most, bytes(from, to));
+        }
+    }
+    Slots const there{ranks, signals, 2 * (most + signals) + 64, bytes};
+    Slots const back{ranks, signals, there.slot_bytes, [bytes](int from, int to) { return bytes(to, from); }};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        if (exchanges) {
+            builder.exchange(all, sent_by(me, ranks, bytes), received_by(me, ranks, bytes), "beside");
+        }
+        add_put(builder, all, me, there, "there.put", {});
+        StepId const arrived = add_wait(builder, all, me, there, "there.wait", {});
+        add_put(builder, all, me, back, "back.put", {arrived});
+        add_wait(builder, all, me, back, "back.wait", {arrived});
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
+/// From the first rank to the last one, which sends nothing: many blocks and one signal. A put does not wait for it.
+CorpusEntry one_way(int ranks, Bytes bytes) {
+    constexpr std::uint32_t blocks = 9;
+    CorpusEntry entry{fmt::format("puts one way, {} B", bytes), {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        std::vector<PlacedBytes> places;
+        for (std::uint32_t block = 0; block < blocks; ++block) {
+            places.push_back({guard_bytes + (blocks - block) * (bytes + 3), bytes});
+        }
+        if (me == 0) {
+            builder.put(all, {{ranks - 1, blocks}}, places, "page.put");
+        }
+        if (me == ranks - 1) {
+            StepId const computed = builder.compute(1000, "page.use");
+            builder.wait_signal(all, {{0, blocks}}, places, 0, "page.wait", {computed});
+        }
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
+}  // namespace
+
+void add_signals(int ranks, std::vector<CorpusEntry>& entries) {
+    for (Bytes const bytes : {Bytes{0}, Bytes{1}, Bytes{17}, Bytes{4097}, Bytes{66} << 10, one_mib}) {
+        entries.push_back(there_and_back(
+            ranks, 1, [bytes](int /*from*/, int /*to*/) { return bytes; }, fmt::format("puts of {} B", bytes), false));
+    }
+    Sizes const ragged = [](int from, int to) { return Bytes{997} * static_cast<Bytes>((from * 3 + to) % 4); };
+    entries.push_back(there_and_back(ranks, 5, ragged, "several signals per pair, some without data", false));
+    entries.push_back(there_and_back(ranks, 2, ragged, "puts beside an exchange", true));
+    for (Bytes const bytes : {Bytes{17}, Bytes{66} << 10}) {
+        entries.push_back(one_way(ranks, bytes));
+    }
+}
+
+}  // namespace dlmb::conformance

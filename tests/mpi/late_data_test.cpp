@@ -1,0 +1,117 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A library whose flags overtake their data: wrappers before MPI_Put and ucp_put_nbx keep the data of puts back until
+// the iteration is over on all ranks. All bytes are right in the end; that the signals were early must be found.
+#include "common/backend_kit/plan_payload.hpp"
+#include "common/backend_kit/registry.hpp"
+#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "tests/conformance/corpus.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <ucp/api/ucp.h>
+
+#include <dlfcn.h>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace dlmb::late {
+namespace {
+
+bool holds_back = false;
+std::vector<std::function<void()>> held;  // puts of data
+
+}  // namespace
+}  // namespace dlmb::late
+
+extern "C" {
+
+int MPI_Put(void const* data, int count, MPI_Datatype type, int target, MPI_Aint place, int target_count,
+            MPI_Datatype target_type, MPI_Win window) {
+    if (!dlmb::late::holds_back) {
+        return PMPI_Put(data, count, type, target, place, target_count, target_type, window);
+    }
+    dlmb::late::held.emplace_back([=] {
+        PMPI_Put(data, count, type, target, place, target_count, target_type, window);
+        PMPI_Win_flush(target, window);
+    });
+    return MPI_SUCCESS;
+}
+
+ucs_status_ptr_t ucp_put_nbx(ucp_ep_h endpoint, void const* data, size_t bytes, uint64_t address, ucp_rkey_h key,
+                             ucp_request_param_t const* param) {
+    static auto const real = reinterpret_cast<decltype(&ucp_put_nbx)>(dlsym(RTLD_NEXT, "ucp_put_nbx"));
+    if (!dlmb::late::holds_back || bytes == dlmb::flag_bytes) {
+        return real(endpoint, data, bytes, address, key, param);
+    }
+    dlmb::late::held.emplace_back([=] {
+        ucp_request_param_t const plain{};
+        ucs_status_ptr_t const request = real(endpoint, data, bytes, address, key, &plain);
+        if (UCS_PTR_IS_PTR(request)) {
+            ucp_request_free(request);  // quiesce() waits for it
+        }
+    });
+    return nullptr;
+}
+}
+
+namespace dlmb::late {
+namespace {
+
+class LateData : public testing::TestWithParam<std::string> {};
+
+TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
+    std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
+    auto const backend = make_backend(GetParam(), {.bootstrap = *bootstrap});
+    if (!backend) {
+        GTEST_SKIP() << backend.error().reason;
+    }
+    std::string why_not;
+    auto const memory = make_memory(MemoryKind::host, why_not);
+    std::vector<conformance::CorpusEntry> entries;
+    conformance::add_signals(bootstrap->size(), entries);
+    conformance::CorpusEntry const& entry = entries.at(3);
+    ASSERT_EQ(entry.name, "puts of 4097 B");
+    Plan const& plan = entry.plans[static_cast<std::size_t>(bootstrap->rank())];
+    std::vector<Allocation> allocated;
+    Buffers buffers{MemoryKind::host, {}};
+    for (Buffer const& buffer : plan.buffers) {
+        buffers.base.push_back(allocated.emplace_back(memory->allocate(buffer.bytes)).data());
+    }
+    PlanPayload payload(*memory, buffers, plan);
+    auto const compiled = backend.value()->compile(plan, buffers, {"default", {}});
+    ASSERT_TRUE(compiled) << compiled.error().reason;
+    auto const problems_of = [&](std::uint32_t iteration, bool late) {
+        payload.prepare(iteration);
+        compiled.value()->watch_signals(&payload.watch_signals(iteration));
+        holds_back = late;
+        bootstrap->barrier();
+        compiled.value()->launch();
+        compiled.value()->finish();
+        bootstrap->barrier();
+        holds_back = false;
+        for (auto const& put : held) {
+            put();
+        }
+        held.clear();
+        backend.value()->quiesce();
+        return payload.verify(iteration);
+    };
+    EXPECT_EQ(problems_of(0, false), std::vector<std::string>{});
+    std::vector<std::string> const problems = problems_of(1, true);
+    if (bootstrap->size() > 1) {
+        ASSERT_FALSE(problems.empty());
+        for (std::string const& problem : problems) {
+            EXPECT_NE(problem.find("its signal had come already"), std::string::npos) << problem;
+        }
+    }
+    EXPECT_EQ(problems_of(2, false), std::vector<std::string>{});
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, LateData, testing::Values("mpi", "ucx"),
+                         [](auto const& test) { return test.param; });
+
+}  // namespace
+}  // namespace dlmb::late
