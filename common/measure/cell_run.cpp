@@ -19,6 +19,17 @@
 namespace dlmb::measure {
 namespace {
 
+/// Those of the iterations that have the phase; `all`: [iteration * labels + label].
+std::vector<Nanoseconds> samples_of_phase(std::span<Nanoseconds const> all, std::size_t label, std::size_t labels) {
+    std::vector<Nanoseconds> samples;
+    for (std::size_t i = label; i < all.size(); i += labels) {
+        if (all[i] != no_such_phase) {
+            samples.push_back(all[i]);
+        }
+    }
+    return samples;
+}
+
 constexpr double stream_sample_ns = 10'000'000;
 constexpr std::uint64_t stream_iterations_least = 16;
 constexpr double samples_to_fit = 3;
@@ -340,6 +351,7 @@ void CellRun::take_marked(std::uint64_t samples) {
     if (decides()) {
         device_.insert(device_.end(), chunk.device.begin(), chunk.device.end());
         phase_samples_.insert(phase_samples_.end(), chunk.phases.begin(), chunk.phases.end());
+        phase_ends_.insert(phase_ends_.end(), chunk.ended.begin(), chunk.ended.end());
     }
 }
 
@@ -510,13 +522,13 @@ void CellRun::summarize_samples() {
     result_.critical_phase = critical_phase(cell_.point->phases().labels(), phase_samples_);
     std::size_t const labels = cell_.point->phases().labels().size();
     for (std::size_t label = 0; label < labels && !phase_samples_.empty(); ++label) {
-        std::vector<Nanoseconds> samples;
-        for (std::size_t i = label; i < phase_samples_.size(); i += labels) {
-            if (phase_samples_[i] != no_such_phase) {
-                samples.push_back(phase_samples_[i]);
-            }
+        record::PhaseResult phase{cell_.point->phases().labels()[label],
+                                  summarize(samples_of_phase(phase_samples_, label, labels)), std::nullopt};
+        if (!phase_ends_.empty()) {
+            record::TimeSummary const ended = summarize(samples_of_phase(phase_ends_, label, labels));
+            phase.ended = {ended.median, ended.median_low, ended.median_high};
         }
-        result_.phases.push_back({cell_.point->phases().labels()[label], summarize(samples)});
+        result_.phases.push_back(std::move(phase));
     }
 }
 

@@ -112,6 +112,7 @@ private:
     std::vector<Rank> slowest_;
     std::vector<Nanoseconds> device_;
     std::vector<Nanoseconds> phase_samples_;  // as in MarkedChunk
+    std::vector<Nanoseconds> phase_ends_;     // empty where the samples are those of the only phase
     record::CellResult result_;
     bool over_ = false;
 };

@@ -9,12 +9,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace dlmb::run {
 namespace {
 
-double statistic(record::Record const& cell, char const* name) {
+double statistic(record::Record const& cell, std::string const& name) {
     auto const found = cell.statistics.find(name);
     return found == cell.statistics.end() ? 0 : found->second;
 }
@@ -67,6 +70,41 @@ Parts parts_of(record::Record const& together) {
             alone_key(together, names.beside, second.substr(0, slash)), method};
 }
 
+/// The end of the last of the phases whose label `is_meant` takes; nullopt where one of them has none.
+std::optional<record::MedianInterval> last_end(record::Record const& together, auto const& is_meant) {
+    std::optional<record::MedianInterval> last;
+    for (record::PhaseResult const& phase : together.result.phases) {
+        if (is_meant(phase.label)) {
+            if (!phase.ended) {
+                return std::nullopt;
+            }
+            last = !last || phase.ended->median > last->median ? phase.ended : last;
+        }
+    }
+    return last;
+}
+
+void add_slowdown(std::map<std::string, double>& figures, std::string const& name,
+                  std::optional<record::MedianInterval> const& ended, record::MedianInterval const& alone) {
+    if (!ended) {
+        return;
+    }
+    figures[name] = ended->median / alone.median;
+    if (ended->low && ended->high && alone.low && alone.high && *alone.low > 0) {
+        figures[name + "_low"] = *ended->low / *alone.high;
+        figures[name + "_high"] = *ended->high / *alone.low;
+    }
+}
+
+/// "1.20 (1.18 to 1.22)"
+std::string slowdown_text(record::Record const& cell, std::string const& name) {
+    std::string text = fmt::format("{:.3g}", statistic(cell, name));
+    if (cell.statistics.contains(name + "_low")) {
+        text += fmt::format(" ({:.3g} to {:.3g})", statistic(cell, name + "_low"), statistic(cell, name + "_high"));
+    }
+    return text;
+}
+
 }  // namespace
 
 void add_exposed_times(record::Record& cell) {
@@ -98,7 +136,12 @@ void CellRelations::add(record::Record const& cell) {
     if (type_.reads_plans && !is_overlay(cell)) {
         std::string const key = alone_key(cell, parameter_of(cell, "plan"), cell.identity.backend);
         Alone& alone = alone_[key];
-        alone.us[cell.identity.method] = us;
+        record::TimeSummary const& time = cell.result.time;
+        Alone::Measured& measured = alone.by_method[cell.identity.method];
+        measured = {{time.median, time.median_low, time.median_high}, {}};
+        for (record::PhaseResult const& phase : cell.result.phases) {
+            measured.phases.insert(phase.label);
+        }
         if (cell.is_default) {
             alone.standard = cell.identity.method;
         }
@@ -134,27 +177,33 @@ CellRelations::Figures CellRelations::overlap_of(record::Record const& cell) con
 
 CellRelations::Figures CellRelations::interference_of(record::Record const& together) const {
     Parts const parts = parts_of(together);
-    double const main = alone_us(parts.main, together.identity.method);
-    double const beside = alone_us(parts.beside, parts.beside_method);
+    Alone::Measured const* const main = alone(parts.main, together.identity.method);
+    Alone::Measured const* const beside = alone(parts.beside, parts.beside_method);
     double const us = median_us(together);
-    if (!(main > 0) || !(beside > 0) || !(us > 0)) {
+    if (main == nullptr || beside == nullptr || !(us > 0)) {
         return {};
     }
-    return {{"main_alone_us", main},
-            {"beside_alone_us", beside},
-            {"interference", us / std::max(main, beside)},
-            {"overlap_share", (main + beside - us) / std::min(main, beside)}};
+    double const main_us = main->ns.median / nanoseconds_per_microsecond;
+    double const beside_us = beside->ns.median / nanoseconds_per_microsecond;
+    Figures figures{{"main_alone_us", main_us},
+                    {"beside_alone_us", beside_us},
+                    {"interference", us / std::max(main_us, beside_us)},
+                    {"overlap_share", (main_us + beside_us - us) / std::min(main_us, beside_us)}};
+    auto const is_of_main = [&](std::string const& label) { return main->phases.contains(label); };
+    add_slowdown(figures, "main_slowdown", last_end(together, is_of_main), main->ns);
+    add_slowdown(figures, "beside_slowdown", last_end(together, std::not_fn(is_of_main)), beside->ns);
+    return figures;
 }
 
-double CellRelations::alone_us(std::string const& key, std::string const& method) const {
+CellRelations::Alone::Measured const* CellRelations::alone(std::string const& key, std::string const& method) const {
     auto const found = alone_.find(key);
     if (found == alone_.end()) {
-        return 0;
+        return nullptr;
     }
-    Alone const& alone = found->second;
-    auto const same = alone.us.find(method);
-    auto const standard = alone.us.find(alone.standard);
-    return same != alone.us.end() ? same->second : standard != alone.us.end() ? standard->second : 0;
+    auto const& by_method = found->second.by_method;
+    auto const same = by_method.find(method);
+    auto const chosen = same != by_method.end() ? same : by_method.find(found->second.standard);
+    return chosen == by_method.end() ? nullptr : &chosen->second;
 }
 
 void CellRelations::await(record::Record cell, std::string title) {
@@ -219,9 +268,15 @@ std::string interference_line(record::Record const& cell) {
     if (found == cell.statistics.end()) {
         return "";
     }
-    return fmt::format("# alone {:.3f} us, beside alone {:.3f} us: interference {:.3f}, overlap share {:.3f}\n",
-                       cell.statistics.at("main_alone_us"), cell.statistics.at("beside_alone_us"), found->second,
-                       cell.statistics.at("overlap_share"));
+    std::string text =
+        fmt::format("# alone {:.3f} us, beside alone {:.3f} us: interference {:.3f}, overlap share {:.3f}\n",
+                    cell.statistics.at("main_alone_us"), cell.statistics.at("beside_alone_us"), found->second,
+                    cell.statistics.at("overlap_share"));
+    if (cell.statistics.contains("main_slowdown") && cell.statistics.contains("beside_slowdown")) {
+        text += fmt::format("# slowed down: main {}, beside {}\n", slowdown_text(cell, "main_slowdown"),
+                            slowdown_text(cell, "beside_slowdown"));
+    }
+    return text;
 }
 
 void add_packing_times(record::Record& cell) {

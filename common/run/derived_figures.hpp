@@ -38,6 +38,9 @@ void add_exposed_times(record::Record& cell);
 ///   interference      together / max(main, beside); 1: the longer one does not feel the other
 ///   overlap_share     (main + beside - together) / min(main, beside); 1: the shorter one costs no time, 0: as much as
 ///                     one after the other, below 0: more
+/// and where phases have their ends, for each of the two
+///   main_slowdown     the end of its last phase together over its time alone, with main_slowdown_low and _high: the
+///   beside_slowdown   ends of both 95 % intervals against each other, absent where one has none
 /// Alone by the same method, else by the default, by which traffic is done that a method does not change.
 class CellRelations {
 public:
@@ -63,8 +66,12 @@ public:
 
 private:
     struct Alone {
-        std::map<std::string, double> us;  // by method
-        std::string standard;              // the method that "default" stands for
+        struct Measured {
+            record::MedianInterval ns;
+            std::set<std::string> phases;
+        };
+        std::map<std::string, Measured> by_method;
+        std::string standard;  // the method that "default" stands for
     };
     struct Awaiting {
         record::Record cell;
@@ -75,8 +82,8 @@ private:
     [[nodiscard]] std::string communication_key(record::Record const& cell) const;
     [[nodiscard]] Figures overlap_of(record::Record const& cell) const;
     [[nodiscard]] Figures interference_of(record::Record const& cell) const;
-    /// The time of the same method, else of the default; 0: not measured.
-    [[nodiscard]] double alone_us(std::string const& key, std::string const& method) const;
+    /// By the same method, else by the default; nullptr: not measured.
+    [[nodiscard]] Alone::Measured const* alone(std::string const& key, std::string const& method) const;
     void found(std::string const& key);
 
     PatternType const& type_;
@@ -92,7 +99,8 @@ private:
 /// pattern has one (ideal_makespan_us, ideal_bubble_ratio); empty without compute steps.
 [[nodiscard]] std::string overlap_line(record::Record const& cell);
 
-/// "# alone 812.000 us, beside alone 640.000 us: interference 1.318, overlap share 0.548"; empty without such figures.
+/// "# alone 812.000 us, beside alone 640.000 us: interference 1.318, overlap share 0.548", and with slow-downs a second
+/// line: "# slowed down: main 1.20 (1.18 to 1.22), beside 1.32 (1.29 to 1.35)"; empty without such figures.
 [[nodiscard]] std::string interference_line(record::Record const& cell);
 
 /// Adds to an ok cell whose phases `pack` and `unpack` were timed beside plain copies

@@ -11,7 +11,7 @@ from made import WithFolder, cell_line, comparison_document, launch_line, lines,
 from dlmb_plotting import style
 from dlmb_plotting.charts import Limits, evenly
 from dlmb_plotting.inputs import Inputs
-from dlmb_plotting.plots import curves, documents, phases, plans, plots, trend
+from dlmb_plotting.plots import curves, documents, neighbors, phases, plans, plots, trend
 from dlmb_plotting.plots.plans import Machine, simulate
 from dlmb_plotting.results import read
 
@@ -185,6 +185,16 @@ class CurvesTest(WithFolder):
         cells = [cell_line(8, 10, skew=skew, imbalance=value) for skew, value in (("zipf", 2.5), ("balanced", 1.0))]
         chart = curves.imbalance_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0]
         self.assertEqual([point.x for point in chart.series["mpi default"]], [1.0, 2.5])
+
+    def test_both_of_an_overlay_have_a_row_with_their_slow_down(self) -> None:
+        figures = {"main_slowdown": 1.5, "main_slowdown_low": 1.4, "main_slowdown_high": 1.6, "beside_slowdown": 2.0}
+        together = cell_line(8, 10) | {"statistics": figures}
+        together["parameters"]["overlay"] = "plans/moe.jsonl + sum.jsonl"
+        (plot,) = neighbors.plots(read([self.file(lines(launch_line(), together, cell_line(16, 10)))]), LIMITS)
+        (chart,) = plot.charts
+        self.assertEqual(chart.rows, ["moe beside sum, mpi default", "sum beside moe, mpi default"])
+        self.assertEqual([(mark.x, mark.low, mark.high) for mark in chart.marks], [(1.5, 1.4, 1.6), (2.0, 2.0, 2.0)])
+        self.assertEqual(neighbors.plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
 
     def test_imbalance_that_moves_is_drawn_by_draw(self) -> None:
         statistics = {"max_mean_rank": 1.5, **{f"max_mean_rank.draw_{draw}": 1.0 + draw / 10 for draw in range(11)}, "hot_expert.draw_0": 7.0}

@@ -46,9 +46,19 @@ struct SampleSeries {
     std::uint64_t step_at = 0;     // first sample behind the likeliest step; `flags` says whether there is one
 };
 
+/// A median over samples and its 95 % interval by order statistics, absent below 6 samples. Nanoseconds.
+struct MedianInterval {
+    double median = 0;
+    std::optional<double> low;
+    std::optional<double> high;
+    bool operator==(MedianInterval const&) const = default;
+};
+
 struct PhaseResult {
     std::string label;  // phase, before the dot
     TimeSummary time;
+    std::optional<MedianInterval> ended =
+        std::nullopt;  // from the begin of the iteration to the end of the phase's last step
 };
 
 /// How often which rank was the slowest of a sample.

@@ -225,6 +225,12 @@ void fields(auto& io, json::Of<CellIdentity> auto& identity) {
     io("fill", identity.fill);
 }
 
+void fields(auto& io, json::Of<MedianInterval> auto& interval) {
+    io("median", interval.median);
+    io("low", interval.low);
+    io("high", interval.high);
+}
+
 /// Every phase that the traffic knows, with times where it was measured.
 void phase_fields(FieldWriter& io, Record const& cell) {
     io.object("phases", [&](FieldWriter& phases) {
@@ -236,6 +242,7 @@ void phase_fields(FieldWriter& io, Record const& cell) {
             phases.object(phase.label.c_str(), [&](FieldWriter& phase_io) {
                 if (known) {
                     fields(phase_io, found->time);
+                    phase_io.if_known("ended_ns", found->ended);
                 }
                 phase_io("traffic", phase.traffic);
                 phase_io.derived("bandwidth",
@@ -254,6 +261,7 @@ void phase_fields(FieldReader& io, Record& cell) {
         if (phase.contains("median")) {
             cell.result.phases.push_back({label, {}});
             read_value(phase, cell.result.phases.back().time, "phases");
+            FieldReader(phase).if_known("ended_ns", cell.result.phases.back().ended);
         }
     }
 }

@@ -54,16 +54,18 @@ PhaseMap::PhaseMap(Bootstrap& bootstrap, std::span<Plan const> plans) {
     }
 }
 
-void PhaseMap::durations(std::size_t draw, std::span<PhaseMark const> marks, Nanoseconds t_enter, Nanoseconds t_done,
-                         std::span<Nanoseconds> out) const {
-    std::fill(out.begin(), out.end(), no_such_phase);
+void PhaseMap::times(std::size_t draw, std::span<PhaseMark const> marks, Nanoseconds t_enter, Nanoseconds t_done,
+                     std::span<Nanoseconds> took, std::span<Nanoseconds> ended) const {
+    std::fill(took.begin(), took.end(), no_such_phase);
+    std::fill(ended.begin(), ended.end(), no_such_phase);
     Nanoseconds previous = t_enter;
     for (PhaseMark const& mark : marks) {
-        Nanoseconds& total = out[phase_of_step_[draw][mark.step]];
+        std::size_t const phase = phase_of_step_[draw][mark.step];
         // Marks and the ends of the iteration come from two counters, which differ by a clock read.
         Nanoseconds const time =
             mark.time_ns == PhaseMark::at_finish ? t_done : std::clamp(mark.time_ns, previous, t_done);
-        total = std::max<Nanoseconds>(total, 0) + (time - previous);
+        took[phase] = std::max<Nanoseconds>(took[phase], 0) + (time - previous);
+        ended[phase] = time - t_enter;
         previous = time;
     }
 }

@@ -25,9 +25,10 @@ public:
     PhaseMap(Bootstrap& bootstrap, std::span<Plan const> plans);
 
     [[nodiscard]] std::vector<std::string> const& labels() const { return labels_; }
-    /// Into `out`, one entry per label: what each phase of draw `draw` took on this rank. Allocates nothing.
-    void durations(std::size_t draw, std::span<PhaseMark const> marks, Nanoseconds t_enter, Nanoseconds t_done,
-                   std::span<Nanoseconds> out) const;
+    /// One entry per label, on this rank, in draw `draw`: into `took` what each phase took, into `ended` the time from
+    /// `t_enter` to its last mark. Allocates nothing.
+    void times(std::size_t draw, std::span<PhaseMark const> marks, Nanoseconds t_enter, Nanoseconds t_done,
+               std::span<Nanoseconds> took, std::span<Nanoseconds> ended) const;
 
 private:
     std::vector<std::string> labels_;

@@ -184,6 +184,7 @@ MarkedChunk const& Sampler::run_marked(std::uint64_t next, std::uint64_t count, 
     std::size_t const labels = phases_.labels().size();
     marked_.device.assign(count, no_device_time);
     marked_.phases.assign(count * labels, no_such_phase);
+    marked_.ended.assign(count * labels, no_such_phase);
     keep_marks(true);
     run_unrecorded_at(position_before(next, count + lead), lead);
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -191,13 +192,15 @@ MarkedChunk const& Sampler::run_marked(std::uint64_t next, std::uint64_t count, 
         RankMarks const whole = time(position, 1);
         CompiledPlan& compiled = *positions_[position];
         marked_.device[i] = compiled.device_ns().value_or(no_device_time);
-        phases_.durations(position % plans_.size(), compiled.marks(), whole.enter, whole.done,
-                          std::span(marked_.phases).subspan(i * labels, labels));
+        phases_.times(position % plans_.size(), compiled.marks(), whole.enter, whole.done,
+                      std::span(marked_.phases).subspan(i * labels, labels),
+                      std::span(marked_.ended).subspan(i * labels, labels));
         watchdog_.touch();
     }
     keep_marks(false);
     bootstrap_.all_reduce(marked_.device, Fold::max);
     bootstrap_.all_reduce(marked_.phases, Fold::max);
+    bootstrap_.all_reduce(marked_.ended, Fold::max);
     return marked_;
 }
 

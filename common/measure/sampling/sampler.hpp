@@ -90,6 +90,7 @@ struct Chunk {
 struct MarkedChunk {
     std::vector<Nanoseconds> device;  // largest over ranks, on the devices' clocks; no_device_time where hosts drive
     std::vector<Nanoseconds> phases;  // [iteration * labels + label], largest over ranks
+    std::vector<Nanoseconds> ended;   // the same of the times at which phases ended
 };
 
 class Sampler {

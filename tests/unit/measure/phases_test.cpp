@@ -34,9 +34,12 @@ TEST(Phases, AStepCostsTheTimeSinceThePreviousMark) {
         // In order of completion: step 1 took 5, step 0 then 2, combine 10, the late dispatch the rest.
         std::array<PhaseMark, 4> const marks{{{1, 1005}, {0, 1007}, {2, 1017}, {3, PhaseMark::at_finish}}};
         std::array<Nanoseconds, 2> took{};
-        phases.durations(0, marks, 1000, 1018, took);
+        std::array<Nanoseconds, 2> ended{};
+        phases.times(0, marks, 1000, 1018, took, ended);
         EXPECT_EQ(took[0], 5 + 2 + 1);
         EXPECT_EQ(took[1], 10);
+        EXPECT_EQ(ended[0], 18);
+        EXPECT_EQ(ended[1], 17);
     });
 }
 
@@ -54,9 +57,11 @@ TEST(Phases, RanksAndDrawsWithOtherPhasesShareOneList) {
         EXPECT_EQ(phases.labels(), (std::vector<std::string>{"forward", "embedding"}));
         std::array<PhaseMark, 1> const marks{{{0, 7}}};
         std::array<Nanoseconds, 2> took{};
-        phases.durations(1, marks, 4, 9, took);
+        std::array<Nanoseconds, 2> ended{};
+        phases.times(1, marks, 4, 9, took, ended);
         EXPECT_EQ(took[0], 3);
         EXPECT_EQ(took[1], no_such_phase);
+        EXPECT_EQ(ended[1], no_such_phase);
     });
 }
 

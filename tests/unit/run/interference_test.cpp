@@ -46,6 +46,37 @@ TEST(Interference, IsTogetherOverTheLongerOfBothAlone) {
               "# alone 300.000 us, beside alone 200.000 us: interference 1.333, overlap share 0.500\n");
 }
 
+// Of 300 us and 200 us alone, the phases of the one end at 360 us, those of the other at 250 us.
+TEST(Interference, EachOfBothIsSlowedDownByTheEndOfItsLastPhase) {
+    CellRelations relations(replay::type());
+    auto const with_interval = [](record::Record cell, double share) {
+        cell.result.time.median_low = cell.result.time.median * (1 - share);
+        cell.result.time.median_high = cell.result.time.median * (1 + share);
+        return cell;
+    };
+    record::Record main = with_interval(cell_of("moe.jsonl", "ucx", "linear", 300), 0.1);
+    main.result.phases = {{"dispatch", {}}, {"combine", {}}};
+    record::Record beside = cell_of("sum.jsonl", "ucx", "linear", 200);
+    beside.result.phases = {{"allreduce", {}}};
+    record::Record together = cell_of("both.jsonl", "ucx", "linear", 400);
+    together.result.phases = {{"beside", {}, record::MedianInterval{250e3, 240e3, 260e3}},
+                              {"dispatch", {}, record::MedianInterval{200e3, 190e3, 210e3}},
+                              {"combine", {}, record::MedianInterval{360e3, 330e3, 390e3}}};
+    relations.add(main);
+    relations.add(beside);
+    relations.await(together, "");
+    auto const completed = relations.completed();
+    ASSERT_EQ(completed.size(), 1U);
+    auto const& figures = completed[0].statistics;
+    EXPECT_DOUBLE_EQ(figures.at("main_slowdown"), 1.2);
+    EXPECT_DOUBLE_EQ(figures.at("main_slowdown_low"), 330.0 / 330);
+    EXPECT_DOUBLE_EQ(figures.at("main_slowdown_high"), 390.0 / 270);
+    EXPECT_DOUBLE_EQ(figures.at("beside_slowdown"), 1.25);
+    EXPECT_FALSE(figures.contains("beside_slowdown_low")) << "alone it has no interval";
+    EXPECT_NE(interference_line(completed[0].cell).find("# slowed down: main 1.2 (1 to 1.44), beside 1.25\n"),
+              std::string::npos);
+}
+
 TEST(Interference, OfAPairIsWithTheMethodOfItsSecondBackend) {
     CellRelations relations(replay::type());
     relations.add(cell_of("moe.jsonl", "mpi", "nonblocking", 300));
