@@ -110,6 +110,9 @@ class WithFolder(unittest.TestCase):
         (folder / "collective.jsonl").write_text(texts)
         timed = [{**cell_line(size, size), "cell_id": f"{mode} {size}", "mode": mode} for mode in ("isolated", "osu") for size in (1024, 4096)]
         (folder / "timings.jsonl").write_text(lines(launch_line("t"), *({**cell, "launch_id": "t"} for cell in timed)))
+        together = cell_line(8, 10, launch="o") | {"cell_id": "o", "statistics": {"main_slowdown": 1.5, "beside_slowdown": 2.0}}
+        together["parameters"] = {"overlay": "moe.jsonl + sum.jsonl"}
+        (folder / "overlay.jsonl").write_text(lines(launch_line("o"), together))
         (folder / "example.jsonl").write_bytes(EXAMPLE.read_bytes())
         for name, document in (("verdicts", comparison_document()), ("table", table_document())):
             (folder / f"{name}.json").write_text(json.dumps(document))

@@ -23,6 +23,7 @@ from dlmb_results.cells import CellFields, CellIdentity, DerivedFields, EndField
 from dlmb_results.fields import checker, load_json
 from dlmb_results.files import bounded_lines
 from dlmb_results.program import UsageError
+from dlmb_results.plans import is_plan
 
 try:
     import msgspec
@@ -72,10 +73,10 @@ def decoder(cell_fields: type | None) -> Decode:
 
 
 def result_files(path: Path) -> list[Path]:
-    """The file itself, or every *.jsonl below a folder."""
+    """The file itself, or every *.jsonl below a folder that holds no plans."""
     if not path.is_dir():
         return [path]
-    found = sorted(path.rglob("*.jsonl"))
+    found = sorted(file for file in path.rglob("*.jsonl") if not is_plan(file))
     if not found:
         raise ResultError(f"{path}: no result file (*.jsonl) in this folder")
     return found

@@ -22,9 +22,12 @@ MAJOR = "2"
 
 
 def is_plan(path: Path) -> bool:
-    """By the first bytes of a file."""
-    with path.open("rb") as file:
-        return f'"{SCHEMA}/'.encode() in file.read(64)
+    """By the first bytes of a file; who reads it says what is wrong with one that cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            return f'"{SCHEMA}/'.encode() in file.read(64)
+    except OSError:
+        return False
 
 
 def read_plans(path: Path) -> list[dict[str, Any]]:

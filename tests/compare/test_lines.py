@@ -18,7 +18,7 @@ from dlmb_launch.compare.campaign import METRICS
 from dlmb_launch.compare.reading import read_campaign
 from dlmb_results.cells import CellFields, CellIdentity
 from dlmb_results.files import bounded_lines
-from dlmb_results.lines import decoder, read_lines, whole
+from dlmb_results.lines import decoder, read_lines, result_files, whole
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "results-schema" / "examples"
 
@@ -99,7 +99,7 @@ class EndlessTest(unittest.TestCase):
 
 class ExamplesTest(unittest.TestCase):
     def test_the_examples_of_the_schema_can_be_compared(self) -> None:
-        for path in EXAMPLES.glob("*.jsonl"):
+        for path in result_files(EXAMPLES):
             campaign = read_campaign("baseline", path, METRICS["time"])
             self.assertEqual((campaign.counts() > 0).sum(), 1, path.name)
 

@@ -221,6 +221,11 @@ std::vector<Plan> sample_plans() {
         add(Reduce{0, 1, {}, {}, 256, Element::int8, Reduction::min}, "loss");
         add(Gather{0, 0, {}, {}, 192, Element::byte, {64, 128}}, "samples");
         add(Scatter{0, 0, {}, {}, 512, Element::int32, {}}, "batch");
+        if (member == 0) {
+            add(WaitSignal{0, 0, {{other, 128, 64}}, {{other, 1}}}, "slots.wait");
+        } else {
+            add(Put{0, 0, {{other, 0, 64}}, {128}, {{other, 1}}}, "slots.put");
+        }
         add(Barrier{0}, "end");
         plans.push_back(std::move(plan));
     }
