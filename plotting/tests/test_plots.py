@@ -26,6 +26,16 @@ class SimulationTest(unittest.TestCase):
         self.assertEqual(ends[1, "recv"], ends[0, "send"])
         self.assertEqual(ends[1, "compute"], ends[1, "recv"] + 1_000_000)
 
+    def test_a_wait_ends_with_its_last_signal_and_a_put_waits_for_nobody(self) -> None:
+        def put(count: int) -> dict:
+            return {"operation": "put", "send": [{"peer": 2, "bytes": count}], "targets": [0], "signals": [{"peer": 2, "blocks": 1}]}
+
+        wait = {"operation": "wait_signal", "recv": [], "signals": [{"peer": 0, "blocks": 1}, {"peer": 1, "blocks": 1}]}
+        plans = [plan(0, put(1_000_000)), plan(1, {"operation": "compute", "busy_ns": 7_000}, {**put(1_000_000), "after": [0]}), plan(2, wait)]
+        ends = {(a.rank, a.step["operation"]): a.end_ns for a in simulate(plans, Machine(5, 10))}
+        self.assertEqual(ends[0, "put"], TRANSFER_NS)
+        self.assertEqual(ends[2, "wait_signal"], 7_000 + TRANSFER_NS)
+
     def test_an_allreduce_starts_with_its_last_rank_and_moves_twice_n_minus_1_of_n(self) -> None:
         together = {"operation": "allreduce", "bytes": 1_000_000}
         plans = [plan(0, together), plan(1, {"operation": "compute", "busy_ns": 7_000}, {**together, "after": [0]})]

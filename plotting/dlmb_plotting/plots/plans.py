@@ -66,7 +66,7 @@ def heat(title: str, names: list[str], matrix: Matrix) -> Heat:
 
 MESSAGES_CAPTION = ("Messages of one iteration over all ranks, in bins that begin at a power of two. A message is a block to another rank; of a collective "
            "each rank's call counts as one, of its whole vector. Bins without a message are left out. At the right: bytes of the bin.")
-NOT_SENT = ("compute", "recv", "barrier")  # nothing is sent, or it is the other end of a send
+NOT_SENT = ("compute", "recv", "wait_signal", "barrier")  # nothing is sent, or it is the other end of a send
 
 
 def message_plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
@@ -111,6 +111,9 @@ def message_chart(document: dict[str, Any]) -> Rows:
     return rows
 
 
+SIGNAL = "signal"  # in place of a channel
+
+
 class Machine(NamedTuple):
     latency_us: float = 5.0
     bandwidth_gb_per_s: float = 10.0  # 10^9 bytes per second, one direction of one rank
@@ -151,6 +154,7 @@ class Simulation:
         self.arrived: dict[Any, deque[float]] = {}  # messages on their way, by source, destination, channel
         self.posted: dict[Any, deque[tuple[int, int, float]]] = {}  # receives without a message
         self.meetings: dict[Any, list[tuple[int, int, float]]] = {}
+        self.lacking: dict[tuple[int, int], tuple[int, float]] = {}  # of steps that wait: signals that lack, and when the last one came
         self.visits: dict[Any, int] = {}  # how often a rank came to meetings of one group
         self.activities: list[Activity] = []
 
@@ -165,6 +169,10 @@ class Simulation:
                 self.send(rank, identifier, ready)
             elif operation == "recv":
                 self.receive(rank, identifier, ready)
+            elif operation == "put":
+                self.put(rank, identifier, ready)
+            elif operation == "wait_signal":
+                self.wait(rank, identifier, ready)
             else:
                 self.meet(rank, identifier, ready)
         if len(self.activities) != len(self.steps):
@@ -203,6 +211,36 @@ class Simulation:
         else:
             self.posted.setdefault(route, deque()).append((rank, identifier, ready))
 
+    def put(self, rank: int, identifier: int, ready: float) -> None:
+        """Its signals arrive together, behind all of its data."""
+        step = self.steps[rank, identifier]
+        count = sum(block["bytes"] for block in step["send"] if block["peer"] != rank)
+        end = self.occupy(rank, identifier, "sender", ready, self.machine.transfer_ns(count))
+        for signal in step["signals"]:
+            route = (rank, signal["peer"], SIGNAL)
+            if self.posted.get(route):
+                self.take_signal(*self.posted[route].popleft(), end)
+            else:
+                self.arrived.setdefault(route, deque()).append(end)
+
+    def wait(self, rank: int, identifier: int, ready: float) -> None:
+        signals = self.steps[rank, identifier]["signals"]
+        self.lacking[rank, identifier] = (len(signals), ready)
+        if not signals:
+            self.done(rank, identifier, ready, ready)
+        for signal in signals:
+            route = (signal["peer"], rank, SIGNAL)
+            if self.arrived.get(route):
+                self.take_signal(rank, identifier, ready, self.arrived[route].popleft())
+            else:
+                self.posted.setdefault(route, deque()).append((rank, identifier, ready))
+
+    def take_signal(self, rank: int, identifier: int, ready: float, arrival: float) -> None:
+        count, last = self.lacking[rank, identifier]
+        self.lacking[rank, identifier] = (count - 1, max(last, arrival))
+        if count == 1:
+            self.done(*self.received(rank, identifier, ready, max(last, arrival)))
+
     @staticmethod
     def received(rank: int, identifier: int, ready: float, arrival: float) -> tuple[int, int, float, float]:
         return rank, identifier, ready, max(ready, arrival)
@@ -229,7 +267,7 @@ MOST_RANKS = 16
 MOST_SPANS = 4000
 LEAST_SHARE = 0.005  # of the time; a lane in which less happens is left out
 COMPUTE = "compute"
-LANES = {COMPUTE: COMPUTE, "send": "send", "recv": "wait"}  # of a rank, by operation
+LANES = {COMPUTE: COMPUTE, "send": "send", "put": "send", "recv": "wait", "wait_signal": "wait"}  # of a rank, by operation
 COLLECTIVE = "collective"  # of all other operations
 RECORDED = "recorded"  # when the steps ran in the run that a plan was made of
 
@@ -254,7 +292,7 @@ def span_kind(activity: Activity) -> str:
     label = str(activity.step["label"])
     if label.startswith(COMPUTE):
         return ".".join(label.split(".")[:2])
-    return label.split(".")[0] + {"send": ", sent", "recv": ", waited for"}.get(activity.step["operation"], ", collective")
+    return label.split(".")[0] + {"send": ", sent", "put": ", sent", "recv": ", waited for", "wait_signal": ", waited for"}.get(activity.step["operation"], ", collective")
 
 
 def span_text(activity: Activity, unit: str, size: float) -> str:
@@ -291,7 +329,7 @@ def timeline_chart(document: dict[str, Any], machine: Machine) -> Rows:
     busy_ns: Counter[tuple[int, str]] = Counter()
     for activity, name in shown:
         busy_ns[activity.rank, name] += activity.end_ns - activity.start_ns
-    lanes = [(rank, name) for rank in ranks for name in (*LANES.values(), COLLECTIVE, RECORDED)]
+    lanes = [(rank, name) for rank in ranks for name in (*dict.fromkeys(LANES.values()), COLLECTIVE, RECORDED)]
     row_of = {each: index for index, each in enumerate(each for each in lanes if busy_ns[each] > LEAST_SHARE * end)}
     parameters = document["parameters"]
     title = ", ".join([document["preset"] or "no preset", *([str(parameters["schedule"])] if "schedule" in parameters else []),

@@ -11,13 +11,26 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <variant>
+
 namespace dlmb::mpi {
 
 using Problems = std::vector<std::string>;
 
-/// Every plan of the corpus for as many ranks.
+inline bool is_one_sided(Step const& step) {
+    return std::holds_alternative<Put>(step.operation) || std::holds_alternative<WaitSignal>(step.operation);
+}
+
+/// Every plan of the corpus for as many ranks, but those with puts and signals, which are in host memory only.
 inline void expect_corpus_clean(Rig& rig, std::string_view method) {
     for (conformance::CorpusEntry const& entry : conformance::corpus(rig.ranks())) {
+        auto const signals = [](Plan const& each) {
+            return std::any_of(each.steps.begin(), each.steps.end(), is_one_sided);
+        };
+        if (std::any_of(entry.plans.begin(), entry.plans.end(), signals)) {
+            continue;
+        }
         Plan const& plan = entry.plans[static_cast<std::size_t>(rig.me())];
         EXPECT_EQ(rig.run(plan, method), Problems{}) << entry.name << ", " << method;
     }
