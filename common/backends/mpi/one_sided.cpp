@@ -40,9 +40,6 @@ struct SelfCopies {
 /// MPICH has 2048 communicators per process, and each window takes one.
 constexpr std::size_t most_windows = 1000;
 
-/// MPICH 4.0 takes the begin of a window, and of each rank's part of an allocated one, for a multiple of 16 B.
-constexpr Bytes window_alignment = 64;
-
 Bytes beyond_alignment(std::byte const* place) {
     return reinterpret_cast<std::uintptr_t>(place) % window_alignment;
 }

@@ -72,6 +72,8 @@ private:
                   "MPI_Put");
         }
         if (!put.writes.empty()) {
+            // MPICH 4.0.2 over UCX 1.13.1 flushes what has left only: without the local flush, data came behind flags.
+            check(MPI_Win_flush_local(put.peer, put.window), "MPI_Win_flush_local");
             check(MPI_Win_flush(put.peer, put.window), "MPI_Win_flush");
         }
         for (FlagId const flag : put.flags) {
@@ -173,7 +175,7 @@ SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bo
     std::vector<BufferId> const written = written_buffers(plan);
     auto const most =
         static_cast<std::size_t>(reduce_over_ranks(bootstrap, static_cast<std::int64_t>(written.size()), Fold::max));
-    static std::byte nothing_exposed[64];
+    alignas(window_alignment) static std::byte nothing_exposed[1];
     for (std::size_t k = 0; k < most; ++k) {
         bool const used = k < written.size();
         windows.emplace_back(used ? buffers.base.at(written[k]) : nothing_exposed,
@@ -193,7 +195,8 @@ SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bo
             remote_windows_[{static_cast<Rank>(rank), buffer}] = data_[k];
         }
     }
-    Window& flags = windows.emplace_back(nullptr, std::max<Bytes>(table_.flags, 1) * flag_bytes, world);
+    Bytes const flags_end = (table_.flags * flag_bytes / window_alignment + 1) * window_alignment;
+    Window& flags = windows.emplace_back(nullptr, flags_end, world);
     std::memset(flags.base(), 0, table_.flags * flag_bytes);
     flags.lock_all();
     check(MPI_Win_sync(flags.get()), "MPI_Win_sync");

@@ -12,6 +12,9 @@
 
 namespace dlmb::mpi {
 
+/// MPICH 4.0 takes the begin of a window, and of each rank's part of an allocated one, for a multiple of 16 B.
+inline constexpr Bytes window_alignment = 64;
+
 class Window {
 public:
     /// Collective over `comm`, as is its end. `base` outlives the window; nullptr: the library allocates the memory.

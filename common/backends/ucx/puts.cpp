@@ -19,7 +19,7 @@ struct MemoryInfo {
     std::uint64_t key_bytes = 0;
 };
 
-constexpr ucp_request_param_t plain{};
+constexpr ucp_request_param_t no_options{};
 
 }  // namespace
 
@@ -225,7 +225,7 @@ bool Puts::poll(PeerPut const& put, Running& running) {
             if (!in_flight_.may_flush(put.peer)) {
                 return false;
             }
-            keep(ucp_ep_flush_nbx(put.endpoint, &plain), put.peer, running);
+            keep(ucp_ep_flush_nbx(put.endpoint, &no_options), put.peer, running);
             in_flight_.flushes(put.peer);
         }
         running.stage = Stage::flushing;
@@ -254,14 +254,15 @@ bool Puts::poll(PeerPut const& put, Running& running) {
 
 void Puts::write(PeerPut const& put, Running& running) {
     for (Access const& each : put.writes) {
-        keep(ucp_put_nbx(put.endpoint, each.here, each.bytes, each.there, each.key, &plain), put.peer, running);
+        keep(ucp_put_nbx(put.endpoint, each.here, each.bytes, each.there, each.key, &no_options), put.peer, running);
     }
     in_flight_.accesses(put.peer, running.requests.size());
 }
 
 void Puts::signal(PeerPut const& put, Running& running) {
     for (PutMemory::Place const& flag : put.flags) {
-        keep(ucp_put_nbx(put.endpoint, &iteration_, flag_bytes, flag.address, flag.key, &plain), put.peer, running);
+        keep(ucp_put_nbx(put.endpoint, &iteration_, flag_bytes, flag.address, flag.key, &no_options), put.peer,
+             running);
     }
 }
 
