@@ -53,7 +53,8 @@ class Kit:
         for tools in (self.usr / "bin", self.ucx / "bin", programs):
             for file in tools.iterdir() if tools.is_dir() else ():
                 if not os.access(file, os.X_OK):  # lost on the way
-                    file.chmod(0o755)
+                    if file.exists():  # links to what only compilers need end nowhere in a packed folder
+                        file.chmod(0o755)
         self.mpirun = str(self.usr / "bin" / "mpirun.openmpi")
         self.nvcc = machine.find_nvcc()
         if not prebuilt:
