@@ -1,8 +1,8 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tools are linked from formats and base alone, and load no library of a transport.
+"""Tools are linked from formats and base alone, and load no library of a transport; programs that only measure load none for archives.
 
-usage: test_tools.py BUILD PROGRAM...    BUILD: a build folder of ninja
+usage: test_tools.py BUILD MEASURING TOOL...    BUILD: a build folder of ninja, MEASURING: a program that reads no plans
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import unittest
 from pathlib import Path
 
-BUILD, PROGRAMS = sys.argv[1], [Path(path) for path in sys.argv[2:]]
+BUILD, MEASURING, PROGRAMS = sys.argv[1], sys.argv[2], [Path(path) for path in sys.argv[3:]]
 CORE = re.compile(r"libdlmb_(memory|bootstrap\w*|backend(?!_names)\w*|block_codec|host_reduce|environment|measure|options|run|launcher|replayed|tuning_chooser|patterns?\w*|all_patterns)\.a")
 TRANSPORT = re.compile(r"lib(mpi|open-rte|ucp|uct|ucs|ucc|nccl|cuda|cudart)[.\w-]*\.so")
 
@@ -35,6 +35,9 @@ class Tools(unittest.TestCase):
     def test_no_library_of_a_transport_is_loaded(self) -> None:
         for program in PROGRAMS:
             self.assertEqual(sorted({match.group() for match in TRANSPORT.finditer(output_of("ldd", str(program)))}), [], program)
+
+    def test_a_program_that_reads_no_plans_does_not_load_what_unpacks_them(self) -> None:
+        self.assertNotIn("libarchive", output_of("ldd", MEASURING))
 
 
 if __name__ == "__main__":
