@@ -15,6 +15,12 @@
 
 namespace dlmb::mpi {
 
+/// Lets the library send and receive what is on its way. Calls on windows in shared memory do not.
+inline void make_progress() {
+    int found = 0;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
 /// start(), then wait(): the step alone. start(), then test() until true: the step among others. Which functions these
 /// are is decided once, when the call is prepared.
 class PreparedCall {

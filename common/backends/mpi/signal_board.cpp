@@ -235,6 +235,9 @@ void SignalBoard::read(FlagId first, std::size_t count) {
                              MPI_NO_OP, flags_),
           "MPI_Get_accumulate");
     check(MPI_Win_flush(me_, flags_), "MPI_Win_flush");
+    if (seen_[first] != iteration_) {
+        make_progress();  // flags may be in shared memory, and the data of peers wait for this rank
+    }
 }
 
 PreparedCall compile_signals(Operation const& operation, CompileContext const& context) {

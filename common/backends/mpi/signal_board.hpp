@@ -4,7 +4,9 @@
 // Puts and signals: MPI_Put into windows of the buffers that peers wait for, MPI_Win_flush, and MPI_Accumulate
 // (MPI_REPLACE) of the iteration's number into a window of flags, flushed too. By the standard (MPI 4.1, 13.5.4 and
 // 13.7) a flush completes what went before at the target, so the flag is behind its data. The owner reads its flags by
-// MPI_Get_accumulate (MPI_NO_OP): a load beside an accumulate would not be defined, and the call makes progress.
+// MPI_Get_accumulate (MPI_NO_OP): a load beside an accumulate would not be defined. Data and flags are in windows that
+// a library may drive in two ways (Open MPI: osc pt2pt and sm), so a rank that waits for flags lets messages go on as
+// well.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
