@@ -259,9 +259,11 @@ private:
             if (shape.widths[column] == 0) {
                 continue;
             }
-            std::string const cell = (text.empty() ? std::string(mark) : "") + cells[column];
-            text += column < median ? fmt::format("{:<{}} ", cell, shape.widths[column])
-                                    : fmt::format("{:>{}} ", cell, shape.widths[column]);
+            std::string_view const before = text.empty() ? mark : "";
+            std::size_t const width = shape.widths[column] - std::min(shape.widths[column], before.size());
+            text += before;
+            text += column < median ? fmt::format("{:<{}} ", cells[column], width)
+                                    : fmt::format("{:>{}} ", cells[column], width);
         }
         text.erase(text.find_last_not_of(' ') + 1);
         return text + '\n';

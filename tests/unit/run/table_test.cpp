@@ -136,6 +136,15 @@ TEST(Table, OwnLayoutFitsOnALineWhateverTheLabels) {
     }
 }
 
+TEST(Table, HeadingsAreCommentsAlsoWhereLabelsHaveALineOfTheirOwn) {
+    record::Record cell = example();
+    cell.identity.method = "algorithm:allreduce=ring_segmented:segment=32K:and_longer";
+    std::vector<std::string> const lines = lines_of(shown(Layout::dlmb, cell, std::string(100, 't')));
+    ASSERT_GE(lines.size(), 2U);
+    EXPECT_TRUE(lines[0].starts_with("#")) << lines[0];
+    EXPECT_TRUE(lines[1].starts_with("#")) << lines[1];
+}
+
 TEST(Table, OwnLayoutShowsAllColumnsOnRequest) {
     Options options;
     options.columns = Columns::all;
