@@ -299,6 +299,17 @@ std::uint32_t draws_of(Pattern const& pattern, Options const& options) {
     return pattern.draws_differ() ? std::min(options.draws, pattern.most_draws()) : 1;
 }
 
+std::string why_no_method(Backend const& backend, std::string_view name, MemoryKind memory, OperationUse const& use) {
+    std::string_view const operation = name_of(use.kind);
+    if (default_method(backend.methods(), use) == nullptr) {
+        return fmt::format("{} has no {}; another --backend has", name, operation);
+    }
+    if (default_method(backend.methods_on(memory), use) == nullptr) {
+        return fmt::format("{} has no {} in {} memory; another --memory has", name, operation, name_of(memory));
+    }
+    return fmt::format("{} has none of the requested methods for these operations", name);
+}
+
 PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern const& pattern) {
     std::vector<OperationUse> const uses = pattern.operations();
     std::uint32_t const draws = draws_of(pattern, source.options);
@@ -321,12 +332,8 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
                                                  opened.name, method.name, name_of(uses.front().kind))});
         }
         if (methods.empty() && idle.empty()) {
-            bool const has_any = default_method(backend.methods(), uses.front()) != nullptr;
-            cells.skipped.push_back(
-                {make_cell(source, point, draws, opened.name, {}),
-                 has_any
-                     ? fmt::format("{} has none of the requested methods for these operations", opened.name)
-                     : fmt::format("{} has no {}; another --backend has", opened.name, name_of(uses.front().kind))});
+            cells.skipped.push_back({make_cell(source, point, draws, opened.name, {}),
+                                     why_no_method(backend, opened.name, point.memory, uses.front())});
         }
         std::vector<MethodInfo> const standard = standard_methods(backend, point.memory, uses.front(), overlapping);
         for (MethodChoice const& method : methods) {

@@ -10,14 +10,11 @@ import pathlib
 import tempfile
 import unittest
 
-from every_program import METHODS, SMALL
-from every_program import PROGRAMS as HOST_PROGRAMS
+from every_program import METHODS, PROGRAMS
 from programs import BIN, cells, lines, mpirun, run, validate
 
 DOUBLE = os.environ["DLMB_FAKE_GPU"]
 RANKS = (2, 4)
-# Puts are in host memory: low_latency is left out.
-PROGRAMS = {**HOST_PROGRAMS, "moe_alltoall": SMALL}
 
 
 def on_double(ranks, *command, devices=8):
