@@ -113,6 +113,25 @@ CorpusEntry one_way(int ranks, Bytes bytes) {
     return entry;
 }
 
+/// One put from the first rank to the last one: each of its two signals is waited for in a buffer of its own.
+CorpusEntry into_two_buffers(int ranks, Bytes bytes) {
+    CorpusEntry entry{fmt::format("one put into two buffers, {} B", bytes), {}};
+    std::vector<PlacedBytes> const places{{guard_bytes, bytes}, {guard_bytes + bytes + 64, bytes}};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        if (me == 0) {
+            builder.put(all, {{ranks - 1, 1}, {ranks - 1, 1}}, places, "pages.put");
+        }
+        if (me == ranks - 1) {
+            builder.wait_signal(all, {{0, 1}}, std::span(places).first(1), 0, "keys.wait");
+            builder.wait_signal(all, {{0, 1}}, std::span(places).last(1), 0, "values.wait");
+        }
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
 }  // namespace
 
 void add_signals(int ranks, std::vector<CorpusEntry>& entries) {
@@ -125,6 +144,7 @@ void add_signals(int ranks, std::vector<CorpusEntry>& entries) {
     entries.push_back(there_and_back(ranks, 2, ragged, "puts beside an exchange", true));
     for (Bytes const bytes : {Bytes{17}, Bytes{66} << 10}) {
         entries.push_back(one_way(ranks, bytes));
+        entries.push_back(into_two_buffers(ranks, bytes));
     }
 }
 

@@ -24,12 +24,17 @@ std::vector<BufferId> written_buffers(Plan const& plan) {
     return buffers;
 }
 
+/// Writes to one buffer of a peer.
+struct WindowWrites {
+    MPI_Win window;
+    std::vector<Access> accesses = {};
+};
+
 /// What a put writes to one peer.
 struct PeerPut {
     Rank peer = 0;
     FlagId permission = no_flag;
-    MPI_Win window = MPI_WIN_NULL;
-    std::vector<Access> writes = {};
+    std::vector<WindowWrites> writes = {};
     std::vector<FlagId> flags = {};
 };
 
@@ -67,14 +72,16 @@ private:
         return put.permission == no_flag || board_.is_raised(put.permission);
     }
     void write(PeerPut const& put) {
-        for (Access const& each : put.writes) {
-            check(MPI_Put(each.here, each.count, MPI_BYTE, put.peer, each.there, each.count, MPI_BYTE, put.window),
-                  "MPI_Put");
+        for (auto const& [window, accesses] : put.writes) {
+            for (Access const& each : accesses) {
+                check(MPI_Put(each.here, each.count, MPI_BYTE, put.peer, each.there, each.count, MPI_BYTE, window),
+                      "MPI_Put");
+            }
         }
-        if (!put.writes.empty()) {
+        for (auto const& [window, accesses] : put.writes) {
             // MPICH 4.0.2 over UCX 1.13.1 flushes what has left only: without the local flush, data came behind flags.
-            check(MPI_Win_flush_local(put.peer, put.window), "MPI_Win_flush_local");
-            check(MPI_Win_flush(put.peer, put.window), "MPI_Win_flush");
+            check(MPI_Win_flush_local(put.peer, window), "MPI_Win_flush_local");
+            check(MPI_Win_flush(put.peer, window), "MPI_Win_flush");
         }
         for (FlagId const flag : put.flags) {
             board_.raise(put.peer, flag);
@@ -120,6 +127,12 @@ private:
     std::size_t seen_ = 0;
 };
 
+std::vector<Access>& accesses_in(std::vector<WindowWrites>& writes, MPI_Win window) {
+    auto found =
+        std::find_if(writes.begin(), writes.end(), [&](WindowWrites const& each) { return each.window == window; });
+    return (found == writes.end() ? writes.emplace_back(WindowWrites{window}) : *found).accesses;
+}
+
 PreparedCall put_call(Put const& put, CompileContext const& context) {
     std::vector<PutSignals> const& puts = context.board->table().puts;
     PutSignals const& signals = *std::find_if(puts.begin(), puts.end(), [&](PutSignals const& each) {
@@ -143,10 +156,11 @@ PreparedCall put_call(Put const& put, CompileContext const& context) {
                     {context.buffers->base.at(signal.buffer) + put.targets[i], base + block.offset, block.bytes});
                 continue;
             }
-            to->window = context.board->window_of(signal.peer, signal.buffer);
+            std::vector<Access>& accesses =
+                accesses_in(to->writes, context.board->window_of(signal.peer, signal.buffer));
             for (Bytes done = 0; done < block.bytes; done += context.limits.chunk_bytes) {
                 Bytes const part = std::min(context.limits.chunk_bytes, block.bytes - done);
-                to->writes.push_back(
+                accesses.push_back(
                     {base + block.offset + done, static_cast<MPI_Aint>(put.targets[i] + done), static_cast<int>(part)});
             }
         }
