@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Prepares points of the sweep and measures the cells of those that are visited in the same rounds: of one point, or
-// with --rounds-over sweep of as many as fit in memory. How much memory the buffers of a point take is decided by the
-// point and the machine, never by what else is measured.
+// with --rounds-over sweep of as many as fit in memory.
 #pragma once
 
 #include "common/measure/runner.hpp"
-#include "common/memory/throttling.hpp"
 #include "common/run/cells.hpp"
 #include "common/run/derived_figures.hpp"
+#include "common/run/point_memory.hpp"
 #include "common/run/reporter.hpp"
 #include "common/run/resumed_cells.hpp"
 #include "common/run/traffic_setup.hpp"
@@ -22,42 +21,6 @@
 #include <vector>
 
 namespace dlmb::run {
-
-/// What this rank's buffers lie in.
-struct RankHardware {
-    measure::DeviceUse const& device;  // of this rank
-    Throttling const* throttling;      // of that device; nullptr: there is none
-    bool shared_gpu = false;           // with other ranks of the node
-    Bytes host_cache = 0;              // largest of a processor on any node; 0: unknown
-    std::vector<int> numa_nodes;       // of the processing units that this rank may run on
-};
-
-struct BufferChoice {
-    std::string why_not;   // not even one slot fits: reason for a skipped record; empty otherwise
-    record::CacheUse use;  // without it
-    bool shrunk = false;   // to what there is memory for
-    Bytes pool_limit = 0;  // what pools may take on any rank
-};
-
-/// What points take of a rank, the most of all ranks. All ranks must decide alike, so what goes in is the same on all.
-struct PointUse {
-    Bytes pools = 0;
-    std::uint64_t compiled_steps = 0;  // of all cells and positions: backends number them
-};
-
-/// What there was before the first point of a batch.
-struct PointLimits {
-    Bytes pool_limit = 0;  // what the buffers of one point may take
-    Bytes host_free = 0;   // on the node with the least; 0: unknown there
-};
-
-/// UCX tags tell 2^20 operations apart that are compiled at one time.
-inline constexpr std::uint64_t most_steps_of_a_batch = std::uint64_t{1} << 18U;
-
-/// Whether a point can be held ready beside others, so that its buffers are those that it would have alone and enough
-/// is left for what backends need. `host_free_now`: with `ready` in place, on the node with the least.
-[[nodiscard]] bool fits_beside(PointUse const& ready, PointUse const& next, PointLimits const& limits,
-                               Bytes host_free_now);
 
 class Batch {
 public:

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/run/derived_figures.hpp"
 
+#include "common/base/statistics/series.hpp"
 #include "common/base/units.hpp"
 #include "common/formats/plan/transform/overlay.hpp"
 
@@ -105,7 +106,29 @@ std::string slowdown_text(record::Record const& cell, std::string const& name) {
     return text;
 }
 
+/// The error of the common clock counts where the sample is a span on it.
+bool is_below_floor(record::CellResult const& result, double timer_ns) {
+    return statistics::is_below_floor(result.time.median * static_cast<double>(result.iterations_per_sample), timer_ns,
+                                      result.sync.is_span ? static_cast<double>(result.sync.clock_error_ns) : 0);
+}
+
+void add_message_rate(record::Record& cell) {
+    constexpr double nanoseconds_per_second = 1e9;
+    if (double const messages = statistic(cell, window_messages); messages > 0 && cell.result.time.median > 0) {
+        cell.statistics["message_rate_per_s"] = messages / cell.result.time.median * nanoseconds_per_second;
+    }
+}
+
 }  // namespace
+
+void add_figures(record::Record& cell, std::optional<double> timer_cost_ns) {
+    if (timer_cost_ns && !cell.result.samples_ns.empty()) {
+        cell.result.below_floor = is_below_floor(cell.result, *timer_cost_ns);
+    }
+    add_exposed_times(cell);
+    add_message_rate(cell);
+    add_packing_times(cell);
+}
 
 void add_exposed_times(record::Record& cell) {
     double const iteration_us = median_us(cell);

@@ -10,11 +10,17 @@
 #include "patterns/pattern.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace dlmb::run {
+
+/// What follows from the result of the cell alone: whether it is below the floor of the timer (`timer_cost_ns`;
+/// nothing: not calibrated), the messages that all ranks together send per second where the traffic counts them, and
+/// the two groups of figures below.
+void add_figures(record::Record& cell, std::optional<double> timer_cost_ns);
 
 /// Where the traffic has compute steps (statistic compute_us: the rank with most of it) and the cell is ok, adds
 ///   exposed_us        median iteration minus compute_us

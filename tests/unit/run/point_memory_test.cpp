@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/run/batch.hpp"
+#include "common/run/point_memory.hpp"
 
 #include <gtest/gtest.h>
 
