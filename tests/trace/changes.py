@@ -105,6 +105,20 @@ class Changes(TraceTest):
         self.assertEqual(twice["parameters"]["transform"], "split:2,overlap")
         self.assertEqual(twice["plans"], plan_of(self.made("transform", "split:2,overlap", "-", stdin=text))["plans"])
 
+    def test_two_sided_plans_become_puts_with_the_same_bytes(self):
+        rows = ["--hidden", "64", "--experts", "16", "--top-k", "2", "--tokens", "64"]
+        relayed = planned("moe_alltoall", 4, *rows, "--ranks-per-node", "2", "--wire", "node_dedup", "--draws", "1")
+        for text in (relayed, messages(4), moe(3, "--wire", "rank_dedup")):
+            puts = self.made("transform", "puts", "-", stdin=text)
+            ranks = plan_of(puts)["world"]["ranks"]
+            operations = {step["operation"] for plan in plan_of(puts)["plans"] for step in plan["steps"]}
+            self.assertLessEqual({"put", "wait_signal"}, operations)
+            self.assertFalse(operations & {"exchange", "send", "recv"})
+            before, after = self.replayed(text, ranks), self.replayed(puts, ranks)
+            self.assertEqual(after["traffic"]["payload_bytes"], before["traffic"]["payload_bytes"])
+        self.refused_change(["transform", "puts", self.plan("sum", reduced(4))], "needs exchanges or messages", "have none")
+        self.refused_change(["transform", "puts", self.plan("packed", moe(2, "--quantize", "mxfp8"))], "pack.dispatch", "packs or moves rows")
+
     def test_what_a_transformation_cannot_do_is_refused_before_anything_is_written(self):
         self.refused_change(["transform", "bucket:1M", self.plan("pipe", messages(4))], "these plans have none")
         self.refused_change(["transform", "split:2,reorder", self.plan("moe", moe(2))], "these plans have no computations")

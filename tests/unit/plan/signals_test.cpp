@@ -160,9 +160,8 @@ TEST(Signals, AreMessagesForThoseWhoKnowNothingElse) {
 }
 
 TEST(Signals, StayWholeWhereAPlanIsTransformed) {
-    std::vector<Plan> plans = two_ranks();
-    for (Plan& plan : plans) {
-        plan = transformed(plan, parse_transforms("split:4,reorder"));
+    std::vector<Plan> const plans = transformed(two_ranks(), parse_transforms("split:4,reorder"));
+    for (Plan const& plan : plans) {
         EXPECT_EQ(plan.steps.size(), 4U);
     }
     EXPECT_TRUE(validate(plans).empty());

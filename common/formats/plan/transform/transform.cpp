@@ -19,11 +19,12 @@ struct Named {
     std::string_view name;
     Transform::Kind kind;
 };
-constexpr std::array<Named, 5> names{{{"bucket", Transform::Kind::bucket},
+constexpr std::array<Named, 6> names{{{"bucket", Transform::Kind::bucket},
                                       {"fuse", Transform::Kind::fuse},
                                       {"split", Transform::Kind::split},
                                       {"overlap", Transform::Kind::overlap},
-                                      {"reorder", Transform::Kind::reorder}}};
+                                      {"reorder", Transform::Kind::reorder},
+                                      {"puts", Transform::Kind::puts}}};
 
 constexpr std::uint64_t most_parts = 1024;
 
@@ -33,9 +34,9 @@ Transform parse_transform(std::string_view text, std::string_view option) {
     auto const* const found =
         std::find_if(names.begin(), names.end(), [&](Named const& each) { return each.name == name; });
     if (found == names.end()) {
-        throw UsageError(
-            fmt::format("{} '{}': expected none, or some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder",
-                        option, text));
+        throw UsageError(fmt::format(
+            "{} '{}': expected none, or some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder, puts",
+            option, text));
     }
     Transform transform{found->kind, 0, std::string(text)};
     bool const given = colon != std::string_view::npos;
@@ -57,6 +58,24 @@ Transform parse_transform(std::string_view text, std::string_view option) {
         throw UsageError(fmt::format("{} '{}': {} takes no number", option, text, name));
     }
     return transform;
+}
+
+Plan transformed(Plan const& plan, Transform const& transform) {
+    switch (transform.kind) {
+    case Transform::Kind::bucket:
+        return bucket(plan, transform.amount);
+    case Transform::Kind::fuse:
+        return fuse(plan);
+    case Transform::Kind::split:
+        return split(plan, transform.amount);
+    case Transform::Kind::overlap:
+        return overlap(plan, transform.amount);
+    case Transform::Kind::reorder:
+        return reorder(plan);
+    case Transform::Kind::puts:
+        break;
+    }
+    return plan;
 }
 
 }  // namespace
@@ -97,34 +116,32 @@ std::string why_not_applicable(Transform const& transform, std::span<OperationUs
     case Transform::Kind::split:
     case Transform::Kind::overlap:
         return any([&](OperationKind kind) { return !is_barrier(kind); }) ? "" : "a barrier has no parts";
+    case Transform::Kind::puts:
+        return any([&](OperationKind kind) { return is_message(kind) || kind == OperationKind::exchange; })
+                   ? ""
+                   : "needs exchanges or messages, and these plans have none";
     case Transform::Kind::reorder:
         break;
     }
     return "";
 }
 
-Plan transformed(Plan const& plan, std::span<Transform const> transforms) {
-    Plan result = plan;
+bool needs_all_ranks(std::span<Transform const> transforms) {
+    return std::any_of(transforms.begin(), transforms.end(),
+                       [](Transform const& transform) { return transform.kind == Transform::Kind::puts; });
+}
+
+std::vector<Plan> transformed(std::vector<Plan> plans, std::span<Transform const> transforms) {
     for (Transform const& transform : transforms) {
-        switch (transform.kind) {
-        case Transform::Kind::bucket:
-            result = bucket(result, transform.amount);
-            break;
-        case Transform::Kind::fuse:
-            result = fuse(result);
-            break;
-        case Transform::Kind::split:
-            result = split(result, transform.amount);
-            break;
-        case Transform::Kind::overlap:
-            result = overlap(result, transform.amount);
-            break;
-        case Transform::Kind::reorder:
-            result = reorder(result);
-            break;
+        if (transform.kind == Transform::Kind::puts) {
+            plans = with_puts(plans);
+            continue;
+        }
+        for (Plan& plan : plans) {
+            plan = transformed(plan, transform);
         }
     }
-    return result;
+    return plans;
 }
 
 }  // namespace dlmb

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace dlmb::trace::commands {
 namespace {
@@ -28,7 +29,8 @@ bool moves_rows(Step const& step) {
     return (exchange != nullptr && exchange->scattered) || (compute != nullptr && moved_by(*compute));
 }
 
-/// The transformed plans of one iteration. They are held until a rank has shown that each transformation applies.
+/// The plans of one iteration. They are held until a rank has shown that each transformation applies, or to the last
+/// one where a transformation needs all.
 class Iteration {
 public:
     Iteration(PlanHeader const& header, std::vector<Transform> const& transforms, TextSink const& sink)
@@ -48,15 +50,16 @@ public:
             }
         }
         computes_ = computes_ || computes(plan);
-        held_.push_back(transformed(plan, transforms_));
-        if (writer_ || why_not().empty()) {
+        held_.push_back(std::move(plan));
+        if (writer_ || (why_not().empty() && !needs_all_ranks(transforms_))) {
             write();
         }
     }
     void end() {
-        if (!writer_) {
-            throw UsageError(fmt::format("{}: {}", header_.file, why_not()));
+        if (std::string const reason = why_not(); !reason.empty()) {
+            throw UsageError(fmt::format("{}: {}", header_.file, reason));
         }
+        write();
     }
 
 private:
@@ -86,13 +89,13 @@ private:
         return "";
     }
     void write() {
+        std::vector<Plan> const plans = transformed(std::exchange(held_, {}), transforms_);
         if (!writer_) {
             writer_.emplace(header_, sink_);
         }
-        for (Plan const& plan : held_) {
+        for (Plan const& plan : plans) {
             writer_->write(plan);
         }
-        held_.clear();
     }
 
     PlanHeader header_;
@@ -110,7 +113,7 @@ public:
         parser
             .add_option("LIST", list_,
                         "what is done, in order: some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder, "
-                        "joined by commas")
+                        "puts, joined by commas")
             ->required();
         parser.add_option("PLAN", plan_, "plans: a file, a folder, or - for standard input")->required();
         output_.add(parser);

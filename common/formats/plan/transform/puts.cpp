@@ -1,0 +1,155 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Two-sided operations as one-sided ones: who sends has to know where its blocks go, so this sees the plans of all
+// ranks.
+#include "common/base/error.hpp"
+#include "common/formats/plan/transform/transform.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace dlmb {
+namespace {
+
+/// Blocks that a step sends or receives, each with a signal of its own.
+struct Blocks {
+    GroupId group = 0;
+    BufferId buffer = 0;
+    std::vector<Block> blocks;
+};
+
+/// What becomes puts: exchanges, and messages that are alone in their window. The others stay as they are.
+struct Sides {
+    std::optional<Blocks> sent, received;
+};
+
+Sides sides_of(Operation const& operation) {
+    if (auto const* exchange = std::get_if<Exchange>(&operation); exchange != nullptr && !exchange->scattered) {
+        return {Blocks{exchange->group, exchange->send_buffer, exchange->send},
+                Blocks{exchange->group, exchange->recv_buffer, exchange->recv}};
+    }
+    if (auto const* send = std::get_if<Send>(&operation); send != nullptr && send->window.messages == 1) {
+        return {Blocks{send->group, send->buffer, {send->to}}, std::nullopt};
+    }
+    if (auto const* recv = std::get_if<Recv>(&operation); recv != nullptr && recv->window.messages == 1) {
+        return {std::nullopt, Blocks{recv->group, recv->buffer, {recv->from}}};
+    }
+    return {};
+}
+
+/// A block that a rank waits for.
+struct Place {
+    Bytes offset;
+    Bytes bytes;
+};
+
+/// By (sender, receiver), in the receiver's order. What is taken is gone.
+class Places {
+public:
+    explicit Places(std::span<Plan const> plans) {
+        for (Plan const& plan : plans) {
+            for (Step const& step : plan.steps) {
+                std::optional<Blocks> const received = sides_of(step.operation).received;
+                if (received && plan.buffers.at(received->buffer).shared) {
+                    throw UsageError(fmt::format("puts: step \"{}\" of rank {} receives in memory that other steps "
+                                                 "use, too; raise --memory-limit of the program that made the plans",
+                                                 step.label, plan.me));
+                }
+                for (Block const& block : received ? received->blocks : std::vector<Block>{}) {
+                    Rank const from = world_rank(plan, received->group, block.peer);
+                    of_pairs_[{from, plan.me}].places.push_back({block.offset, block.bytes});
+                }
+            }
+        }
+    }
+
+    Bytes take(Plan const& plan, Step const& step, Rank to, Bytes bytes) {
+        Queue& queue = of_pairs_[{plan.me, to}];
+        if (queue.next == queue.places.size() || queue.places[queue.next].bytes != bytes) {
+            throw UsageError(fmt::format("puts: step \"{}\" of rank {}: rank {} does not receive its {} B in the order "
+                                         "in which they are sent, as signals have to be waited for",
+                                         step.label, plan.me, to, bytes));
+        }
+        return queue.places[queue.next++].offset;
+    }
+
+private:
+    struct Queue {
+        std::vector<Place> places;
+        std::size_t next = 0;
+    };
+    std::map<std::pair<Rank, Rank>, Queue> of_pairs_;
+};
+
+/// A block of nothing is a signal alone.
+template <class Operation>
+void add(Operation& operation, std::vector<Block>& blocks, Block const& block) {
+    operation.signals.push_back({block.peer, block.bytes > 0 ? 1U : 0U});
+    if (block.bytes > 0) {
+        blocks.push_back(block);
+    }
+}
+
+Plan with_puts(Plan const& plan, Places& places) {
+    Plan result = plan;
+    result.steps.clear();
+    std::vector<std::vector<StepId>> steps_of;  // by the step that they were
+    auto const add_step = [&](Step const& old, Operation operation, std::string_view suffix) {
+        Step step = old;
+        step.operation = std::move(operation);
+        step.label += suffix;
+        step.after.clear();
+        for (StepId const earlier : old.after) {
+            step.after.insert(step.after.end(), steps_of[earlier].begin(), steps_of[earlier].end());
+        }
+        result.steps.push_back(std::move(step));
+        return static_cast<StepId>(result.steps.size() - 1);
+    };
+    for (Step const& old : plan.steps) {
+        if (auto const* compute = std::get_if<Compute>(&old.operation);
+            compute != nullptr && (compute->conversion || compute->rearrangement)) {
+            throw UsageError(fmt::format("puts: step \"{}\" of rank {} packs or moves rows, and whether rows that are "
+                                         "put were packed right is not checked",
+                                         old.label, plan.me));
+        }
+        auto const [sent, received] = sides_of(old.operation);
+        std::vector<StepId> steps;
+        if (sent) {
+            Put put{.group = sent->group, .buffer = sent->buffer};
+            for (Block const& block : sent->blocks) {
+                Bytes const target = places.take(plan, old, world_rank(plan, sent->group, block.peer), block.bytes);
+                add(put, put.send, block);
+                put.targets.resize(put.send.size(), target);
+            }
+            steps.push_back(add_step(old, std::move(put), received ? ".put" : ""));
+        }
+        if (received) {
+            WaitSignal wait{.group = received->group, .buffer = received->buffer};
+            for (Block const& block : received->blocks) {
+                add(wait, wait.recv, block);
+            }
+            steps.push_back(add_step(old, std::move(wait), sent ? ".wait" : ""));
+        }
+        if (steps.empty()) {
+            steps.push_back(add_step(old, old.operation, ""));
+        }
+        steps_of.push_back(std::move(steps));
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<Plan> with_puts(std::span<Plan const> plans) {
+    Places places(plans);
+    std::vector<Plan> result;
+    std::transform(plans.begin(), plans.end(), std::back_inserter(result),
+                   [&](Plan const& plan) { return with_puts(plan, places); });
+    return result;
+}
+
+}  // namespace dlmb
