@@ -3,6 +3,7 @@
 #include "common/run/launch.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/hash.hpp"
 #include "common/bootstrap/node_layout.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/formats/plan/transform/overlay.hpp"
@@ -97,16 +98,20 @@ std::string on_rank_zero(Bootstrap& bootstrap, std::function<std::string()> cons
 }
 
 /// Collective. Plans that come through a pipe: the standard input of rank 0 becomes that of every rank, as a file that
-/// can be opened again.
-void share_standard_input(Bootstrap& bootstrap, PatternType const& type, Options const& options) {
+/// can be opened again. Its hash joins the name, so that other plans make another cell.
+void share_standard_input(Bootstrap& bootstrap, PatternType const& type, Options& options) {
     auto const plans = options.parameters.find("plan");
-    if (!type.reads_plans || plans == options.parameters.end() ||
-        std::find(plans->second.begin(), plans->second.end(), "-") == plans->second.end()) {
+    if (!type.reads_plans || plans == options.parameters.end()) {
+        return;
+    }
+    auto const piped = std::find(plans->second.begin(), plans->second.end(), "-");
+    if (piped == plans->second.end()) {
         return;
     }
     std::string const text = on_rank_zero(bootstrap, [] {
         return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
     });
+    *piped = "-:" + stable_hash(text);
     bool const has_own = bootstrap.kind() != "in_process" || bootstrap.rank() == 0;  // a process
     if (has_own) {
         int const file = memfd_create("plans", 0);

@@ -162,6 +162,11 @@ class Changes(TraceTest):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn('"recorded_iterations":2', results.read_text())
 
+    def test_other_plans_from_a_pipe_are_another_cell(self):
+        ids = [self.replayed(text, 2)["cell_id"] for text in (moe(2), moe(2, "--seed", "2"), moe(2))]
+        self.assertEqual(ids[0], ids[2])
+        self.assertNotEqual(ids[0], ids[1])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -45,7 +45,8 @@ Request read_request(Parameters const& parameters) {
     if (plan.empty()) {
         throw UsageError("--plan FILE is missing: the plans to measure, as --plan jsonl and dlmb_plan write them");
     }
-    return {plan, read_compute(parameters), read_memory_limit(parameters)};
+    bool const piped = plan.starts_with("-:");  // and what share_standard_input() adds
+    return {piped ? "-" : plan, read_compute(parameters), read_memory_limit(parameters)};
 }
 
 class Replay final : public Pattern {
