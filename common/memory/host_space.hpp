@@ -43,7 +43,7 @@ inline constexpr Bytes host_alignment = Bytes{2} << 20;
 [[nodiscard]] Allocation allocate_host(Bytes bytes);
 void release_host(std::byte* data, Bytes bytes);
 
-class HostSpace final : public MemorySpace {
+class HostSpace : public MemorySpace {
 public:
     [[nodiscard]] MemoryKind kind() const override { return MemoryKind::host; }
     [[nodiscard]] Allocation allocate(Bytes bytes) override { return allocate_host(bytes); }

@@ -17,12 +17,14 @@
 
 namespace dlmb {
 
-/// nccl: device memory that NCCL allocated, for its symmetric windows.
-enum class MemoryKind : std::uint8_t { host, pinned, cuda, managed, nccl };
-inline constexpr std::array every_memory_kind{MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda,
-                                              MemoryKind::managed, MemoryKind::nccl};
+/// nccl: device memory that NCCL allocated, for its symmetric windows. ucx: host memory that UCX allocated, which peers
+/// on the node write and read directly.
+enum class MemoryKind : std::uint8_t { host, pinned, cuda, managed, nccl, ucx };
+inline constexpr std::array every_memory_kind{MemoryKind::host,    MemoryKind::pinned, MemoryKind::cuda,
+                                              MemoryKind::managed, MemoryKind::nccl,   MemoryKind::ucx};
 [[nodiscard]] constexpr std::string_view name_of(MemoryKind kind) {
-    constexpr std::array<std::string_view, every_memory_kind.size()> names{"host", "pinned", "cuda", "managed", "nccl"};
+    constexpr std::array<std::string_view, every_memory_kind.size()> names{"host",    "pinned", "cuda",
+                                                                           "managed", "nccl",   "ucx"};
     return names.at(static_cast<std::size_t>(kind));
 }
 /// Not addressable by the host.

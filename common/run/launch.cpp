@@ -246,8 +246,9 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     std::map<std::string, std::size_t> left_out;
     std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world, left_out, watchdog);
     record::FinishedCells finished = finished_cells(bootstrap, type, options);
-    bool const host_only = std::all_of(options.memory.begin(), options.memory.end(),
-                                       [](MemoryKind kind) { return kind == MemoryKind::host; });
+    bool const host_only = std::all_of(options.memory.begin(), options.memory.end(), [](MemoryKind kind) {
+        return kind == MemoryKind::host || kind == MemoryKind::ucx;
+    });
     measure::DeviceUse const device = host_only ? adopt_no_device() : adopt_device(bootstrap, options.devices);
     record::Launch description = describe_launch(bootstrap, type, options, world, device);
     if (!planned.assumption.empty()) {

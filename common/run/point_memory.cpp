@@ -22,7 +22,7 @@ constexpr std::size_t pages_per_rank = 64;
 constexpr Bytes unlimited = std::numeric_limits<std::int64_t>::max();
 
 bool has_host_pages(MemoryKind memory) {
-    return memory == MemoryKind::host || memory == MemoryKind::pinned;
+    return memory == MemoryKind::host || memory == MemoryKind::pinned || memory == MemoryKind::ucx;
 }
 
 /// Size of the largest cache of this rank in which payload may stay between two iterations.

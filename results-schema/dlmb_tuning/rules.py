@@ -27,7 +27,7 @@ PARAMS = ("channels", "segment_bytes", "fanout", "max_requests", "radix", "max_o
 WORDS = {
     "dtype": ("byte", "int8", "int32", "int64", "fp8", "fp16", "bf16", "fp32", "fp64"),
     "reduction": ("sum", "prod", "min", "max", "user"),
-    "memory": ("host", "pinned", "cuda", "managed", "nccl", "rocm"),
+    "memory": ("host", "pinned", "cuda", "managed", "nccl", "ucx", "rocm"),
 }
 BACKENDS = ("mpi", "ucx", "nccl", "ucc", "in_process")  # a table may have scopes beyond them
 ROUNDING, ALLOWANCE = 1e-3, 0.05  # of a gain

@@ -148,7 +148,7 @@ public:
     }
     [[nodiscard]] bool supports(MemoryKind kind) const override {
         bool const device = kind == MemoryKind::cuda || kind == MemoryKind::managed;
-        return kind == MemoryKind::host || kind == MemoryKind::pinned || (device && cuda_);
+        return (device && cuda_) || !(device || kind == MemoryKind::nccl);
     }
     [[nodiscard]] std::string why_no(MemoryKind kind) const override {
         return supports(kind) ? "" : "this UCC library was built without CUDA (it has no component mc_cuda)";

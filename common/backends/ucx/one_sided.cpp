@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace dlmb::ucx {
 namespace {
@@ -43,13 +42,14 @@ std::vector<PairMessages> received_pairs(LoweredStep const& step, MatchedTags co
     return pairs_of(step.receives, [&](std::size_t i) { return tags.receives[step.step][i]; });
 }
 
-/// What a rank tells another one of the memory that it may access: this, and the key's bytes. Travels as bytes between
-/// ranks of one launch, hence of one build.
-struct AddressInfo {
-    std::uint64_t tag = 0;
-    std::uint64_t address = 0;
-    std::uint64_t key_bytes = 0;
-};
+/// The key to the buffer in which `data` lies.
+Blob const& key_to(RemoteMemory& memory, Plan const& plan, Buffers const& buffers, std::byte const* data) {
+    BufferId id = 0;
+    while (data < buffers.base[id] || data >= buffers.base[id] + plan.buffers.at(id).bytes) {
+        ++id;
+    }
+    return memory.key_to(buffers.base[id], plan.buffers[id].bytes);
+}
 
 Transfer notice(ucp_tag_t tag, ucp_ep_h endpoint, Rank peer) {
     static std::byte nothing[1];
@@ -58,11 +58,11 @@ Transfer notice(ucp_tag_t tag, ucp_ep_h endpoint, Rank peer) {
 
 }  // namespace
 
-RemoteMemory::RemoteMemory(Plan const& plan, Buffers const& buffers, std::vector<LoweredStep> const& steps,
-                           std::vector<StepMethod> const& methods, MatchedTags const& tags,
-                           std::uint64_t first_operation, Worker& worker)
-    : worker_(worker) {
-    std::map<Rank, Blob> blobs;
+std::unique_ptr<RemoteMemory> exchange_memory(Plan const& plan, Buffers const& buffers,
+                                              std::vector<LoweredStep> const& steps,
+                                              std::vector<StepMethod> const& methods, MatchedTags const& tags,
+                                              std::uint64_t first_operation, Worker& worker) {
+    auto memory = std::make_unique<RemoteMemory>(worker);
     for (LoweredStep const& step : steps) {
         if (methods[step.step].messages == nullptr || !methods[step.step].messages->verb) {
             continue;
@@ -70,62 +70,12 @@ RemoteMemory::RemoteMemory(Plan const& plan, Buffers const& buffers, std::vector
         bool const reads = *methods[step.step].messages->verb == Verb::get;
         for (PairMessages const& pair :
              reads ? sent_pairs(step, first_operation, plan.me) : received_pairs(step, tags)) {
-            Blob const& key = pair.first->bytes > 0 ? key_to(plan, buffers, pair.first->data) : Blob{};
-            AddressInfo const info{pair.tag, reinterpret_cast<std::uint64_t>(pair.first->data), key.size()};
-            Blob& blob = blobs[pair.first->peer];
-            auto const* const bytes = reinterpret_cast<std::byte const*>(&info);
-            blob.insert(blob.end(), bytes, bytes + sizeof info);
-            blob.insert(blob.end(), key.begin(), key.end());
+            Blob const& key = pair.first->bytes > 0 ? key_to(*memory, plan, buffers, pair.first->data) : Blob{};
+            memory->tell(pair.first->peer, pair.tag, pair.first->data, key);
         }
     }
-    std::vector<PeerBlob> outgoing;
-    for (auto& [peer, blob] : blobs) {
-        outgoing.push_back({peer, std::move(blob)});
-    }
-    for (PeerBlob const& each : worker.bootstrap().exchange(outgoing)) {
-        read(each);
-    }
-}
-
-Blob const& RemoteMemory::key_to(Plan const& plan, Buffers const& buffers, std::byte const* data) {
-    BufferId id = 0;
-    while (data < buffers.base[id] || data >= buffers.base[id] + plan.buffers.at(id).bytes) {
-        ++id;
-    }
-    auto const found = mapped_.find(id);
-    if (found != mapped_.end()) {
-        return found->second.key;
-    }
-    ucp_mem_map_params_t params{};
-    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
-    params.address = buffers.base[id];
-    params.length = plan.buffers[id].bytes;
-    ucp_mem_h memory = nullptr;
-    check(ucp_mem_map(worker_.context(), &params, &memory), "ucp_mem_map");
-    Mapped mapped{{memory, Unmap{worker_.context()}}, {}};
-    void* packed = nullptr;
-    std::size_t size = 0;
-    check(ucp_rkey_pack(worker_.context(), memory, &packed, &size), "ucp_rkey_pack");
-    auto const* const bytes = static_cast<std::byte const*>(packed);
-    mapped.key.assign(bytes, bytes + size);
-    ucp_rkey_buffer_release(packed);
-    return mapped_.emplace(id, std::move(mapped)).first->second.key;
-}
-
-void RemoteMemory::read(PeerBlob const& received) {
-    for (std::size_t at = 0; at < received.blob.size();) {
-        AddressInfo info;
-        std::memcpy(&info, received.blob.data() + at, sizeof info);
-        at += sizeof info;
-        RemoteAddress remote{info.address, nullptr};
-        if (info.key_bytes > 0) {
-            check(ucp_ep_rkey_unpack(worker_.endpoint(received.peer), received.blob.data() + at, &remote.key),
-                  "ucp_ep_rkey_unpack");
-            keys_.emplace_back(remote.key);
-        }
-        at += info.key_bytes;
-        addresses_[{received.peer, info.tag}] = remote;
-    }
+    memory->exchange();
+    return memory;
 }
 
 OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name, MatchedTags const& tags,
@@ -139,7 +89,7 @@ OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name
         return notice(answer_tag(pair.tag, receiver), worker.endpoint(pair.first->peer), pair.first->peer);
     };
     auto const accesses_of = [&](PairMessages const& pair) {
-        RemoteMemory::RemoteAddress const& remote = memory.of(pair.first->peer, pair.tag);
+        RemoteMemory::Place const& remote = memory.of(pair.first->peer, pair.tag);
         std::vector<Access> accesses;
         for (std::size_t i = 0; i < pair.count && pair.first->bytes > 0; ++i) {
             Message const& message = pair.first[i];

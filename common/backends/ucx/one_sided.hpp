@@ -7,8 +7,8 @@
 #pragma once
 
 #include "common/backends/ucx/lowering.hpp"
+#include "common/backends/ucx/remote_memory.hpp"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -65,42 +65,13 @@ private:
     std::vector<Counts> of_;  // by world rank
 };
 
-/// Memory of this rank that peers may access, and their keys to that of peers. Given back when it ends.
-class RemoteMemory {
-public:
-    /// Collective. Of all steps that are done by put or get. Endpoints of all peers exist.
-    RemoteMemory(Plan const& plan, Buffers const& buffers, std::vector<LoweredStep> const& steps,
-                 std::vector<StepMethod> const& methods, MatchedTags const& tags, std::uint64_t first_operation,
-                 Worker& worker);
-
-    struct RemoteAddress {
-        std::uint64_t address = 0;
-        ucp_rkey_h key = nullptr;  // nullptr: there are no bytes
-    };
-    /// Where the first message of a step and a pair lies at `peer`. `tag`: of the step's messages.
-    [[nodiscard]] RemoteAddress const& of(Rank peer, ucp_tag_t tag) const { return addresses_.at({peer, tag}); }
-
-private:
-    struct Unmap {
-        ucp_context_h context;
-        void operator()(ucp_mem_h memory) const { ucp_mem_unmap(context, memory); }
-    };
-    struct DestroyKey {
-        void operator()(ucp_rkey_h key) const { ucp_rkey_destroy(key); }
-    };
-    struct Mapped {
-        std::unique_ptr<std::remove_pointer_t<ucp_mem_h>, Unmap> memory;
-        Blob key;  // as peers need it
-    };
-
-    [[nodiscard]] Blob const& key_to(Plan const& plan, Buffers const& buffers, std::byte const* data);
-    void read(PeerBlob const& received);
-
-    Worker& worker_;
-    std::map<BufferId, Mapped> mapped_;
-    std::map<std::pair<Rank, ucp_tag_t>, RemoteAddress> addresses_;
-    std::vector<std::unique_ptr<std::remove_pointer_t<ucp_rkey_h>, DestroyKey>> keys_;
-};
+/// Collective. Of all steps that are done by put or get: where the first message of a step and a pair lies, by the tag
+/// of the step's messages. Endpoints of all peers exist.
+[[nodiscard]] std::unique_ptr<RemoteMemory> exchange_memory(Plan const& plan, Buffers const& buffers,
+                                                            std::vector<LoweredStep> const& steps,
+                                                            std::vector<StepMethod> const& methods,
+                                                            MatchedTags const& tags, std::uint64_t first_operation,
+                                                            Worker& worker);
 
 /// Of a step whose method has this verb.
 [[nodiscard]] OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name, MatchedTags const& tags,

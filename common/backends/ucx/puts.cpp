@@ -12,83 +12,40 @@
 namespace dlmb::ucx {
 namespace {
 
-/// What a rank tells another one of memory that it may write to; the key's bytes follow.
-struct MemoryInfo {
-    std::uint64_t name = 0;
-    std::uint64_t address = 0;
-    std::uint64_t key_bytes = 0;
-};
-
+constexpr std::uint64_t of_flags = ~std::uint64_t{0};  // a buffer has its number as name
 constexpr ucp_request_param_t no_options{};
 
 }  // namespace
 
-PutMemory::PutMemory(Plan const& plan, Buffers const& buffers, SignalTable const& signals, Worker& worker)
-    : context_(worker.context()) {
-    Blob told;
-    ucp_mem_map_params_t params{};
-    params.field_mask =
-        UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
-    params.length = std::max<std::size_t>(signals.flags, 1) * flag_bytes;
-    params.flags = UCP_MEM_MAP_ALLOCATE;
-    flags_ = reinterpret_cast<std::uint64_t*>(map(of_flags, params, told));
-    std::fill_n(flags_, std::max<std::size_t>(signals.flags, 1), 0);
-    params.flags = 0;
+void Puts::exchange_memory(Plan const& plan, Buffers const& buffers, SignalTable const& signals) {
+    auto const tell = [&](std::uint64_t name, std::byte* data, Bytes bytes) {
+        for (Rank const peer : signals.peers) {
+            memory_.tell(peer, name, data, memory_.key_to(data, bytes));
+        }
+    };
+    tell(of_flags, reinterpret_cast<std::byte*>(flags_), signals.flags * flag_bytes);
     std::vector<BufferId> written;
     for (AwaitedSignals const& wait : signals.waits) {
         BufferId const buffer = std::get<WaitSignal>(plan.steps[wait.step].operation).buffer;
         if (plan.buffers.at(buffer).bytes > 0 && std::find(written.begin(), written.end(), buffer) == written.end()) {
             written.push_back(buffer);
-            params.address = buffers.base.at(buffer);
-            params.length = plan.buffers[buffer].bytes;
-            map(buffer, params, told);
+            tell(buffer, buffers.base.at(buffer), plan.buffers[buffer].bytes);
         }
     }
-    std::vector<PeerBlob> outgoing;
-    for (Rank const peer : signals.peers) {
-        outgoing.push_back({peer, told});
-    }
-    for (PeerBlob const& each : worker.bootstrap().exchange(std::move(outgoing))) {
-        read(each, worker);
-    }
+    memory_.exchange();
 }
 
-std::byte* PutMemory::map(std::uint64_t name, ucp_mem_map_params_t const& params, Blob& told) {
-    ucp_mem_h memory = nullptr;
-    check(ucp_mem_map(context_, &params, &memory), "ucp_mem_map");
-    mapped_.emplace_back(memory, Unmap{context_});
-    ucp_mem_attr_t attributes{};
-    attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
-    check(ucp_mem_query(memory, &attributes), "ucp_mem_query");
-    void* packed = nullptr;
-    std::size_t size = 0;
-    check(ucp_rkey_pack(context_, memory, &packed, &size), "ucp_rkey_pack");
-    MemoryInfo const info{name, reinterpret_cast<std::uint64_t>(attributes.address), size};
-    auto const* const head = reinterpret_cast<std::byte const*>(&info);
-    auto const* const key = static_cast<std::byte const*>(packed);
-    told.insert(told.end(), head, head + sizeof info);
-    told.insert(told.end(), key, key + size);
-    ucp_rkey_buffer_release(packed);
-    return static_cast<std::byte*>(attributes.address);
-}
-
-void PutMemory::read(PeerBlob const& received, Worker const& worker) {
-    for (std::size_t at = 0; at < received.blob.size();) {
-        MemoryInfo info;
-        std::memcpy(&info, received.blob.data() + at, sizeof info);
-        at += sizeof info;
-        Place place{info.address, nullptr};
-        check(ucp_ep_rkey_unpack(worker.endpoint(received.peer), received.blob.data() + at, &place.key),
-              "ucp_ep_rkey_unpack");
-        keys_.emplace_back(place.key);
-        at += info.key_bytes;
-        places_[{received.peer, info.name}] = place;
-    }
+RemoteMemory::Place Puts::flag_of(Rank peer, FlagId flag) const {
+    RemoteMemory::Place place = memory_.of(peer, of_flags);
+    place.address += flag * flag_bytes;
+    return place;
 }
 
 Puts::Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals, Worker& worker)
-    : worker_(worker), me_(plan.me), memory_(plan, buffers, signals, worker),
+    : worker_(worker), me_(plan.me), memory_(worker),
+      flags_(reinterpret_cast<std::uint64_t*>(memory_.allocate(signals.flags * flag_bytes))),
       in_flight_(static_cast<std::size_t>(worker.bootstrap().size())) {
+    exchange_memory(plan, buffers, signals);
     for (PutSignals const& put : signals.puts) {
         tasks_.push_back(task_of(std::get<Put>(plan.steps[put.step].operation), put, buffers));
     }
@@ -102,9 +59,8 @@ Puts::Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals,
         }
     }
     for (Permission const& each : signals.granted) {
-        PutMemory::Place flag = memory_.flags_of(each.peer);
-        flag.address += each.flag * flag_bytes;
-        granted_.push_back({.peer = each.peer, .endpoint = worker.endpoint(each.peer), .flags = {flag}});
+        granted_.push_back(
+            {.peer = each.peer, .endpoint = worker.endpoint(each.peer), .flags = {flag_of(each.peer, each.flag)}});
         granting_.emplace_back().requests.reserve(1);
     }
 }
@@ -129,15 +85,13 @@ SignalTask Puts::task_of(Put const& put, PutSignals const& signals, Buffers cons
                                        .bytes = block.bytes});
                 continue;
             }
-            PutMemory::Place const place = memory_.buffer_of(signal.peer, signal.buffer);
+            RemoteMemory::Place const& place = memory_.of(signal.peer, signal.buffer);
             to->writes.push_back({base + block.offset, block.bytes, place.address + put.targets[i], place.key});
         }
         if (stays) {
             task.own_flags.push_back(signal.flag);
         } else {
-            PutMemory::Place flag = memory_.flags_of(signal.peer);
-            flag.address += signal.flag * flag_bytes;
-            to->flags.push_back(flag);
+            to->flags.push_back(flag_of(signal.peer, signal.flag));
         }
     }
     return task;
@@ -182,7 +136,7 @@ void Puts::start(std::uint32_t number) {
         std::memcpy(copy.to, copy.left, copy.bytes);
     }
     for (FlagId const flag : task.own_flags) {
-        std::atomic_ref(memory_.flag(flag)).store(iteration_, std::memory_order_release);
+        std::atomic_ref(flags_[flag]).store(iteration_, std::memory_order_release);
     }
 }
 
@@ -260,7 +214,7 @@ void Puts::write(PeerPut const& put, Running& running) {
 }
 
 void Puts::signal(PeerPut const& put, Running& running) {
-    for (PutMemory::Place const& flag : put.flags) {
+    for (RemoteMemory::Place const& flag : put.flags) {
         keep(ucp_put_nbx(put.endpoint, &iteration_, flag_bytes, flag.address, flag.key, &no_options), put.peer,
              running);
     }

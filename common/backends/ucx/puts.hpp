@@ -4,56 +4,18 @@
 // Puts and signals: ucp_put_nbx of the data; when these are complete, ucp_ep_flush_nbx, which ends when the peer has
 // them; then ucp_put_nbx of the iteration's number into flags of the peer, which this polls in its own memory. Flags
 // lie in memory of UCX, so that transports which can write it without the peer's help do. (ucp_worker_fence instead of
-// the flush does not order data by CMA and flags by shared memory, with UCX 1.13.1.)
+// the flush does not order data that go by active messages and flags by shared memory, with UCX 1.13.1.)
 #pragma once
 
 #include "common/backend_kit/signals.hpp"
 #include "common/backends/ucx/one_sided.hpp"
 
 #include <atomic>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace dlmb::ucx {
-
-/// Memory that peers write to, and their keys. Given back when it ends.
-class PutMemory {
-public:
-    /// Collective. Endpoints of all peers exist.
-    PutMemory(Plan const& plan, Buffers const& buffers, SignalTable const& signals, Worker& worker);
-
-    /// Of this rank.
-    [[nodiscard]] std::uint64_t& flag(FlagId id) const { return flags_[id]; }
-
-    struct Place {
-        std::uint64_t address = 0;
-        ucp_rkey_h key = nullptr;
-    };
-    [[nodiscard]] Place flags_of(Rank peer) const { return places_.at({peer, of_flags}); }
-    [[nodiscard]] Place buffer_of(Rank peer, BufferId buffer) const { return places_.at({peer, buffer}); }
-
-private:
-    struct Unmap {
-        ucp_context_h context;
-        void operator()(ucp_mem_h memory) const { ucp_mem_unmap(context, memory); }
-    };
-    struct DestroyKey {
-        void operator()(ucp_rkey_h key) const { ucp_rkey_destroy(key); }
-    };
-    static constexpr std::uint64_t of_flags = ~std::uint64_t{0};
-
-    /// Returns the address.
-    std::byte* map(std::uint64_t name, ucp_mem_map_params_t const& params, Blob& told);
-    void read(PeerBlob const& received, Worker const& worker);
-
-    ucp_context_h context_;
-    std::vector<std::unique_ptr<std::remove_pointer_t<ucp_mem_h>, Unmap>> mapped_;
-    std::vector<std::unique_ptr<std::remove_pointer_t<ucp_rkey_h>, DestroyKey>> keys_;
-    std::map<std::pair<Rank, std::uint64_t>, Place> places_;
-    std::uint64_t* flags_ = nullptr;
-};
 
 /// What a rank puts to one peer in one step.
 struct PeerPut {
@@ -61,7 +23,7 @@ struct PeerPut {
     ucp_ep_h endpoint = nullptr;
     FlagId permission = no_flag;
     std::vector<Access> writes = {};
-    std::vector<PutMemory::Place> flags = {};
+    std::vector<RemoteMemory::Place> flags = {};
 };
 
 /// A Put or a WaitSignal.
@@ -103,9 +65,12 @@ private:
         std::size_t seen = 0;
     };
 
+    /// Collective. Memory that peers write to.
+    void exchange_memory(Plan const& plan, Buffers const& buffers, SignalTable const& signals);
+    [[nodiscard]] RemoteMemory::Place flag_of(Rank peer, FlagId flag) const;
     [[nodiscard]] SignalTask task_of(Put const& put, PutSignals const& signals, Buffers const& buffers) const;
     [[nodiscard]] bool is_raised(FlagId flag) const {
-        return std::atomic_ref(memory_.flag(flag)).load(std::memory_order_acquire) == iteration_;
+        return std::atomic_ref(flags_[flag]).load(std::memory_order_acquire) == iteration_;
     }
     [[nodiscard]] bool poll(PeerPut const& put, Running& running);
     void write(PeerPut const& put, Running& running);
@@ -117,7 +82,8 @@ private:
 
     Worker& worker_;
     Rank me_;
-    PutMemory memory_;
+    RemoteMemory memory_;
+    std::uint64_t* flags_;  // of this rank
     AccessesInFlight in_flight_;
     std::vector<SignalTask> tasks_;
     std::vector<State> states_;     // of the tasks

@@ -15,6 +15,37 @@ void check(ucs_status_t status, std::string_view call, Where where) {
     }
 }
 
+namespace {
+
+MappedMemory mapped(ucp_context_h context, std::byte* data, Bytes bytes, unsigned flags) {
+    ucp_mem_map_params_t params{};
+    params.field_mask =
+        UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+    params.address = data;
+    params.length = bytes;
+    params.flags = flags;
+    ucp_mem_h memory = nullptr;
+    check(ucp_mem_map(context, &params, &memory), fmt::format("ucp_mem_map({} B)", bytes));
+    return {memory, UnmapMemory{context}};
+}
+
+}  // namespace
+
+MappedMemory map_memory(ucp_context_h context, std::byte* data, Bytes bytes) {
+    return mapped(context, data, bytes, 0);
+}
+
+MappedMemory allocate_mapped(ucp_context_h context, Bytes bytes) {
+    return mapped(context, nullptr, bytes, UCP_MEM_MAP_ALLOCATE);
+}
+
+std::byte* address_of(ucp_mem_h memory) {
+    ucp_mem_attr_t attributes{};
+    attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
+    check(ucp_mem_query(memory, &attributes), "ucp_mem_query");
+    return static_cast<std::byte*>(attributes.address);
+}
+
 std::string printed(std::function<void(std::FILE*)> const& print) {
     char* text = nullptr;
     std::size_t size = 0;
@@ -76,6 +107,7 @@ ucs_memory_type_t ucx_type_of(MemoryKind kind) {
         return UCS_MEMORY_TYPE_CUDA_MANAGED;
     case MemoryKind::host:
     case MemoryKind::pinned:
+    case MemoryKind::ucx:
         break;
     }
     return UCS_MEMORY_TYPE_HOST;

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace dlmb::ucx {
 
@@ -28,15 +29,22 @@ void check(T, std::string_view) = delete;  // another library's code must not co
 struct ReleaseConfig {
     void operator()(ucp_config_t* config) const { ucp_config_release(config); }
 };
-struct CleanUpContext {
-    void operator()(ucp_context_h context) const { ucp_cleanup(context); }
-};
 struct DestroyWorker {
     void operator()(ucp_worker_h worker) const { ucp_worker_destroy(worker); }
 };
 using ConfigHandle = std::unique_ptr<ucp_config_t, ReleaseConfig>;
-using ContextHandle = std::unique_ptr<ucp_context, CleanUpContext>;
+using ContextHandle = std::shared_ptr<ucp_context>;
 using WorkerHandle = std::unique_ptr<ucp_worker, DestroyWorker>;
+
+struct UnmapMemory {
+    ucp_context_h context;
+    void operator()(ucp_mem_h memory) const { ucp_mem_unmap(context, memory); }
+};
+using MappedMemory = std::unique_ptr<std::remove_pointer_t<ucp_mem_h>, UnmapMemory>;
+/// Memory of the caller, which outlives it; memory that UCX allocates, where peers on the node can write it.
+[[nodiscard]] MappedMemory map_memory(ucp_context_h context, std::byte* data, Bytes bytes);
+[[nodiscard]] MappedMemory allocate_mapped(ucp_context_h context, Bytes bytes);
+[[nodiscard]] std::byte* address_of(ucp_mem_h memory);
 
 /// What a UCX call prints to a FILE: UCX describes its configuration and its transports only that way.
 [[nodiscard]] std::string printed(std::function<void(std::FILE*)> const& print);

@@ -127,9 +127,9 @@ public:
         }
         resources.messages = std::make_unique<Messages>(worker, ucx_type_of(buffers.kind));
         resources.device = works_on_device(buffers.kind) ? make_queues(plan, steps) : nullptr;
-        resources.remote = methods.one_sided() ? std::make_unique<RemoteMemory>(plan, buffers, steps, made.value(),
-                                                                                matched, *first, worker)
-                                               : nullptr;
+        resources.remote = methods.one_sided()
+                               ? exchange_memory(plan, buffers, steps, made.value(), matched, *first, worker)
+                               : nullptr;
         auto puts = signals ? std::make_unique<Puts>(plan, buffers, table, worker) : nullptr;
         Tasks tasks = build_tasks({plan, buffers, steps, made.value(), methods, matched, *first, resources.device.get(),
                                    resources.remote.get(), std::move(puts)},

@@ -28,7 +28,7 @@ ContextHandle make_context(Bootstrap const& bootstrap, ucp_config_t const& confi
     params.name = "dlmb";
     ucp_context_h context = nullptr;
     check(ucp_init(&params, &config, &context), "ucp_init");
-    return ContextHandle(context);
+    return {context, ucp_cleanup};
 }
 
 WorkerHandle make_worker(ucp_context_h context) {
@@ -99,11 +99,11 @@ std::string run_time_version() {
     return fmt::format("{}.{}.{}", major, minor, release);
 }
 
-Worker::Worker(BackendContext const& context, ConfigHandle config, bool remote_memory)
-    : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)),
-      settings_(settings_of_interest(*config)), context_(make_context(bootstrap_, *config, remote_memory)),
-      worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
-      endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit) {}
+Worker::Worker(BackendContext const& context, Provenance settings, ContextHandle ucp_context)
+    : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)), settings_(std::move(settings)),
+      context_(std::move(ucp_context)), worker_(make_worker(context_.get())),
+      memory_types_(memory_types_of(context_.get())), endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr),
+      operation_ids_(tag_field_limit) {}
 
 void Worker::exchange_addresses() {
     addresses_ = gather_addresses(worker_.get(), bootstrap_);
@@ -228,10 +228,12 @@ Workers::Workers(BackendContext context)
         return;
     }
     active_ = &standard();
+    of_this_thread_ = this;
     progress_ = context_.bootstrap.add_progress([this] { progress(); });
 }
 
 Workers::~Workers() {
+    of_this_thread_ = of_this_thread_ == this ? nullptr : of_this_thread_;
     bool const orderly = std::uncaught_exceptions() == exceptions_at_start_;
     try {
         for (WithSettings const& each : all_) {
@@ -264,7 +266,10 @@ std::string Workers::make(ContextSettings const& settings, bool remote_memory) {
     std::unique_ptr<Worker> worker;
     try {
         if (problem.empty()) {
-            worker = std::make_unique<Worker>(context_, std::move(config), remote_memory);
+            worker = std::make_unique<Worker>(context_, settings_of_interest(*config),
+                                              remote_memory && settings.empty()
+                                                  ? remote_context()
+                                                  : make_context(context_.bootstrap, *config, remote_memory));
         }
     } catch (Error const& error) {
         problem = fmt::format("rank {}: {}{}", context_.bootstrap.rank(), message_of(error), remedy(in_effect));
@@ -275,6 +280,13 @@ std::string Workers::make(ContextSettings const& settings, bool remote_memory) {
         all_.push_back({settings, remote_memory, std::move(worker)});
     }
     return reason;
+}
+
+ContextHandle Workers::remote_context() {
+    if (remote_context_ == nullptr) {
+        remote_context_ = make_context(context_.bootstrap, *read_config(), true);
+    }
+    return remote_context_;
 }
 
 void Workers::quiesce() {

@@ -22,8 +22,8 @@ namespace dlmb::ucx {
 
 class Worker {
 public:
-    /// Of this rank alone. Throws Error where UCX cannot be used here.
-    Worker(BackendContext const& context, ConfigHandle config, bool remote_memory);
+    /// Of this rank alone. `settings`: what the context was made with. Throws Error where UCX cannot be used here.
+    Worker(BackendContext const& context, Provenance settings, ContextHandle ucp_context);
     Worker(Worker const&) = delete;
     Worker& operator=(Worker const&) = delete;
     ~Worker() = default;
@@ -71,7 +71,7 @@ private:
 
     Bootstrap& bootstrap_;
     Idle idle_;
-    Provenance settings_;  // what context_ was made with
+    Provenance settings_;
     ContextHandle context_;
     WorkerHandle worker_;
     MemoryTypes memory_types_;
@@ -98,6 +98,11 @@ public:
     /// make UCX choose other transports; so messages do without. Unsupported alike on all ranks.
     [[nodiscard]] Expected<Worker*, Unsupported> with(ContextSettings const& settings, bool remote_memory = false);
 
+    /// Of this rank alone: the context of the worker with(), for remote memory and without settings.
+    [[nodiscard]] ContextHandle remote_context();
+    /// Those that were made last by this thread and are usable; nullptr: there are none.
+    [[nodiscard]] static Workers* of_this_thread() { return of_this_thread_; }
+
     /// Before plans of `next` run where those of another worker may have: a waiting plan progresses its own worker
     /// only, so nothing that a peer still needs may be left in another one. False: it is active already.
     bool switch_to(Worker& next) {
@@ -122,8 +127,11 @@ private:
     /// Makes a worker with these settings. Returns why that is impossible, or an empty text.
     [[nodiscard]] std::string make(ContextSettings const& settings, bool remote_memory);
 
+    inline static thread_local Workers* of_this_thread_ = nullptr;
+
     BackendContext context_;
     std::string why_not_;
+    ContextHandle remote_context_;
     int exceptions_at_start_;
     std::vector<WithSettings> all_;
     Worker* active_ = nullptr;

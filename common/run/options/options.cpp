@@ -172,7 +172,7 @@ void add_transport(CLI::App& app, PatternType const& type, Options& options, Tex
         group.add("--beside-backend", texts.beside_backend,
                   "BACKEND or BACKEND/METHOD of what dlmb_plan overlay put beside the plan [the backend of the rest]");
     }
-    group.list("-d,--memory", texts.memory, "host, pinned, cuda, managed, nccl")->capture_default_str();
+    group.list("-d,--memory", texts.memory, "host, pinned, cuda, managed, nccl, ucx")->capture_default_str();
     group.flag("--shared-gpu", options.shared_gpu, "several ranks on one GPU (nccl): shows correctness, not speed");
     group.add("--nccl-comm", texts.nccl_comm,
               "blocking or nonblocking: how calls on NCCL's communicators return [as NCCL_COMM_BLOCKING says, else "

@@ -1,0 +1,90 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/ucx/remote_memory.hpp"
+
+#include "common/backends/ucx/ucx_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlmb::ucx {
+namespace {
+
+/// What a rank tells another one; the key's bytes follow. Travels as bytes between ranks of one launch, hence of one
+/// build.
+struct PlaceInfo {
+    std::uint64_t name = 0;
+    std::uint64_t address = 0;
+    std::uint64_t key_bytes = 0;
+};
+
+Blob key_of(ucp_context_h context, ucp_mem_h memory) {
+    void* packed = nullptr;
+    std::size_t size = 0;
+    check(ucp_rkey_pack(context, memory, &packed, &size), "ucp_rkey_pack");
+    auto const* const bytes = static_cast<std::byte const*>(packed);
+    Blob key(bytes, bytes + size);
+    ucp_rkey_buffer_release(packed);
+    return key;
+}
+
+}  // namespace
+
+std::byte* RemoteMemory::allocate(Bytes bytes) {
+    MappedMemory memory = allocate_mapped(worker_.context(), std::max<Bytes>(bytes, 1));
+    std::byte* const data = address_of(memory.get());
+    std::memset(data, 0, bytes);
+    Blob key = key_of(worker_.context(), memory.get());
+    mapped_[data] = {std::move(memory), std::move(key)};
+    return data;
+}
+
+Blob const& RemoteMemory::key_to(std::byte* data, Bytes bytes) {
+    auto const known = mapped_.find(data);
+    if (known != mapped_.end()) {
+        return known->second.key;
+    }
+    MappedMemory mapped(nullptr, UnmapMemory{worker_.context()});
+    ucp_mem_h memory = allocated_memory(worker_.context(), data);
+    if (memory == nullptr) {
+        mapped = map_memory(worker_.context(), data, bytes);
+        memory = mapped.get();
+    }
+    return mapped_.emplace(data, Mapped{std::move(mapped), key_of(worker_.context(), memory)}).first->second.key;
+}
+
+void RemoteMemory::tell(Rank peer, std::uint64_t name, std::byte const* data, Blob const& key) {
+    PlaceInfo const info{name, reinterpret_cast<std::uint64_t>(data), key.size()};
+    auto const* const bytes = reinterpret_cast<std::byte const*>(&info);
+    Blob& blob = told_[peer];
+    blob.insert(blob.end(), bytes, bytes + sizeof info);
+    blob.insert(blob.end(), key.begin(), key.end());
+}
+
+void RemoteMemory::exchange() {
+    std::vector<PeerBlob> outgoing;
+    for (auto& [peer, blob] : std::exchange(told_, {})) {
+        outgoing.push_back({peer, std::move(blob)});
+    }
+    for (PeerBlob const& each : worker_.bootstrap().exchange(std::move(outgoing))) {
+        read(each);
+    }
+}
+
+void RemoteMemory::read(PeerBlob const& received) {
+    for (std::size_t at = 0; at < received.blob.size();) {
+        PlaceInfo info;
+        std::memcpy(&info, received.blob.data() + at, sizeof info);
+        at += sizeof info;
+        Place place{info.address, nullptr};
+        if (info.key_bytes > 0) {
+            check(ucp_ep_rkey_unpack(worker_.endpoint(received.peer), received.blob.data() + at, &place.key),
+                  "ucp_ep_rkey_unpack");
+            keys_.emplace_back(place.key);
+        }
+        at += info.key_bytes;
+        places_[{received.peer, info.name}] = place;
+    }
+}
+
+}  // namespace dlmb::ucx
