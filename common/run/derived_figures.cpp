@@ -161,7 +161,7 @@ void CellRelations::add(record::Record const& cell) {
         Alone& alone = alone_[key];
         record::TimeSummary const& time = cell.result.time;
         Alone::Measured& measured = alone.by_method[cell.identity.method];
-        measured = {{time.median, time.median_low, time.median_high}, {}};
+        measured = {{time.median, time.median_low, time.median_high}, last_end(cell, [](auto&) { return true; }), {}};
         for (record::PhaseResult const& phase : cell.result.phases) {
             measured.phases.insert(phase.label);
         }
@@ -213,8 +213,9 @@ CellRelations::Figures CellRelations::interference_of(record::Record const& toge
                     {"interference", us / std::max(main_us, beside_us)},
                     {"overlap_share", (main_us + beside_us - us) / std::min(main_us, beside_us)}};
     auto const is_of_main = [&](std::string const& label) { return main->phases.contains(label); };
-    add_slowdown(figures, "main_slowdown", last_end(together, is_of_main), main->ns);
-    add_slowdown(figures, "beside_slowdown", last_end(together, std::not_fn(is_of_main)), beside->ns);
+    add_slowdown(figures, "main_slowdown", last_end(together, is_of_main), main->ended.value_or(main->ns));
+    add_slowdown(figures, "beside_slowdown", last_end(together, std::not_fn(is_of_main)),
+                 beside->ended.value_or(beside->ns));
     return figures;
 }
 

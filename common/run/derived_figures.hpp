@@ -45,8 +45,10 @@ void add_exposed_times(record::Record& cell);
 ///   overlap_share     (main + beside - together) / min(main, beside); 1: the shorter one costs no time, 0: as much as
 ///                     one after the other, below 0: more
 /// and where phases have their ends, for each of the two
-///   main_slowdown     the end of its last phase together over its time alone, with main_slowdown_low and _high: the
-///   beside_slowdown   ends of both 95 % intervals against each other, absent where one has none
+///   main_slowdown     the end of its last phase together over the same alone (over its time, where it has one phase),
+///   beside_slowdown   with main_slowdown_low and _high: the ends of both 95 % intervals against each other, absent
+///   where
+///                     one has none. An end counts from when its rank begins, a time from the common start.
 /// Alone by the same method, else by the default, by which traffic is done that a method does not change.
 class CellRelations {
 public:
@@ -74,6 +76,7 @@ private:
     struct Alone {
         struct Measured {
             record::MedianInterval ns;
+            std::optional<record::MedianInterval> ended;  // of the last phase; nothing: there is one phase
             std::set<std::string> phases;
         };
         std::map<std::string, Measured> by_method;

@@ -77,6 +77,26 @@ TEST(Interference, EachOfBothIsSlowedDownByTheEndOfItsLastPhase) {
               std::string::npos);
 }
 
+// A neighbour that does nothing: the median is 300 us from the common start, the last phase ends 290 us after its rank
+// began, alone and together.
+TEST(Interference, IsNoneBesideNothing) {
+    CellRelations relations(replay::type());
+    record::Record main = cell_of("moe.jsonl", "ucx", "linear", 300);
+    main.result.phases = {{"dispatch", {}, record::MedianInterval{150e3, 145e3, 155e3}},
+                          {"combine", {}, record::MedianInterval{290e3, 285e3, 295e3}}};
+    record::Record together = cell_of("both.jsonl", "ucx", "linear", 300);
+    together.result.phases = main.result.phases;
+    relations.add(main);
+    relations.add(cell_of("sum.jsonl", "ucx", "linear", 1));
+    relations.await(together, "");
+    auto const completed = relations.completed();
+    ASSERT_EQ(completed.size(), 1U);
+    auto const& figures = completed[0].statistics;
+    EXPECT_DOUBLE_EQ(figures.at("main_slowdown"), 1);
+    EXPECT_LT(figures.at("main_slowdown_low"), 1);
+    EXPECT_GT(figures.at("main_slowdown_high"), 1);
+}
+
 TEST(Interference, OfAPairIsWithTheMethodOfItsSecondBackend) {
     CellRelations relations(replay::type());
     relations.add(cell_of("moe.jsonl", "mpi", "nonblocking", 300));
