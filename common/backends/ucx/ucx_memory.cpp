@@ -81,7 +81,7 @@ ucp_mem_h allocated_memory(ucp_context_h context, std::byte const* data) {
 std::unique_ptr<MemorySpace> make_memory(std::string& why_not) {
     Workers* const workers = Workers::of_this_thread();
     if (workers == nullptr) {
-        why_not = fmt::format("{} memory: backend ucx allocates it, and is not measured here; add --backend ucx",
+        why_not = fmt::format("{} memory: backend ucx allocates it; measure that one, too (--backend ucx,...)",
                               name_of(MemoryKind::ucx));
         return nullptr;
     }
