@@ -26,8 +26,8 @@ OPENING = """# What DLMB writes
     results-schema/validate.py moe.jsonl            # needs python3-jsonschema
     results-schema/validate.py --strict plan.jsonl  # refuses unknown fields
 
-`schema` is `dlmb.FORMAT/MAJOR.MINOR`. A new field, kind of line or word of a list, and null where a number cannot be known, raise MINOR:
-readers pass over what they do not know. Any other change raises MAJOR. A field marked `?` may be absent. Numbers are never NaN or infinite.
+`schema` is `dlmb.FORMAT/MAJOR.MINOR`. New fields, kinds of lines, words and nulls raise MINOR; readers ignore what they do not know. Other changes
+raise MAJOR. A field marked `?` may be absent. Numbers are never NaN or infinite.
 """
 FORMATS = ("result", "plan", "tuning-table", "machine-model", "bound", "guidelines", "layouts", "fill", "simulation", "comparison", "history")
 TYPES = {"string": "text", "boolean": "yes/no", "array": "list"}
@@ -114,7 +114,7 @@ class Page:
         """The heading of a table of its own is not repeated."""
         field = written if self.named_table(written) else self.resolve(written)
         values = field.get("enum", [field["const"]] if "const" in field else [])
-        values = [value for value in values if isinstance(value, str) and value] or only_names(field)
+        values = [value for value in values if isinstance(value, str) and value] or only_names(field) or only_names(field.get("items", {}))
         listed = "/".join(f"`{value}`" for value in values)
         text = field.get("description", "").replace("|", "\\|")
         return f"{text}: {listed}" if text and listed else text + listed
@@ -131,7 +131,7 @@ def value_of(schema: Schema) -> Schema:
 def only_names(schema: Schema) -> list[str]:
     """The fields of an object whose names say all."""
     fields = schema.get("properties", {})
-    return [] if any(each.get("description") or each.get("properties") for each in fields.values()) else list(fields)
+    return [] if any({"description", "properties", "$ref"} & set(each) for each in fields.values()) else list(fields)
 
 
 def unit(name: str, field: Schema) -> str:
