@@ -42,7 +42,7 @@ struct RankSetup {
     std::vector<std::uint64_t> statistics;    // summed element-wise over ranks, then read by Pattern::statistics
 };
 
-/// What a record of several draws has of a figure: its mean, that of each draw ("hot_expert.draw_3"), or both.
+/// A record of several draws has the mean of a figure, the figure of each draw ("hot_expert.draw_3"), or both.
 enum class OverDraws : std::uint8_t { mean, each, mean_and_each };
 
 /// One figure of a draw, over all ranks: {"gini_expert", 0.24}.

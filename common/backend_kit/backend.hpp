@@ -213,7 +213,7 @@ private:
     std::atomic<std::uint32_t> steps_done_{0};
 };
 
-/// Those that change any of `uses` and may be able to do it.
+/// The methods that change any of `uses` and may be able to do it.
 [[nodiscard]] std::vector<MethodInfo> methods_for(std::span<MethodInfo const> methods,
                                                   std::span<OperationUse const> uses);
 /// The method that "default" stands for in a plan with `use`; nullptr: there is none.
@@ -233,7 +233,7 @@ public:
     [[nodiscard]] virtual std::string_view name() const = 0;
     /// All that it knows by name.
     [[nodiscard]] virtual std::span<MethodInfo const> methods() const = 0;
-    /// Those for memory of this kind. The first that has an operation is the default for it.
+    /// The methods for memory of this kind. The first that has an operation is the default for it.
     [[nodiscard]] virtual std::span<MethodInfo const> methods_on(MemoryKind /*kind*/) const { return methods(); }
     /// The methods that "default" measures for such traffic: one, or several where programs differ in which one they
     /// call. The first is the backend's default.

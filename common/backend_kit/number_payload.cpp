@@ -12,7 +12,7 @@
 namespace dlmb {
 namespace {
 
-/// Of each word of the stream a sign, three bits of exponent and as much mantissa as the format has. They are put
+/// Takes of each word of the stream a sign, three bits of exponent and as much mantissa as the format has. They are put
 /// together as integers: rounding floats to 16 bits takes many times as long.
 template <class Storage, unsigned mantissa_bits, std::uint32_t bias>
 void write_numbers(std::span<std::byte> to, PayloadKey key, std::uint64_t first) {

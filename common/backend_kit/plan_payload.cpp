@@ -21,7 +21,7 @@ constexpr Bytes guard_window = 4096;
 
 /// Generated, and copied or compared, at a time. A multiple of every element size.
 constexpr Bytes reduction_chunk_bytes = Bytes{64} << 10;
-/// Of a device's memory, where a kernel could compare and none does.
+/// Limit of copies from a device's memory, where a kernel could compare and none does.
 constexpr Bytes copied_most_bytes = Bytes{1} << 20;
 
 std::string where(Plan const& plan, StepId step) {
@@ -61,7 +61,7 @@ struct NumberPart {
     std::uint64_t row = 0;
     std::uint64_t first = 0;
     std::uint64_t count = 0;
-    /// Of the first number in the piece, and in its stream.
+    /// Index of the first number of the piece in its stream.
     [[nodiscard]] std::uint64_t index(Piece const& piece) const { return row * piece.numbers->row_numbers + first; }
     [[nodiscard]] std::uint64_t in_stream(Piece const& piece) const {
         return piece.first_byte / piece.numbers->row_bytes() * piece.numbers->row_numbers + index(piece);
@@ -101,7 +101,7 @@ bool is_stream(std::span<std::byte const> found, PayloadKey key, Bytes position)
                        [&](std::byte byte) { return byte == payload_byte(key, position++); });
 }
 
-/// What wrong bytes are instead, by the payloads that the usual mistakes would bring. `found` lies at `offset` of
+/// Explains wrong bytes by the payloads that the usual mistakes would bring. `found` lies at `offset` of
 /// `piece`. Empty when nothing fits.
 std::string recognise(Plan const& plan, PayloadLayout const& layout, Piece const& piece, Bytes offset,
                       std::span<std::byte const> found, std::uint32_t iteration) {

@@ -17,7 +17,7 @@
 namespace dlmb {
 namespace {
 
-/// What a rank tells another one of the signals between them. Travels as words between ranks of one launch.
+/// A rank's description of the signals between it and another one. Travels as words between ranks of one launch.
 struct PairInfo {
     std::uint64_t sent = 0;                   // how many it sends the other one
     std::uint64_t permission_flag = no_flag;  // which it wants raised for its puts

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the launcher's variables say before MPI is asked, and whether launcher and MPI library fit. A mismatch makes N
+// Reads the launcher's variables before MPI is asked, and checks that launcher and MPI library fit. A mismatch makes N
 // processes that each believe to be rank 0 of 1 and exit with success. Pure functions over the variables; needs no MPI.
 #pragma once
 

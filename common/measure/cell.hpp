@@ -27,11 +27,11 @@ struct PointSetup {
     Bytes flushed_cache = 0;          // swept before each sample; 0: nothing is
     Throttling const* gpu = nullptr;  // that this rank's cells use; nullptr: none
     OsuProgram osu = {};              // for Mode::osu
-    /// Those of its cells' backends for its memory, each once (Backend::computes_in()).
+    /// Processors of its cells' backends for its memory, each once (Backend::computes_in()).
     std::vector<std::optional<Processor>> computed_by = {Processor::host};
 };
 
-/// What the cells of one point share: the plans of this rank, and filled buffers for them.
+/// Shared by the cells of one point: the plans of this rank, and filled buffers for them.
 class PreparedPoint {
 public:
     /// Collective. `plans`: one per draw. `bootstrap` and `memory` must outlive it. Throws Error when there is not

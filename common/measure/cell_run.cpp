@@ -19,7 +19,7 @@
 namespace dlmb::measure {
 namespace {
 
-/// Those of the iterations that have the phase; `all`: [iteration * labels + label].
+/// The samples of the iterations that have the phase; `all`: [iteration * labels + label].
 std::vector<Nanoseconds> samples_of_phase(std::span<Nanoseconds const> all, std::size_t label, std::size_t labels) {
     std::vector<Nanoseconds> samples;
     for (std::size_t i = label; i < all.size(); i += labels) {
@@ -476,7 +476,7 @@ void CellRun::conclude(Stop stop) {
     over_ = true;
 }
 
-// Of the first draw in the first buffers.
+// Compares the first draw in the first buffers.
 void CellRun::compare_bit_patterns() {
     launch_.watchdog.activity("bit patterns of sums");
     Plan const& plan = cell_.point->plan_at(0);

@@ -21,7 +21,7 @@ namespace dlmb {
 [[nodiscard]] std::vector<std::filesystem::path> control_groups(std::string_view controller,
                                                                 std::filesystem::path const& root = "/");
 
-/// What is left of the tightest memory limit, page cache that can be dropped included; nullopt: there is no limit.
+/// Bytes left of the tightest memory limit, page cache that can be dropped included; nullopt: there is no limit.
 [[nodiscard]] std::optional<Bytes> left_in_control_groups(std::filesystem::path const& root = "/");
 
 /// Processors that the tightest quota allows, 1.5 for 150 ms in periods of 100 ms; nullopt: there is no quota.

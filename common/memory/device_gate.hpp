@@ -23,7 +23,7 @@ public:
     static constexpr Nanoseconds patience = 5'000'000'000;
 
     DeviceGate();  // throws Error where there is no device
-    /// What is queued from here on waits.
+    /// Later work waits.
     void close(DeviceQueue const& queue);
     void open();
     [[nodiscard]] bool ran_out() const;

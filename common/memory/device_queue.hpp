@@ -57,7 +57,7 @@ public:
 
     /// Between memory of any kinds. Host memory that is not pinned may make the host wait.
     void copy(std::byte* to, std::byte const* from, Bytes bytes) const;
-    /// What is queued from here on starts when `event`, as last recorded, is reached.
+    /// Later work starts when `event`, as last recorded, is reached.
     void wait_for(DeviceEvent const& event) const;
     /// The host waits until nothing is left to do.
     void drain() const;

@@ -62,7 +62,7 @@ namespace {
                             bytes, human_bytes(bytes), std::strerror(code)));
 }
 
-/// What munmap gets back: the mapping of an allocation of `bytes`.
+/// Size of the mapping of an allocation of `bytes`, for munmap.
 Bytes mapped_bytes(Bytes bytes) {
     return (bytes + host_alignment - 1) / host_alignment * host_alignment;
 }

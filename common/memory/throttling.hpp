@@ -13,7 +13,7 @@ namespace dlmb {
 
 class Throttling {
 public:
-    /// Of the GPU at "0000:1b:00.0". `library`: NVML's; tests name a test double.
+    /// Watches the GPU at "0000:1b:00.0". `library`: NVML's; tests name a test double.
     explicit Throttling(std::string const& pci_bus_id, char const* library = "libnvidia-ml.so.1");
     Throttling(Throttling const&) = delete;
     Throttling& operator=(Throttling const&) = delete;

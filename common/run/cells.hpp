@@ -46,7 +46,7 @@ struct OpenedBackend {
 /// Rank 0 prints it on standard error, where there is a device, its memory is asked for and mpi runs.
 void note_device_path(Bootstrap const& bootstrap, std::span<OpenedBackend const> backends, Options const& options);
 
-/// What the cells of a launch are chosen by.
+/// The cells of a launch are chosen by these.
 struct CellSource {
     PatternType const& type;
     Options const& options;
@@ -72,7 +72,7 @@ void check_methods(std::span<OpenedBackend const> backends, Options const& optio
 
 [[nodiscard]] PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern const& pattern);
 
-/// What a result line says of this cell whatever measuring it gives.
+/// The part of a cell's result line that does not depend on measuring it.
 [[nodiscard]] record::Record record_of(measure::Cell const& cell);
 
 }  // namespace dlmb::run

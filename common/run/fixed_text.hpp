@@ -11,7 +11,7 @@
 
 namespace dlmb::run {
 
-/// What a signal handler says: no allocation, and a longer text is cut.
+/// A message of a signal handler: no allocation, and a longer text is cut.
 class FixedText {
 public:
     // NOLINTBEGIN(bugprone-exception-escape): fmt throws for a wrong format, and the compiler has checked these

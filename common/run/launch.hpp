@@ -22,7 +22,7 @@ public:
     /// Begins with the start-up. timeout_ns: --timeout. `rank`: as far as it is known yet; -1: not at all.
     LaunchWatch(std::string_view program, Rank rank, Nanoseconds timeout_ns, measure::Watchdog::Signals signals);
 
-    /// Is known from here on who this rank is.
+    /// The rank is known from here on.
     void name_rank(Bootstrap const& bootstrap);
     void start_up() { watchdog_.arm("start-up", timeout_ns_); }
     /// All is said, also where the launch was refused. A signal from here on ends the rank without a word: launchers
@@ -53,7 +53,7 @@ private:
 
     std::string program_;
     Nanoseconds timeout_ns_;
-    // What the signal handler uses; changed with the signals held.
+    // The signal handler uses these; they are changed with the signals held.
     Rank rank_;
     std::string host_;
     std::string who_;     // "dlmb_collective: error: rank 1 (node7): "

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What rank 0 says: table rows, result lines, the verdict at the end, and between two rows what is going on. On the
+// Output of rank 0: table rows, result lines, the verdict at the end, and progress between two rows. On the
 // other ranks it only counts, so that all ranks leave with the same exit code.
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace dlmb::run {
 
-/// What all cells of a launch together say about the quality of its figures.
+/// The quality of a launch's figures, from all its cells.
 class LaunchSummary {
 public:
     void add(record::Record const& cell);
@@ -62,7 +62,7 @@ public:
     ~Progress() { clear(); }
 
     void show(std::string text);
-    /// What was shown last still goes on.
+    /// Reports that the activity shown last goes on.
     void still();
     void clear();
 
@@ -91,7 +91,7 @@ public:
     void cell(record::Record const& cell, std::string_view title);
     /// Prints the rows of cells that took turns and are done.
     void rows();
-    /// What other cells tell of a cell whose line is written: `statistics`, which `cell` has among its own.
+    /// Adds figures to a cell whose line is written: `statistics`, which `cell` has among its own.
     void derived(record::Record const& cell, std::string_view title, std::map<std::string, double> const& statistics);
     /// A line of the table that holds no figures.
     void comment(std::string_view text);

@@ -11,7 +11,7 @@
 //   rounds bandwidth, message_rate, bibandwidth             windows of messages in pairs of ranks, or of one rank with
 //   many
 //
-// What a message size counts, and where it differs from the suites: README.md. Not here: ranges of sizes (common/run).
+// Message sizes, and where they differ from the suites: README.md. Not here: ranges of sizes (common/run).
 #pragma once
 
 #include "common/sizes/skew.hpp"
@@ -94,7 +94,7 @@ inline constexpr auto kind_names = [] {
 /// osu_bw_fan_in and osu_bw_fan_out); on one node every rank counts as a node.
 enum class Route { ring, ping_pong, hypercube, fan_in, fan_out };
 
-/// What --window, --window-buffers, --pairs and --route say: rank r of the first `pairs` sends to r + ranks / 2; in a
+/// Values of --window, --window-buffers, --pairs and --route: rank r of the first `pairs` sends to r + ranks / 2; in a
 /// fan, rank r >= hubs is the other side of rank r mod hubs.
 struct Windows {
     int messages = 64;
@@ -103,7 +103,7 @@ struct Windows {
     int hubs = 0;  // of a fan; 0: pairs
 };
 
-/// What --skew neighbors:DIMENSIONS:RADIUS says: the ranks form a periodic grid, and everybody sends to all ranks at
+/// Values of --skew neighbors:DIMENSIONS:RADIUS: the ranks form a periodic grid, and each rank sends to all ranks at
 /// most `radius` away in every dimension.
 struct Neighborhood {
     int dimensions = 1;

@@ -25,7 +25,7 @@ namespace dlmb::moe_alltoall {
 /// Rows of one layer, by rank of the group and then by its experts in the order of ExpertPlacement::experts_of().
 using RowsOfExperts = std::vector<std::vector<std::uint64_t>>;
 
-/// What one rank sends in one layer, and what it receives: by source, for the rank's own experts.
+/// Rows that one rank sends in one layer, and rows that it receives: by source, for the rank's own experts.
 struct LowLatencyRows {
     RowsOfExperts sent;
     RowsOfExperts received;

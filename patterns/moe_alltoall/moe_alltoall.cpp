@@ -202,7 +202,7 @@ std::vector<std::uint64_t> statistic_counts(Params const& params, Rank source, s
     return counts;
 }
 
-/// What the draw's popularity is, in the first layer: one rank tells.
+/// The draw's popularity in the first layer, reported by one rank.
 std::vector<std::uint64_t> state_counts(Params const& params, Routing const& routing, Rank source, Draw draw) {
     if (!params.moving.any()) {
         return {};

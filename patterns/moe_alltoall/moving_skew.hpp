@@ -39,7 +39,7 @@ struct RoutingSkew {
 /// UsageError.
 [[nodiscard]] RoutingSkew parse_routing_skew(std::string_view text);
 
-/// Of a zero_expert: so small that an expert is never chosen while another one is left. The scores of TopkSampling,
+/// Weight of a zero_expert: so small that it is never chosen while another one is left. The scores of TopkSampling,
 /// -ln(u) / weight with 2^-33 <= -ln(u) < 2^5, are then above those of all weights down to 2^-40, even after intra_host
 /// has multiplied by 2^20.
 inline constexpr double zero_weight = 0x1p-100;

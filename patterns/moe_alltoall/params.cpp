@@ -289,7 +289,7 @@ void read_routing_skew(Parameters const& parameters, WorldShape const& world, Pa
     params.moving = skew.moving;
 }
 
-/// Of zero_expert: every token must find top_k other experts, whichever groups it chooses.
+/// Checks zero_expert: every token must find top_k other experts, whichever groups it chooses.
 void check_zero_rank(Parameters const& parameters, Params const& params) {
     if (!params.moving.zero_rank) {
         return;

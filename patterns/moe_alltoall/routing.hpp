@@ -26,7 +26,7 @@ public:
     [[nodiscard]] ExpertPlacement placement(std::uint64_t seed, std::uint32_t layer) const;
     [[nodiscard]] ExpertPlacement placement_before(std::uint64_t seed, std::uint32_t layer) const;
 
-    /// Of all experts as a source sees them in this draw, the factor of intra_host left out.
+    /// Weights of all experts for a source in this draw, without the factor of intra_host.
     [[nodiscard]] std::vector<double> weights(Rank source, Draw draw, std::uint32_t layer) const;
     [[nodiscard]] SkewMotion const& motion() const { return motion_; }
 

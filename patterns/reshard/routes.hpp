@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Who sends which bytes to whom, so that every receiver has its part of the weights.
+// Bytes by sender and receiver, so that every receiver has its part of the weights.
 //
 // A box is a part of a WeightGroup that the same ranks hold and the same ranks need: one segment each of its layers,
 // experts and units. A receiver either holds all of a box already or lacks all of it. So the bytes of the boxes that a

@@ -21,7 +21,7 @@ struct Slots {
         Bytes const each = bytes(from, to) + signal;
         return bytes(from, to) == 0 ? std::vector<Bytes>{} : std::vector<Bytes>{each, each / 2 + 1};
     }
-    /// Of block `number`: the second one lies before the first one.
+    /// The place of block `number`: the second one lies before the first one.
     [[nodiscard]] PlacedBytes place(int from, std::uint32_t signal, std::vector<Bytes> const& sizes,
                                     std::size_t number) const {
         Bytes const slot = guard_bytes + (static_cast<Bytes>(from) * signals + signal) * slot_bytes;

@@ -42,7 +42,7 @@ private:
     return plans;
 }
 
-/// What is wrong with the plans of all ranks after they were written and read; empty: they are equal.
+/// The first difference in the plans of all ranks after they were written and read; empty: they are equal.
 [[nodiscard]] inline std::string round_trip_problem(std::vector<Plan> const& plans) {
     PlanHeader header;
     header.pattern = "round_trip";

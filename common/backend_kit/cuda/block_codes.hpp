@@ -74,7 +74,7 @@ struct Fp32 {
     static __device__ void put(unsigned char* to, float value) { memcpy(to, &value, sizeof value); }
 };
 
-/// Of a number at any address.
+/// Reads a number at any address.
 template <class Number>
 __device__ float number_at(unsigned char const* from) {
     typename Number::Storage stored;
@@ -82,7 +82,7 @@ __device__ float number_at(unsigned char const* from) {
     return Number::decode(stored);
 }
 
-/// What the codes of a block are multiplied with, and the numbers. Both 0 where all numbers are.
+/// Factors of the codes of a block, and of its numbers. Both are 0 where all numbers are.
 struct Scale {
     unsigned bits;  // of a float
     float inverse;

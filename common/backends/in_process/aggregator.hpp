@@ -34,7 +34,7 @@ public:
     /// After complete().
     void receive(std::size_t place, std::uint64_t iteration, std::byte* result);
 
-    /// Of one host, in all iterations.
+    /// Bytes of one host, in all iterations.
     struct Traffic {
         Bytes sent = 0;
         Bytes received = 0;

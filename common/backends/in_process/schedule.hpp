@@ -85,7 +85,7 @@ struct BlockKey {
     auto operator<=>(BlockKey const&) const = default;  // NOLINT(modernize-use-nullptr): false alarm of clang-tidy 14
 };
 
-/// What one end says about a block; both ends must say the same.
+/// One end's description of a block; both ends must say the same.
 struct BlockEnd {
     Bytes bytes = 0;
     std::string operation;  // "allreduce fp32 sum"

@@ -49,7 +49,7 @@ inline constexpr std::array every_collective_call{CollectiveCall::allreduce,    
 /// without the others, exchanges either.
 [[nodiscard]] bool does(CollectiveCall call, Operation const& operation);
 
-/// What an algorithm can be told besides its name.
+/// Settings of an algorithm besides its name.
 enum class AlgorithmSetting : std::uint8_t { segment, tree_fanout, chain_fanout, max_requests };
 inline constexpr std::array every_algorithm_setting{AlgorithmSetting::segment, AlgorithmSetting::tree_fanout,
                                                     AlgorithmSetting::chain_fanout, AlgorithmSetting::max_requests};
@@ -70,7 +70,7 @@ struct AlgorithmChoice {
 /// When a written variable counts.
 enum class TakesEffect : std::uint8_t { in_new_communicators, at_the_next_call };
 
-/// What there is for one call.
+/// Algorithms of one call.
 struct CallAlgorithms {
     ControlVariable variable;
     std::vector<NamedValue> algorithms;  // without the library's own decision, which is the variable's value 0
@@ -100,7 +100,7 @@ struct AlgorithmCatalogue {
     std::vector<Bytes> (*segments)(CollectiveCall call, std::string_view algorithm) = nullptr;
 };
 
-/// Of the library that this process runs. `version`: mpi_library_version().
+/// The catalogue of the library that this process runs. `version`: mpi_library_version().
 [[nodiscard]] AlgorithmCatalogue find_algorithms(std::string_view version);
 
 [[nodiscard]] AlgorithmCatalogue open_mpi_algorithms();

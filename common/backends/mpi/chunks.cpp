@@ -39,7 +39,7 @@ std::vector<Range> ranges_of(std::vector<Block> const& blocks, BufferId buffer) 
     return joined(std::move(ranges));
 }
 
-/// What is left of a block of `bytes` from `first` on, at most `chunk`.
+/// The rest of a block of `bytes` from `first` on, at most `chunk`.
 Bytes piece(Bytes bytes, Bytes first, Bytes chunk) {
     return first < bytes ? std::min(chunk, bytes - first) : 0;
 }

@@ -27,7 +27,7 @@ struct CollectiveArguments {
     std::vector<int> offsets = {};  // of a call with shares: where they begin, in elements
 };
 
-/// Of one step: several calls where its elements exceed an int and the operation may be cut.
+/// Arguments of one step: several calls where its elements exceed an int and the operation may be cut.
 [[nodiscard]] std::vector<CollectiveArguments> collective_arguments(Operation const& operation,
                                                                     CompileContext const& context);
 /// Floating-point formats that MPI does not have, reduced by operations of our own.

@@ -33,7 +33,7 @@ public:
     [[nodiscard]] MPI_Comm world() const { return world_.get(); }
     [[nodiscard]] MPI_Comm of(Group const& group) const { return groups_.at(group.members).get(); }
 
-    /// Of two ranks of the world, the lower one first.
+    /// The communicator of two ranks of the world, the lower one first.
     [[nodiscard]] MPI_Comm of_pair(Rank a, Rank b) const { return groups_.at({std::min(a, b), std::max(a, b)}).get(); }
 
     /// Collective: makes what the collective steps of `plan` need. All members of a group have the group in their

@@ -31,7 +31,7 @@ public:
     ~ControlVariable();
 
     [[nodiscard]] std::string const& name() const { return name_; }
-    /// What the library says of it to a person.
+    /// The library's description of it.
     [[nodiscard]] std::string const& description() const { return description_; }
     /// The values that it can have, as the library names them; empty where it does not say.
     [[nodiscard]] std::vector<NamedValue> const& values() const { return values_; }

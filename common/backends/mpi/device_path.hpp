@@ -13,7 +13,7 @@
 
 namespace dlmb::mpi {
 
-/// What the MPI library itself says about device memory.
+/// The MPI library's own answer about device memory.
 struct DeviceQuery {
     std::string_view function;   // that was asked; empty: there is none
     std::optional<bool> answer;  // buffers of MPI calls may lie on a CUDA device

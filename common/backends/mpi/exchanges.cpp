@@ -26,7 +26,7 @@ struct Alltoall {
     MPI_Comm comm;
 };
 
-/// What is sent, or what is received: one entry per rank of the communicator, or per neighbour.
+/// Sent or received blocks: one entry per rank of the communicator, or per neighbour.
 template <class Count, class Offset>
 struct Side {
     std::byte* base;

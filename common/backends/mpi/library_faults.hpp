@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What versions of MPI libraries cannot do though the standard has it. Such steps are refused: a benchmark that ends
+// Faults of versions of MPI libraries against the standard. Such steps are refused: a benchmark that ends
 // with a fault, or delivers wrong bytes, says nothing.
 #pragma once
 

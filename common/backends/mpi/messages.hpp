@@ -53,7 +53,7 @@ struct StepMessages {
 /// `blocks` without the self block, starting with the peer after `me`.
 [[nodiscard]] std::vector<Block> rotated_peers(std::vector<Block> const& blocks, int me);
 
-/// Of an exchange, a send or a receive. The peers of an exchange start with the one after this rank, so that no rank is
+/// Messages of an exchange, a send or a receive. The peers of an exchange start with the next rank, so that no rank is
 /// everybody's first target.
 [[nodiscard]] StepMessages messages_of(Operation const& operation, CompileContext const& context);
 

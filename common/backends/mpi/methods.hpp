@@ -34,7 +34,7 @@ struct ChosenMethod {
     bool allocate_windows = false;            // put, get, accumulate: in memory of the library
 };
 
-/// What a step is compiled from, besides its operation. All that it points to outlives it.
+/// A step is compiled from these, besides its operation. All that it points to outlives it.
 struct CompileContext {
     Plan const& plan;
     ChosenMethod const& method;
@@ -87,7 +87,7 @@ struct Method {
     bool host_memory = false;             // the host reads and writes the payload itself
 };
 
-/// What all members of a group do together.
+/// Operations that all members of a group do together.
 inline constexpr OperationSet collective_operations{
     OperationKind::exchange,       OperationKind::all_reduce, OperationKind::reduce,
     OperationKind::reduce_scatter, OperationKind::all_gather, OperationKind::gather,
@@ -99,7 +99,7 @@ inline constexpr OperationSet collective_operations{
 
 /// The direct ones, then `staged`, `algorithm` and `threads`.
 [[nodiscard]] std::span<MethodInfo const> method_table();
-/// Those that mean something without a knob: direct and staged.
+/// Methods that mean something without a knob: direct and staged.
 [[nodiscard]] std::size_t count_of_plain_methods();
 [[nodiscard]] std::size_t count_of_direct_methods();
 

@@ -44,7 +44,7 @@ Bytes beyond_alignment(std::byte const* place) {
     return reinterpret_cast<std::uintptr_t>(place) % window_alignment;
 }
 
-/// What a step moves, seen from this rank. Peers are ranks of the communicator.
+/// Blocks of a step, seen from this rank. Peers are ranks of the communicator.
 struct Sides {
     std::byte* exposed = nullptr;  // the memory that peers access
     Bytes exposed_bytes = 0;

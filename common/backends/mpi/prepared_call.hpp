@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a step of a plan becomes: one native call with its arguments, or a few calls that belong together.
+// A compiled step of a plan: one native call with its arguments, or a few calls that belong together.
 #pragma once
 
 #include "common/bootstrap/mpi/mpi_check.hpp"

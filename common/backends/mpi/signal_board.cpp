@@ -30,7 +30,7 @@ struct WindowWrites {
     std::vector<Access> accesses = {};
 };
 
-/// What a put writes to one peer.
+/// Blocks and flags that a put writes to one peer.
 struct PeerPut {
     Rank peer = 0;
     FlagId permission = no_flag;

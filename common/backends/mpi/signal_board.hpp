@@ -34,14 +34,14 @@ public:
     [[nodiscard]] SignalTable const& table() const { return table_; }
     [[nodiscard]] MPI_Win window_of(Rank peer, BufferId buffer) const { return remote_windows_.at({peer, buffer}); }
 
-    /// Of this rank.
+    /// Whether a flag of this rank is raised.
     [[nodiscard]] bool is_raised(FlagId flag) {
         read(flag, 1);
         return seen_[flag] == iteration_;
     }
     /// How many of the flags from `first` on are raised, up to the first one that is not.
     [[nodiscard]] std::size_t raised(FlagId first, std::size_t count);
-    /// Of a peer, or of this rank. Reaches a peer with flush().
+    /// Raises a flag of a peer or of this rank. It reaches a peer with flush().
     void raise(Rank peer, FlagId flag) {
         if (flags_ == MPI_WIN_NULL) {
             seen_[flag] = iteration_;

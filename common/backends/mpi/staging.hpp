@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the steps of a plan share whose payload is on a device and whose native calls see host memory only.
+// Shared by the steps of a plan whose payload is on a device and whose native calls see host memory only.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"

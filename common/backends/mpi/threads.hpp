@@ -37,7 +37,7 @@ public:
     [[nodiscard]] std::optional<StepId> first_open_step() const noexcept override;
 
 private:
-    /// What one thread does. On cache lines of its own: the threads write here in each iteration.
+    /// The work of one thread. On cache lines of its own: the threads write here in each iteration.
     struct alignas(64) ThreadSteps {
         std::vector<StepId> steps;
         std::vector<Ticks> ends;           // of `steps`

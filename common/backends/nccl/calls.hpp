@@ -50,7 +50,7 @@ struct CollectiveCall {
 
 using Work = std::variant<GroupedCall, CollectiveCall, Compute>;
 
-/// What one of the two streams does next: computations have a stream of their own, everything else shares one.
+/// Next work of one of the two streams: computations have a stream of their own, everything else shares one.
 struct Item {
     std::vector<StepId> steps;  // complete together
     Work work;

@@ -19,7 +19,7 @@
 namespace dlmb::nccl {
 
 [[nodiscard]] Blob pack_groups(std::span<Group const> groups);
-/// Of all ranks together, sorted, each once.
+/// Groups of all ranks together, sorted, each once.
 [[nodiscard]] std::vector<Group> unpack_groups(std::span<Blob const> blobs);
 
 /// Groups of one batch share no rank. The same on all ranks for the same list.

@@ -13,13 +13,13 @@
 
 namespace dlmb::nccl {
 
-/// What the host does now and then while NCCL connects ranks, which may take a peer that is late. May throw.
+/// The host calls this now and then while NCCL connects ranks, which may take a peer that is late. May throw.
 using Meanwhile = std::function<void()>;
 
 // alltoall_native.cpp or alltoall_absent.cpp; CMake picks one.
 /// Why ncclAlltoAll cannot be called; nullptr when it can.
 [[nodiscard]] char const* all_to_all_missing();
-/// What ncclAlltoAll answers, or an Error where the library is older than 2.28.
+/// Calls ncclAlltoAll. Throws Error where the library is older than 2.28.
 ncclResult_t all_to_all(CollectiveCall const& call, cudaStream_t stream);
 
 /// The streams of a backend; its plans share them, one iteration at a time.

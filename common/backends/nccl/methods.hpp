@@ -33,7 +33,7 @@ struct Method {
 };
 
 [[nodiscard]] std::span<MethodInfo const> method_table();
-/// Those that need no knob.
+/// Methods that need no knob.
 [[nodiscard]] std::span<MethodInfo const> plain_methods();
 /// Throws UsageError for an unknown method, knob or value.
 [[nodiscard]] Method read_method(MethodChoice const& choice);

@@ -38,7 +38,7 @@ private:
     cudaGraphExec_t executable_ = nullptr;
 };
 
-/// What the plans of a backend share. Outlives them.
+/// Shared by the plans of a backend. Outlives them.
 struct Shared {
     Bootstrap& bootstrap;
     Communicators& communicators;

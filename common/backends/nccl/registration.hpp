@@ -20,7 +20,7 @@ using BufferUses = std::map<std::vector<Rank>, std::vector<BufferId>>;
 [[nodiscard]] BufferUses collective_uses(Plan const& plan);
 [[nodiscard]] std::vector<BufferId> message_uses(Plan const& plan);
 
-/// What was registered; undone when it dies, unless the communicators were aborted.
+/// Registered buffers; undone when it dies, unless the communicators were aborted.
 class Registration {
 public:
     struct Handle {

@@ -28,7 +28,7 @@ struct CommunicatorLookup {
     std::function<ncclComm_t(Group const&)> of_group;
 };
 
-/// What the calls of a plan depend on besides the plan.
+/// The calls of a plan depend on these besides the plan.
 struct CallSettings {
     bool all_to_all = false;  // exchanges by ncclAlltoAll
     std::string why_no_fp8;   // empty: fp8 can be reduced

@@ -190,7 +190,7 @@ std::string split_operation(Plan const& plan, std::vector<Part> const& parts, Ra
     return "";
 }
 
-/// Of a rank that communicates with nobody.
+/// Parts of a rank that communicates with nobody.
 std::vector<Part> parts_without_steps(Plan const& plan, RankParts const& ranks_parts, StepChoice const& idle) {
     std::vector<Part> parts;
     for (PartText const& part : ranks_parts) {

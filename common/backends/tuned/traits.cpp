@@ -49,7 +49,7 @@ struct Share {
     Bytes largest = 0;  // block, those of no bytes included
 };
 
-/// Of all ranks of one exchange.
+/// Sums over all ranks of one exchange.
 struct Sum {
     Bytes bytes = 0;
     Bytes most = 0;  // that a rank sends or receives

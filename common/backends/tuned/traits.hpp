@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a chooser is asked about each step of a plan, and what ranks tell each other for that.
+// Properties of each step of a plan for a chooser, and the exchange of them between ranks.
 #pragma once
 
 #include "common/backend_kit/chooser.hpp"

@@ -65,7 +65,7 @@ ucc_memory_type_t memory_of(MemoryKind kind) {
     }
 }
 
-/// What is only moved is counted in bytes.
+/// Data that is only moved is counted in bytes.
 constexpr ucc_datatype_t moved = UCC_DT_UINT8;
 
 /// Counts and displacements have 64 bits.

@@ -13,7 +13,7 @@
 
 namespace dlmb::ucc {
 
-/// What a choice of a method means.
+/// A method and its settings.
 struct Method {
     bool persistent = false;  // a request is made in compile() and posted again in every iteration
     /// By UCC's name of the collective ("allreduce", "bcast"): the algorithm. Empty: UCC decides.

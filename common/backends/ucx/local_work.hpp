@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a plan does on this rank's own memory: copies and reductions, and the scratch memory of its algorithms. The host
+// Local work of a plan: copies and reductions in this rank's memory, and the scratch memory of its algorithms. The host
 // works in pieces and makes progress for its peers between two of them. A device works in queues beside the host.
 #pragma once
 
@@ -38,7 +38,7 @@ public:
     explicit TrackedQueue(std::size_t most) : events_(most) {}
 
     [[nodiscard]] DeviceQueue const& queue() const { return queue_; }
-    /// What was queued since the last call is a piece of work; its number.
+    /// Ends a piece of work, queued since the last call, and returns its number.
     [[nodiscard]] std::uint64_t mark() {
         event_of(marked_).record(queue_);
         return marked_++;

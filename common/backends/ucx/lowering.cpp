@@ -70,7 +70,7 @@ std::uint64_t fingerprint(Group const& group) {
     return hash;
 }
 
-/// What ranks must agree on besides the sizes of messages.
+/// Ranks must agree on this besides the sizes of messages.
 std::uint64_t fingerprint(algorithms::Collective const& collective) {
     OperationKind const kind = collective.shape.kind;
     bool const reduces =
@@ -272,7 +272,7 @@ private:
     LoweredStep out_;
 };
 
-/// What a sender tells a receiver about one message. Travels as bytes between ranks of one launch, hence of one build.
+/// A sender's description of one message. Travels as bytes between ranks of one launch, hence of one build.
 struct SendInfo {
     std::uint64_t kind = 0;
     std::uint64_t key = 0;

@@ -29,7 +29,7 @@ constexpr OperationSet reductions_without_root{OperationKind::all_reduce, Operat
 constexpr OperationSet reduce{OperationKind::reduce};
 constexpr OperationSet reductions_and_gather{OperationKind::all_reduce, OperationKind::reduce_scatter,
                                              OperationKind::all_gather};
-/// What one batch of messages can do.
+/// Operations that one batch of messages can do.
 constexpr OperationSet direct{OperationKind::exchange, OperationKind::all_gather, OperationKind::gather,
                               OperationKind::scatter,  OperationKind::send,       OperationKind::recv};
 

@@ -17,14 +17,14 @@
 
 namespace dlmb::ucx {
 
-/// What a user may set; each method lists in MethodInfo::knobs which ones it reads.
+/// Settings of a user; each method lists in MethodInfo::knobs which ones it reads.
 struct Knobs {
     std::optional<std::size_t> max_outstanding;
     algorithms::Knobs algorithm;
     ContextSettings context;  // thresholds of a UCX context of its own
 };
 
-/// Who accesses whose memory: a sender puts, a receiver gets.
+/// Direction of memory accesses: a sender puts, a receiver gets.
 enum class Verb : std::uint8_t { put, get };
 
 struct Method {
@@ -47,7 +47,7 @@ public:
     [[nodiscard]] Method const& method_for(OperationKind kind) const;
     /// The knobs of the chosen method; none for the others.
     [[nodiscard]] Knobs knobs_of(Method const& method) const { return &method == chosen_ ? knobs_ : Knobs{}; }
-    /// Those of the context that the whole plan runs in.
+    /// Settings of the context that the whole plan runs in.
     [[nodiscard]] ContextSettings const& context_settings() const { return knobs_.context; }
     [[nodiscard]] bool one_sided() const { return chosen_ != nullptr && chosen_->verb.has_value(); }
 

@@ -24,14 +24,14 @@ struct Access {
     ucp_rkey_h key = nullptr;
 };
 
-/// Of a peer whose memory this rank accesses.
+/// A peer whose memory this rank accesses.
 struct AccessedPeer {
     Transfer ready;  // received
     std::vector<Access> accesses;
     Transfer over;  // sent
 };
 
-/// Of a peer that accesses the memory of this rank.
+/// A peer that accesses the memory of this rank.
 struct AccessingPeer {
     Transfer ready;  // sent
     Transfer over;   // received
@@ -44,7 +44,7 @@ struct OneSidedPlan {
     std::vector<AccessingPeer> accessing;
 };
 
-/// What is in flight with a peer, of all steps. A flush of an endpoint never completes with UCX 1.22 where accesses by
+/// Accesses in flight with a peer, of all steps. A flush of an endpoint never completes with UCX 1.22 where accesses by
 /// CMA are in flight on it, so the two take turns.
 class AccessesInFlight {
 public:
@@ -73,7 +73,7 @@ private:
                                                             MatchedTags const& tags, std::uint64_t first_operation,
                                                             Worker& worker);
 
-/// Of a step whose method has this verb.
+/// The plan of a step whose method has this verb.
 [[nodiscard]] OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name, MatchedTags const& tags,
                                           std::uint64_t first_operation, Rank me, RemoteMemory const& memory,
                                           Worker const& worker);

@@ -17,7 +17,7 @@
 
 namespace dlmb::ucx {
 
-/// What a rank puts to one peer in one step.
+/// Blocks and flags that a rank puts to one peer in one step.
 struct PeerPut {
     Rank peer = 0;
     ucp_ep_h endpoint = nullptr;

@@ -49,7 +49,7 @@ private:
         std::vector<std::uint32_t> started;
     };
 
-    /// What the first task of a step waits for.
+    /// Tasks that the first task of a step waits for.
     [[nodiscard]] Before before_step(StepId id) const {
         Before before;
         for (StepId const earlier : order_.complete[id]) {

@@ -68,7 +68,7 @@ struct TaskSources {
 /// The batches keep `messages` and the device's queues. Endpoints of all peers exist.
 [[nodiscard]] Tasks build_tasks(TaskSources from, Messages& messages, Worker const& worker);
 
-/// What the schedule keeps alive besides its tasks.
+/// Resources that the schedule keeps alive besides its tasks.
 struct ScheduleResources {
     std::unique_ptr<OperationRange> operations;
     std::unique_ptr<Messages> messages;
@@ -92,13 +92,13 @@ public:
     [[nodiscard]] Provenance provenance() const override { return worker_.provenance(); }
 
 private:
-    /// Of a task that has started.
+    /// State of a task that has started.
     struct Progress {
         void* request = nullptr;  // of a message
         std::uint64_t done = 0;   // bytes of local work; on the device, the number of the piece of work
     };
 
-    // What the shared loop calls.
+    // The shared loop calls these.
     friend class ReadySteps<Progress>;
     [[nodiscard]] bool start(std::uint32_t number, Progress& progress);
     [[nodiscard]] bool poll(std::uint32_t number, Progress& progress);

@@ -11,7 +11,7 @@
 namespace dlmb::ucx {
 namespace {
 
-/// Of all steps. Between two ranks messages keep their order, so the first one that is sent is the first one received.
+/// Operation in the tags of all steps. Between two ranks messages keep their order: first sent, first received.
 constexpr std::uint64_t one_operation = 0;
 
 MatchedTags tags_of(LoweredStep const& step) {

@@ -26,12 +26,12 @@ enum class TagKind : std::uint8_t { wire_up = 1, payload = 2, answer = 3 };
     return (ucp_tag_t{static_cast<std::uint8_t>(kind)} << 60) | (operation << 20) | static_cast<std::uint32_t>(source);
 }
 
-/// Of what `receiver` tells the sender of messages with the tag `payload`, which the sender made by make_tag.
+/// Tag of answers from `receiver` to the sender of messages with the tag `payload`, which the sender made by make_tag.
 [[nodiscard]] constexpr ucp_tag_t answer_tag(ucp_tag_t payload, Rank receiver) {
     return make_tag(TagKind::answer, (payload >> 20) % tag_field_limit, receiver);
 }
 
-/// What an iteration adds to the tag of make_tag. Wraps: messages of one pair are matched in order anyway.
+/// Bits that an iteration adds to the tag of make_tag. Wraps: messages of one pair are matched in order anyway.
 [[nodiscard]] constexpr ucp_tag_t iteration_bits(std::uint64_t iteration) {
     return (iteration % tag_field_limit) << 40;
 }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What UCX prints of an endpoint.
+// Reads UCX's description of an endpoint.
 #pragma once
 
 #include <string>

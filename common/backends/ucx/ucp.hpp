@@ -46,7 +46,7 @@ using MappedMemory = std::unique_ptr<std::remove_pointer_t<ucp_mem_h>, UnmapMemo
 [[nodiscard]] MappedMemory allocate_mapped(ucp_context_h context, Bytes bytes);
 [[nodiscard]] std::byte* address_of(ucp_mem_h memory);
 
-/// What a UCX call prints to a FILE: UCX describes its configuration and its transports only that way.
+/// Text that a UCX call prints to a FILE: UCX describes its configuration and its transports only that way.
 [[nodiscard]] std::string printed(std::function<void(std::FILE*)> const& print);
 
 /// Values by UCX's names without "UCX_": {"RNDV_THRESH", "65536"}.
@@ -70,7 +70,7 @@ using ContextSettings = std::map<std::string, std::string, std::less<>>;
 /// Copies and reductions are the device's there, and so is scratch memory.
 [[nodiscard]] bool works_on_device(MemoryKind kind);
 
-/// What ucp_context_query answers for UCP_ATTR_FIELD_MEMORY_TYPES: a bit per ucs_memory_type_t.
+/// The answer of ucp_context_query for UCP_ATTR_FIELD_MEMORY_TYPES: a bit per ucs_memory_type_t.
 class MemoryTypes {
 public:
     explicit MemoryTypes(std::uint64_t bits) : bits_(bits) {}

@@ -73,7 +73,7 @@ std::string message_of(Error const& error) {
     return text.substr(0, text.rfind("\n  at "));
 }
 
-/// What helps where UCX has no transport that works; it says more on standard error.
+/// Remedies where UCX has no transport that works; it says more on standard error.
 std::string remedy(Provenance const& settings) {
     std::string text;
     if (auto const tls = settings.find("ucx_tls"); tls != settings.end() && tls->second != "all") {

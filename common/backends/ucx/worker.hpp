@@ -17,7 +17,7 @@
 
 namespace dlmb::ucx {
 
-/// Of the UCX library that runs: "1.13.1".
+/// Version of the UCX library that runs: "1.13.1".
 [[nodiscard]] std::string run_time_version();
 
 class Worker {

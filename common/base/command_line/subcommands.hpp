@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the programs of subcommands (dlmb_tune, dlmb_predict, dlmb_plan) have in common.
+// Shared code of the programs with subcommands (dlmb_tune, dlmb_predict, dlmb_plan).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@
 
 namespace dlmb {
 
-/// What is wrong with the command line of `program`, with the nearest names for an option or subcommand that there is
+/// The error in the command line of `program`, with the nearest names for an option or subcommand that there is
 /// not.
 [[nodiscard]] std::string usage_text(CLI::App const& program, CLI::ParseError const& error);
 

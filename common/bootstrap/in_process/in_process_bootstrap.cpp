@@ -65,7 +65,7 @@ public:
     [[nodiscard]] bool raised(Rank me, int round, std::uint64_t barrier) noexcept {
         return of(me, round).barrier.load(std::memory_order_acquire) >= barrier;
     }
-    /// Of a flag that is raised.
+    /// The word of a raised flag.
     [[nodiscard]] std::int64_t word(Rank me, int round, std::uint64_t barrier) noexcept {
         return of(me, round).words[barrier % 2];
     }
@@ -84,7 +84,7 @@ private:
     std::vector<Flag> flags_;
 };
 
-/// What other ranks sent to one rank and it has not taken yet.
+/// Messages to one rank that it has not taken yet.
 class ReceiveQueue {
 public:
     void put(Rank from, std::span<std::byte const> bytes) {
@@ -109,7 +109,7 @@ private:
     std::deque<PeerBlob> blobs_;
 };
 
-/// What a rank shows to the others in one collective call. Written before, read after a barrier.
+/// A rank's data for the others in one collective call. Written before, read after a barrier.
 struct Contribution {
     std::string_view call;
     Blob blob = {};
@@ -118,7 +118,7 @@ struct Contribution {
     std::shared_ptr<void> object = nullptr;
 };
 
-/// What the threads of one run_ranks share.
+/// Shared by the threads of one run_ranks.
 class World {
 public:
     World(int size, int per_node)

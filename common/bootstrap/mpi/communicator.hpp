@@ -31,7 +31,7 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// What a library reads when a communicator is made.
+/// A library reads this key when a communicator is made.
 struct InfoKey {
     std::string key;  // empty: nothing
     std::string value;

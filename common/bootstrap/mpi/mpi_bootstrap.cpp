@@ -25,7 +25,7 @@
 namespace dlmb::mpi {
 namespace {
 
-/// What the record says about the MPI library and the launcher. `size` and `local_rank` as MPI says them, to be held
+/// Facts about the MPI library and the launcher for the record. `size` and `local_rank` as MPI says them, to be held
 /// against what the launcher says.
 std::map<std::string, std::string, std::less<>> facts(int size, int local_rank) {
     int version = 0;

@@ -103,7 +103,7 @@ class Scanner {
 public:
     explicit Scanner(Input& input) : input_(input) {}
 
-    /// What comes next is this element, or member, of what a user calls it.
+    /// Names the next element or member as a user calls it.
     void comes(std::string_view name, std::optional<std::uint64_t> index = std::nullopt) {
         name_.assign(name);
         index_ = index;

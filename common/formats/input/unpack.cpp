@@ -20,7 +20,7 @@ constexpr std::string_view gzip_magic = "\x1f\x8b";
 constexpr Bytes most_expansion = 250;
 constexpr Bytes expansion_allowed = Bytes{256} << 20;
 
-/// What libarchive makes of a source: the members of an archive, or the one file that was compressed or plain.
+/// Reads a source with libarchive: the members of an archive, or the one file that was compressed or plain.
 class Unpacked : public ByteSource {
 public:
     Unpacked(std::string name, ByteSource& packed)

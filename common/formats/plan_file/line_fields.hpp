@@ -49,7 +49,7 @@ void fields(auto& io, json::Of<PlanHeader> auto& header) {
         });
 }
 
-/// What every step has.
+/// Every step has these fields.
 void step_fields(auto& io, json::Of<Step> auto& step) {
     io("label", step.label);
     io("after", step.after);

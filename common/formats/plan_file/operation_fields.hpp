@@ -107,7 +107,7 @@ void fields(auto& io, json::Of<WaitSignal> auto& step) {
     io("signals", step.signals);
 }
 
-/// Of every collective: those that it has.
+/// Every collective has these fields.
 template <class Step>
 concept Collective = requires(Step step) {
     step.bytes;

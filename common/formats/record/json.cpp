@@ -345,7 +345,7 @@ std::string to_json_line(std::string_view launch_id, Record const& cell) {
 
 namespace {
 
-/// What of a converted cell a table of methods is made from. Its time is one number.
+/// The fields of a converted cell for a table of methods. Its time is one number.
 Record converted_from(Json const& line) {
     Record cell;
     FieldReader io(line);

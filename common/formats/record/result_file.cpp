@@ -52,7 +52,7 @@ int flush(int file) noexcept {
     return fdatasync(file) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
 }
 
-/// What follows the last newline of a file; empty text when the file ends in one.
+/// The text after the last newline of a file; empty when the file ends in one.
 struct LastLine {
     std::uint64_t begin = 0;
     std::string text;

@@ -166,7 +166,7 @@ MeasuredOffset CommonClock::measure(Rank reference) {
     return {middle, {known + search.bracket().low, known + search.bracket().high}};
 }
 
-// What the reference knows to be the common time is what it answers, so offsets add along the path; its error is last.
+// The reference answers with its common time, so offsets add along the path; its error comes last.
 void CommonClock::answer(Rank client) {
     while (bootstrap_.receive_word(client) == ping) {
         bootstrap_.send_word(client, now());

@@ -25,7 +25,7 @@ struct PingPong {
     Nanoseconds received = 0;
 };
 
-/// What has to be added to the client's time to give the reference's; it lies in [low, high].
+/// The reference's time minus the client's; it lies in [low, high].
 struct OffsetBracket {
     Nanoseconds low = 0;
     Nanoseconds high = 0;
@@ -105,7 +105,7 @@ private:
 
 struct ClockOptions {
     DriftRule drift = {};
-    /// What this rank's clock shows when now_ns() is `t`. For tests, whose ranks read one clock.
+    /// The time of this rank's clock when now_ns() is `t`. For tests, whose ranks read one clock.
     std::function<Nanoseconds(Nanoseconds)> shows = [](Nanoseconds t) { return t; };
 };
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is noted about ranks and their GPUs over the samples of a cell, and which ranks hold up the others by what each
+// Notes about ranks and their GPUs over the samples of a cell, and which ranks hold up the others by what each
 // rank saw of itself. Each rank keeps its own times; what is the same for all is kept where the result is written.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace dlmb::measure {
 
-/// What one rank did in the samples of a cell that are one iteration long.
+/// Times of one rank in the samples of a cell that are one iteration long.
 struct RankTimings {
     double posted_ns = 0;             // median from its enter until it had launched
     double waited_ns = 0;             // median from then on until its data was complete
@@ -48,7 +48,7 @@ struct RankTimings {
 class RankLog {
 public:
     void keep(Chunk const& chunk);
-    /// Of this rank's (done - enter), over samples.
+    /// Mean of this rank's (done - enter) over samples.
     [[nodiscard]] double mean_ns() const;
     /// Collective, the same on all ranks. The iterations of each sample were waited for together. Needs samples.
     [[nodiscard]] record::Queueing queueing(Bootstrap& bootstrap, std::uint64_t iterations) const;

@@ -49,7 +49,7 @@ Error system_error(std::string const& call, int code) {
 
 constexpr std::array termination_signals{SIGTERM, SIGINT};
 
-/// Of no meaning to the libraries that DLMB runs beside: UCX may use SIGALRM and SIGIO for itself.
+/// A signal without meaning to other libraries: UCX may use SIGALRM and SIGIO for itself.
 int deadline_signal() {
     return SIGRTMIN + 3;
 }

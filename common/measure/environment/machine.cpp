@@ -100,7 +100,7 @@ std::string network_cards(fs::path const& root) {
     return fmt::format("{}", fmt::join(cards, "; "));
 }
 
-/// What a container or a job may use less of than the machine has.
+/// Limits of a container or a job below those of the machine.
 std::map<std::string, std::string> limit_facts(fs::path const& root) {
     std::map<std::string, std::string> facts;
     if (auto const quota = cpu_quota(root)) {

@@ -40,7 +40,7 @@ struct Affinity {
 /// that the system says nothing of is a core of its own.
 [[nodiscard]] std::vector<int> cores_of(std::vector<int> const& units, std::filesystem::path const& root = "/");
 
-/// What changes times on a node even where ranks are placed well, at the start of the launch. What cannot be read is
+/// Conditions at the start of the launch that change times even if ranks are placed well. What cannot be read is
 /// empty and 0.
 struct NodeConditions {
     std::string governor;  // of processing unit 0

@@ -171,7 +171,7 @@ std::vector<Difference> differences(NodeFacts const& node, NodeFacts const& firs
     return found;
 }
 
-/// Of host names that are no names of nodes.
+/// Warns of host names that are no names of nodes.
 std::vector<std::string> name_warnings(Placement const& placement) {
     std::map<std::string, std::set<int>> nodes_of_name;
     std::map<int, std::set<std::string>> names_of_node;

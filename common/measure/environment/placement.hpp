@@ -13,7 +13,7 @@
 
 namespace dlmb::measure {
 
-/// What the first rank of a node tells of it.
+/// Facts about a node, from its first rank.
 struct NodeFacts {
     std::string name;  // its host's; with the node's number where another node's host has the same
     std::map<std::string, std::string> identity;  // CPU model, sockets ...
@@ -25,7 +25,7 @@ struct NodeFacts {
     int ranks = 0;  // counted by gather_placement
 };
 
-/// What a rank tells of itself.
+/// Facts about a rank, from itself.
 struct RankFacts {
     record::RankPlace place;
     std::vector<int> units;

@@ -34,7 +34,7 @@ constexpr std::string_view secret_parts[]{"TOKEN",  "KEY",    "PASS",  "SECRET",
                                           "BEARER", "COOKIE", "LOGIN", "PWD",    "JWT"};
 // Behind which a value follows, in a value.
 constexpr std::string_view secret_assignments[]{"PASSWORD", "PASSWD", "PWD", "TOKEN", "SECRET", "KEY"};
-// Of GitHub, GitLab, Hugging Face, Slack, AWS, Google and NVIDIA; and of any JSON Web Token.
+// Tokens of GitHub, GitLab, Hugging Face, Slack, AWS, Google and NVIDIA; and any JSON Web Token.
 constexpr std::string_view token_beginnings[]{"ghp_",  "gho_",  "ghs_", "ghu_", "github_pat_", "glpat-", "hf_", "sk-",
                                               "xoxb-", "xoxp-", "AKIA", "ASIA", "AIza",        "nvapi-", "eyJ"};
 constexpr std::size_t shortest_token = 16;

@@ -16,7 +16,7 @@
 
 namespace dlmb::measure {
 
-/// What a phase took that an iteration does not have; below every duration, so that a maximum over ranks drops it.
+/// Time of a phase that an iteration does not have; below every duration, so that a maximum over ranks drops it.
 inline constexpr Nanoseconds no_such_phase = -1;
 
 class PhaseMap {

@@ -63,7 +63,7 @@ struct SampleTimes {
     Nanoseconds first_enter = 0;
 };
 
-/// What a rank puts into the maximum over ranks, for each sample.
+/// A rank's words in the maximum over ranks, for each sample.
 using LargestWords = std::array<std::int64_t, 4>;
 [[nodiscard]] LargestWords largest_words(RankMarks const& marks, Rank rank);
 

@@ -85,7 +85,7 @@ public:
     /// `elapsed_ns`: on the deciding rank's clock, everything between the samples included.
     void add(std::span<Nanoseconds const> samples, Nanoseconds elapsed_ns);
 
-    /// Of the rounds so far, the current one included once it has samples.
+    /// Medians of the rounds so far, the current one included once it has samples.
     [[nodiscard]] std::vector<double> const& round_medians() const { return round_medians_; }
     [[nodiscard]] std::uint64_t samples() const { return samples_; }
 

@@ -54,7 +54,7 @@ private:
     std::uint64_t taken_ = 0;
 };
 
-/// What the choice rests on, the same on all ranks.
+/// Facts that decide the choice, the same on all ranks.
 struct StartFacts {
     bool oversubscribed = false;  // ranks take turns on processing units
     double late_share = 0;        // of trial starts, 0..1

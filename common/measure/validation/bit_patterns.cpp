@@ -35,7 +35,7 @@ double large_of(Element element) {
     }
 }
 
-/// Of a sum: what this rank puts in, and where the result appears.
+/// Places of a sum: this rank's input, and the result.
 struct Sum {
     Region input;
     Region output;

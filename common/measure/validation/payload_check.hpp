@@ -40,10 +40,10 @@ struct CheckedIteration {
 
 class PayloadCheck {
 public:
-    /// Of the draw with the most payload, over all ranks.
+    /// Payload of the largest draw, over all ranks.
     static constexpr Bytes small_world_payload = Bytes{256} << 20;
     static constexpr Bytes checked_world_payload = Bytes{1} << 30;
-    /// Of each rank, on average: as many timed iterations as have so much memory are verified together, at least one.
+    /// Per rank, on average: as many timed iterations as have so much memory are verified together, at least one.
     static constexpr Bytes checked_bytes_per_rank = Bytes{4} << 20;
 
     /// Collective. The arguments must outlive it.

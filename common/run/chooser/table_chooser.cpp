@@ -63,7 +63,7 @@ Query query_of(TunedOperation operation, StepTraits const& step, std::string_vie
     return query;
 }
 
-/// What of a choice no --method says; empty: all of it is in the method.
+/// The part of a choice that no --method can say; empty: all of it is in the method.
 std::string beyond_method(Choice const& choice, MethodChoice const& method) {
     if (choice.algorithm && method.name != algorithm_method) {
         return fmt::format("it names algorithm '{}' beside method '{}'; a method that takes it is written {}:CALL={}",

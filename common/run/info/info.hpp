@@ -32,7 +32,7 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
 /// exit_nothing_ran (no device). Throws UsageError for any other number of ranks.
 [[nodiscard]] int probe_mpi_device(Bootstrap& bootstrap);
 
-/// What dlmb_info is asked for.
+/// Options of dlmb_info.
 struct InfoOptions {
     bool json = false;
     bool calibrate = false;
@@ -61,7 +61,7 @@ using InfoJson = nlohmann::ordered_json;
 
 [[nodiscard]] std::string info_text(InfoJson const& info);
 
-/// What all presets by this name, one per pattern, tell of the model together. Throws UsageError with the nearest
+/// The model that all presets of this name, one per pattern, describe together. Throws UsageError with the nearest
 /// names.
 [[nodiscard]] ModelShape model_of_presets(std::string const& name, std::span<PatternType const* const> patterns);
 

@@ -36,7 +36,7 @@ struct NoiseFloor {
 /// memory. Cells are filled in on rank 0 only.
 [[nodiscard]] NoiseFloor measure_noise_floor(Bootstrap& bootstrap);
 
-/// Of result files that hold several launches each of the same cells. Launches of different campaigns or environments
+/// Reads result files with several launches of the same cells. Launches of different campaigns or environments
 /// are never taken together. Throws UsageError where no cell has three launches.
 [[nodiscard]] NoiseFloor read_noise_floor(std::vector<std::filesystem::path> const& files);
 

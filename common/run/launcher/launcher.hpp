@@ -21,7 +21,7 @@ void offer_library_algorithms();
 /// The level at which a user's program has MPI unless it asks for more: MPI_Init.
 inline constexpr std::string_view default_mpi_thread = "single";
 
-/// Of a rank: its bootstrap, and how long MPI's initialisation took. Returns an exit code.
+/// Runs one rank, given its bootstrap and the time of MPI's initialisation. Returns an exit code.
 using LaunchBody = std::function<int(Bootstrap&, Nanoseconds mpi_init_ns)>;
 
 /// Initialises MPI at `thread_level` (MpiSession), runs `body`, finalises, and returns what body returned. Throws

@@ -26,7 +26,7 @@ constexpr char const* footer =
     "name (osu_bcast, all_reduce_perf) is the operation.\n"
     "Exit: 0 all ran and validated, 1 a cell failed, 64 bad usage, 74 results not written, 77 nothing could run.";
 
-/// What CLI11 reads that is not yet what Options hold.
+/// Values that CLI11 reads and that are not yet those of Options.
 struct Texts {
     bool list_presets = false;
     bool version = false;
@@ -317,7 +317,7 @@ MemoryKind memory_kind(std::string const& name) {
                          [&](MemoryKind kind) { return name_of(kind) == name; });
 }
 
-/// What --beside-backend says.
+/// Reads --beside-backend.
 void take_beside(Texts const& texts, Options& options) {
     if (texts.beside_backend.empty()) {
         return;
@@ -329,7 +329,7 @@ void take_beside(Texts const& texts, Options& options) {
     }
 }
 
-/// What follows from several options together.
+/// Sets what follows from several options together.
 void take(Texts const& texts, Options& options) {
     std::vector<std::string> const& backends = options.backends;
     bool const runs_tuned = backends.empty() || std::find(backends.begin(), backends.end(), "tuned") != backends.end();
@@ -369,7 +369,7 @@ void take(Texts const& texts, Options& options) {
     if (!texts.buffer_limit.empty()) {
         options.buffer_limit = std::min(options.buffer_limit, parse_bytes(texts.buffer_limit, "--buffer-limit"));
     }
-    // Who fixes a count gets it, and who names methods gets them measured alike.
+    // A fixed count is kept, and named methods are all measured to the end.
     bool const fixed = options.runner.iterations || (is_foreign(options.runner.mode) && !options.runner.time_limited);
     options.runner.bit_pattern_iterations = texts.reproducible ? measure::bit_pattern_iterations : 0;
     options.runner.drop_slower = options.all_methods && !fixed ? texts.drop_slower : 0;
@@ -393,7 +393,7 @@ void take_definition(CLI::App const& app, Options& options) {
     options.also_in_place = options.suite == Suite::nccl && options.parameters.count("in-place") == 0;
 }
 
-/// What --model FILE and --parallel say. A pattern that has models of its own takes a file as one of them.
+/// Reads --model FILE and --parallel. A pattern that has models of its own takes a file as one of them.
 void take_model(PatternType const& type, Texts texts, Options& options) {
     auto const own = options.parameters.find("model");
     if (type.of_model != nullptr && own != options.parameters.end() && own->second.size() == 1 &&

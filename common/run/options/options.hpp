@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What was asked for on the command line, as a value. Nothing here starts anything.
+// The command line as a value. Nothing here starts anything.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"

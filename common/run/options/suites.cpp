@@ -95,7 +95,7 @@ std::optional<Variant> find_variant(PatternType const& type, std::string_view te
     return variant.program == nullptr ? std::nullopt : std::optional(variant);
 }
 
-/// Of both suites, those that run and those that are refused with a reason.
+/// Programs of both suites: those that run, and those that are refused with a reason.
 std::vector<std::string> program_names() {
     std::vector<std::string> names;
     for (SuiteProgram const& row : suite_programs()) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What users of OSU Micro-Benchmarks and nccl-tests type, and what it is here: `--cli osu` and `--cli nccl` as the
+// Translates command lines of OSU Micro-Benchmarks and nccl-tests: `--cli osu` and `--cli nccl` as the
 // first option. Tables hold every option and every program of both suites; docs/from-osu-and-nccl-tests.md shows them.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace dlmb::run {
 
 enum class Suite : std::uint8_t { osu, nccl };
 
-/// What is done with an option of a suite. `option`, `parameter` (one of the pattern) and `fixed` become --ours;
+/// Treatment of an option of a suite. `option`, `parameter` (one of the pattern) and `fixed` become --ours;
 /// `only`: one value changes nothing, others are refused; `ignored`: is so anyway; the others have code of their own.
 enum class Meaning : std::uint8_t {
     option,
@@ -111,7 +111,7 @@ void take_suite_defaults(PatternType const& type, SuiteCommand const& command, P
 /// where ranks have parts, these to multiples of 16 B, and where its program counts the whole buffer, they share it.
 [[nodiscard]] std::optional<Bytes> suite_size(Suite suite, Parameters const& parameters, int ranks, Bytes size);
 
-/// What a person meant who gives an option of OSU or nccl-tests without --cli; empty: neither has it.
+/// Explains an option of OSU or nccl-tests that was given without --cli; empty: neither has it.
 [[nodiscard]] std::string suite_hint(std::string_view word);
 
 }  // namespace dlmb::run

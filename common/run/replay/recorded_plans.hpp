@@ -29,9 +29,9 @@ public:
     [[nodiscard]] Plan of(Rank rank, std::uint32_t iteration) const;
     [[nodiscard]] std::uint32_t iterations() const { return iterations_; }
     [[nodiscard]] int recorded_ranks() const { return recorded_ranks_; }
-    /// What the plans of any rank hold, most bytes first.
+    /// Operations in the plans of any rank, most bytes first.
     [[nodiscard]] std::vector<OperationUse> operations() const;
-    /// What dlmb_plan overlay says of the plans; empty: they are not from it.
+    /// The mark that dlmb_plan overlay leaves in the plans; empty: they are not from it.
     [[nodiscard]] std::string const& overlay() const { return overlay_; }
     /// Whether some steps are of the phase beside_phase.
     [[nodiscard]] bool runs_beside() const { return runs_beside_; }

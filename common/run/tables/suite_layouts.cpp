@@ -97,9 +97,9 @@ protected:
         bool waits = false;  // for its other half
     };
 
-    /// Of the series that the cell, which is ok, begins.
+    /// Column names of the series that the cell, which is ok, begins.
     [[nodiscard]] virtual std::string columns(record::Record const& cell) const = 0;
-    /// Of a cell that is ok.
+    /// The row of a cell that is ok.
     [[nodiscard]] virtual Row row(record::Record const& cell) = 0;
     [[nodiscard]] virtual std::string line(Row const& row) const { return row.words + '\n'; }
     [[nodiscard]] virtual std::string name_of_series(std::string_view title) const { return std::string(title); }
@@ -165,7 +165,7 @@ struct OsuColumns {
     std::string values;  // without its end
 };
 
-/// Of a cell that is ok and has a mean: bandwidth in 10^6 B/s, messages per second over all pairs, times in us, and
+/// Figures of an ok cell with a mean: bandwidth in 10^6 B/s, messages per second over all pairs, times in us, and
 /// overlap in per cent, max(0, 1 - (overall - compute) / pure communication), all from means. Nothing where the cell
 /// has the columns of a latency.
 std::optional<OsuColumns> osu_columns(record::Record const& cell, Bytes size) {
@@ -278,7 +278,7 @@ public:
     }
 
 private:
-    /// What both forms of a row have in common.
+    /// The common key of both forms of a row.
     static std::string form_of(auto parameters, std::string_view memory) {
         parameters.erase("in-place");
         std::string text(memory);

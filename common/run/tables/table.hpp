@@ -29,7 +29,7 @@ public:
     /// A cell that is asked for; in the order in which they are. Those that are only added are asked for then.
     void expect_cell(std::string const& cell_id) { place_of(cell_id); }
     virtual void add(record::Record const& cell, std::string_view title) = 0;
-    /// What can be printed of the cells so far; asked for when those that take turns are done. Widths follow from them.
+    /// Rows of the cells so far; called when the cells that take turns are done. Widths follow from them.
     [[nodiscard]] virtual std::string ready() = 0;
     /// The rows that are left at the end.
     [[nodiscard]] virtual std::string footer() = 0;
@@ -55,7 +55,7 @@ private:
 /// By options.layout, options.columns and options.percentiles.
 [[nodiscard]] std::unique_ptr<Table> make_table(Options const& options);
 
-/// What stands before lines for scripts: nothing in our own layout, "# " in those of the suites, whose readers know
+/// Prefix of lines for scripts: nothing in our own layout, "# " in those of the suites, whose readers know
 /// rows and comments.
 [[nodiscard]] std::string_view mark_of(Layout layout);
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the readers of all formats share while they fill in a trace, and the list of formats.
+// Shared code of the readers of all formats, and the list of formats.
 #pragma once
 
 #include "common/formats/input/json_scan.hpp"
@@ -27,7 +27,7 @@ using input::scan_json;
 using input::scan_json_lines;
 using input::whole_number;
 
-/// What a user says of a trace that does not say it: the only way in which something missing is filled in.
+/// A user's values for what a trace does not say: the only way in which something missing is filled in.
 struct Assumptions {
     std::optional<int> ranks;    // of the run, and of each group without a size
     std::optional<Dtype> dtype;  // of formats that tell bytes alone

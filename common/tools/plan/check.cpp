@@ -21,7 +21,7 @@ bool is_collective(OperationKind kind) {
     return kind != OperationKind::send && kind != OperationKind::recv && kind != OperationKind::compute;
 }
 
-/// What has one size on all ranks; 0: nothing of the kind.
+/// Bytes of the vector that has one size on all ranks; 0: there is none.
 Bytes vector_of(TraceOperation const& operation) {
     switch (operation.kind) {
     case OperationKind::all_reduce:

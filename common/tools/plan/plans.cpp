@@ -59,7 +59,7 @@ std::string phase_named(std::string_view label) {
     return result;
 }
 
-/// Of a collective, the same on all of its ranks.
+/// Details of a collective, the same on all of its ranks.
 struct SharedDetails {
     std::string phase;
     std::vector<Bytes> parts;  // of a gather or scatter, by rank of the group; empty: not listed
@@ -139,7 +139,7 @@ public:
         }
     }
 
-    /// What the trace says of computations, or the time from the end of all that was before to the start.
+    /// Computation in the trace, or the time from the end of all earlier operations to the start.
     [[nodiscard]] Nanoseconds before(TraceOperation const& operation) {
         ++operations_;
         if (program_.computed_after_us) {
@@ -154,7 +154,7 @@ public:
         timed_ = true;
         return in_ns(pause_us);
     }
-    /// Of an operation, from the begin of the iteration or of the first operation.
+    /// Times of an operation, from the begin of the iteration or of the first operation.
     [[nodiscard]] std::optional<std::pair<Nanoseconds, Nanoseconds>> recorded(TraceOperation const& operation) const {
         bool const told = begin_us_ && operation.start_us && operation.duration_us && operation.repeat == 1 &&
                           *operation.start_us >= *begin_us_;
@@ -341,7 +341,7 @@ private:
         return known.value_or(Element::byte);
     }
 
-    /// What a gather or scatter moves in all: the parts that the root lists, or as many as this rank's for each.
+    /// Bytes of a whole gather or scatter: the parts that the root lists, or as many as this rank's for each.
     [[nodiscard]] SharedBytes whole(TraceOperation const& operation, Bytes own, Bytes ranks) const {
         if (parts_.size() == ranks) {
             // The root's own part may stay where it is (MPI_IN_PLACE), with any size.

@@ -14,7 +14,7 @@
 
 namespace dlmb::trace {
 
-/// What a user says of what the trace leaves open.
+/// A user's values for what the trace leaves open.
 struct PlanAssumptions {
     std::optional<int> root;        // rank in the group, of a broadcast, reduce, gather or scatter without one
     std::optional<int> iterations;  // how often each rank repeats its operations
@@ -24,7 +24,7 @@ struct PlanAssumptions {
 /// clock; nothing where the trace does not say it.
 using RecordedTimes = std::vector<std::optional<std::pair<Nanoseconds, Nanoseconds>>>;
 
-/// What the plans are of.
+/// The plans that are asked for.
 struct PlanRequest {
     PlanAssumptions assumptions = {};
     std::optional<int> iteration = std::nullopt;     // of the trace; none: all that is in it

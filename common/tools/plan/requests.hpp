@@ -36,7 +36,7 @@ struct RequestTrace {
     [[nodiscard]] bool empty() const { return requests.empty(); }
 };
 
-/// What a model keeps of a token: keys and values of grouped-query attention are 2 x KV heads x head dimension per
+/// A model's cache of a token: keys and values of grouped-query attention are 2 x KV heads x head dimension per
 /// layer, the latent of multi-head latent attention is its rank and the rotary part.
 struct CacheModel {
     std::string_view name;
@@ -55,7 +55,7 @@ struct CacheLayout {
     Bytes pipeline_parallel = 1;
 
     [[nodiscard]] Bytes bytes_per_token() const { return model.layers * model.values_per_layer * value_bytes; }
-    /// What one rank sends at once of a page of tokens: the part of one layer, or of all layers of its stage. (NIXL's
+    /// One rank's message of a page of tokens: the part of one layer, or of all layers of its stage. (NIXL's
     /// kvbench has the same two; it divides latents by tp, too.)
     [[nodiscard]] Bytes layer_write(Bytes page_tokens) const;
     [[nodiscard]] Bytes stage_write(Bytes page_tokens) const;

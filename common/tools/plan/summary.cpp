@@ -122,7 +122,7 @@ std::string number_or_dash(std::optional<std::int64_t> const& number) {
     return number ? std::to_string(*number) : "-";
 }
 
-/// Of a group, which ranks are behind: they did not call what others wait in.
+/// Names the ranks of a group that did not make a call that others wait in.
 void add_laggards(std::string& text, std::vector<Progress const*> const& ranks) {
     std::int64_t furthest = -1;
     for (Progress const* each : ranks) {
@@ -153,7 +153,7 @@ void add_laggards(std::string& text, std::vector<Progress const*> const& ranks) 
     }
 }
 
-/// What hung, if something did, and how far each rank came.
+/// Reports hanging calls, if any, and the progress of each rank.
 std::string progress_text(Trace const& trace) {
     if (trace.progress.empty()) {
         return "";

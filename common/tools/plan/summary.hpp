@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a trace amounts to, for people and for programs.
+// The summary of a trace, for people and for programs.
 #pragma once
 
 #include "common/tools/plan/trace.hpp"

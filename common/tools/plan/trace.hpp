@@ -32,13 +32,13 @@ struct Dtype {
 /// By the number of ncclDataType_t (nccl.h, 2.28).
 [[nodiscard]] std::optional<Dtype> nccl_dtype(std::uint64_t number);
 
-/// What torch.distributed, PARAM, NCCL, AICB and MPI call an operation: "_allgather_base", "AllReduce", "all_to_allv",
+/// Reads names of torch.distributed, PARAM, NCCL, AICB and MPI: "_allgather_base", "AllReduce", "all_to_allv",
 /// "MPI_Bcast". Nothing for "wait", "init" and what is no communication.
 [[nodiscard]] std::optional<OperationKind> operation_named(std::string_view name);
 
 using TraceGroupId = std::uint32_t;  // index into Trace::groups
 
-/// Who takes part. Members are given one by one, or as `size` world ranks `stride` apart, or are not known.
+/// The members of a group are given one by one, or as `size` world ranks `stride` apart, or are not known.
 struct TraceGroup {
     std::string name;
     int size = 0;  // 0: the trace does not say
@@ -49,7 +49,7 @@ struct TraceGroup {
 
     /// The rank in the group; nothing where it is unknown, or the rank is no member.
     [[nodiscard]] std::optional<int> place_of(Rank rank) const;
-    /// Of the group of this kind that `rank` is in; empty where they are unknown.
+    /// Members of the group of this kind that `rank` is in; empty where they are unknown.
     [[nodiscard]] std::vector<Rank> members_around(Rank rank) const;
 };
 
@@ -102,7 +102,7 @@ struct Progress {
     std::vector<Call> open;  // which did not complete
 };
 
-/// What these ranks did, in order. Formats that write one view for many ranks have many here, the others one.
+/// Operations of these ranks, in order. Formats that write one view for many ranks have many here, the others one.
 struct RankProgram {
     std::vector<Rank> ranks;
     std::vector<TraceOperation> operations;

@@ -20,7 +20,7 @@ using Names = std::pair<std::string_view, Algorithm>;
 constexpr std::array<std::string_view, 9> collective_names{
     "allreduce", "allgather", "reduce_scatter", "alltoall", "bcast", "reduce", "gather", "scatter", "sendrecv"};
 
-// What plans and options of dlmb_collective call them.
+// Names in plans and in options of dlmb_collective.
 constexpr std::array other_collective_names{
     std::pair{std::string_view("broadcast"), Collective::bcast},
     std::pair{std::string_view("reduce_scatter_block"), Collective::reduce_scatter},

@@ -29,7 +29,7 @@ Machine latencies_of(Machine const& machine) {
     return bare;
 }
 
-/// What a tree of switches adds: each member's bytes in and out, and those of a switch once upwards. Downwards the tree
+/// Adds a tree of switches: each member's bytes in and out, and those of a switch once upwards. Downwards the tree
 /// is the same, so that its busiest link is counted already. The routes to one member are such a tree.
 void reduce_in_switches(Group const& group, double bytes, Interconnect const& interconnect,
                         std::vector<int> const& nodes, LinkLoads& loads) {

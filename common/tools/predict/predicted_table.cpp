@@ -121,7 +121,7 @@ private:
         return Choice{candidates[place], predictions[place], apart};
     }
 
-    /// Of the algorithm that is the fastest on the most nodes of the fit; the choice itself where it is the same.
+    /// Time of the algorithm that is fastest on the most nodes of the fit, which may be the choice itself.
     std::optional<Prediction> usual_time(Topology const& job, Bytes bytes, Choice const& best) {
         Topology fitted = job;
         fitted.shape = {model_.most_nodes};

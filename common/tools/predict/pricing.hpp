@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What one collective costs, for questions that compare many of them: by a latency and a bandwidth, or by a machine
+// Prices one collective, for questions that compare many: by a latency and a bandwidth, or by a machine
 // model and the fastest of the algorithms that it was fitted to.
 #pragma once
 

@@ -81,7 +81,7 @@ private:
 /// Less time; of times that differ by rounding only, fewer collectives.
 [[nodiscard]] bool is_cheaper(double us, std::size_t moves, double than_us, std::size_t than_moves);
 
-/// Of all moves together.
+/// Cost of all moves together.
 [[nodiscard]] double us_of(std::vector<Move> const& moves);
 
 }  // namespace dlmb::predict

@@ -54,7 +54,7 @@ enum class Algorithm : std::uint8_t {
     bucket,                  // torus: a ring in one dimension after another, with the part that the ring before left
 };
 
-/// What one rank sends another in a round.
+/// A message from one rank to another in a round.
 struct Message {
     int from = 0;
     int to = 0;
@@ -95,7 +95,7 @@ using Extents = std::vector<int>;
 /// Bytes of the buffers that a rank gives to a call, over those of the vector.
 [[nodiscard]] double buffer_share(Collective collective, int ranks);
 
-/// What an implementation over remote memory does in each call before it sends.
+/// Set-up of an implementation over remote memory, in each call before it sends.
 enum class SetUp : std::uint8_t {
     none,
     port,     // opens its ports

@@ -79,7 +79,7 @@ intercepted::Given expected(int iteration, int rank, int ranks) {
     return given;
 }
 
-/// What dlmb_plan import does.
+/// Does what dlmb_plan import does.
 void import(std::filesystem::path const& folder, int ranks) {
     std::filesystem::create_directories(folder / "plans");
     std::vector<std::filesystem::path> files;

@@ -49,7 +49,7 @@ TEST(ByteMatrix, EveryRankSendsRanksTimesTheMessageSizeInWholeElements) {
     }
 }
 
-// Of alltoallv.cu of nccl-tests: 4 ranks, 4 x 1024 B in all, shares 0, 1/6, 2/6 and 3/6 of them, down to 16 B: 682.67,
+// alltoallv.cu of nccl-tests: 4 ranks, 4 x 1024 B in all, shares 0, 1/6, 2/6 and 3/6 of them, down to 16 B: 682.67,
 // 1365.33 and 2048. Half of it even: (1024 + 0) / 2 ...
 TEST(ByteMatrix, ByDistanceIsTheTrafficOfNcclTests) {
     EXPECT_EQ(matrix("distance:1", {4, 4}).row(0, 1), (Parts{0, 672, 1360, 2048}));

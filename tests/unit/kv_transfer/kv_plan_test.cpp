@@ -64,7 +64,7 @@ TEST(KvPlan, ReusedBlocksStayAtTheBegin) {
     EXPECT_TRUE(plan_of("", parameters, {2, 2}).steps.empty());
 }
 
-// Of 1024 tokens of the second request both recorded blocks are known, of 700 of the third one.
+// The second request has 1024 tokens and two known blocks, the third one 700 tokens and one known block.
 TEST(KvPlan, RecordedBlocksThatCameBeforeDoNotTravel) {
     record::TemporaryFolder const folder;
     std::string const trace = (folder / "requests.jsonl").string();

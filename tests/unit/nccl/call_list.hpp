@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a piece of code calls of the CUDA runtime and NCCL, as the test double lists it (tests/fakes/gpu/call_log.hpp).
+// Calls of the CUDA runtime and NCCL by a piece of code, as the test double lists them (tests/fakes/gpu/call_log.hpp).
 #pragma once
 
 #include "common/base/error.hpp"

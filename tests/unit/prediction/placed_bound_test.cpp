@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What plans take at least on topologies.
+// Lower bounds of plans on topologies.
 #include "common/base/error.hpp"
 #include "common/tools/predict/placed_bound.hpp"
 

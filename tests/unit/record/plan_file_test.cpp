@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a plan file looks like, that it holds all of a plan, and what its reader refuses.
+// A plan file has a known text and holds all of a plan; its reader refuses what it cannot read.
 #include "common/formats/plan_file/plan_buffers.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
 #include "common/formats/record/json.hpp"

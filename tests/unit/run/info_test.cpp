@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What dlmb_info says of made-up devices on the made-up node of tests/unit/environment/gpu_node.xml; no device is
+// dlmb_info describes made-up devices on the made-up node of tests/unit/environment/gpu_node.xml; no device is
 // touched.
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"

@@ -22,7 +22,7 @@ record::Record cell_of(std::string const& plan, std::string const& backend, std:
     return cell;
 }
 
-/// What the finished cells tell of the awaited ones; empty: nothing.
+/// Figures of awaited cells that finished cells complete; empty: none.
 std::map<std::string, double> figures_of(CellRelations& relations) {
     auto const completed = relations.completed();
     EXPECT_LE(completed.size(), 1U);
@@ -46,7 +46,7 @@ TEST(Interference, IsTogetherOverTheLongerOfBothAlone) {
               "# alone 300.000 us, beside alone 200.000 us: interference 1.333, overlap share 0.500\n");
 }
 
-// Of 300 us and 200 us alone, the phases of the one end at 360 us, those of the other at 250 us.
+// The plans take 300 us and 200 us alone. Together the phases of one end at 360 us, those of the other at 250 us.
 TEST(Interference, EachOfBothIsSlowedDownByTheEndOfItsLastPhase) {
     CellRelations relations(replay::type());
     auto const with_interval = [](record::Record cell, double share) {

@@ -83,7 +83,7 @@ TEST(Reporter, PrintsEveryLineOfALaunchWhoseFileIsRemovedMeanwhile) {
     std::filesystem::remove_all(folder);
 }
 
-/// What a launch prints of these cells, and how it ends.
+/// Output and exit code of a launch with these cells.
 std::pair<std::string, int> printed(Options const& options, std::vector<record::Record> const& cells) {
     testing::internal::CaptureStdout();
     int code = 0;

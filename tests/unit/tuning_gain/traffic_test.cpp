@@ -27,7 +27,7 @@ std::string text_of(Add const& first, Add const& second, int ranks_per_node = 1)
     return plan_lines(header, plans);
 }
 
-/// Of two ranks on two nodes.
+/// The traffic of two ranks on two nodes.
 Traffic traffic_of(Add const& first, Add const& second) {
     PlanTestFile const file(text_of(first, second));
     return read_traffic(file.path());

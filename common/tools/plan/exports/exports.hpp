@@ -17,7 +17,7 @@
 
 namespace dlmb::trace {
 
-/// What a format does not hold of the plans, and how many steps have it, over all ranks.
+/// Features of the plans that a format does not hold, each with the number of steps that have it, over all ranks.
 using Losses = std::map<std::string, std::uint64_t>;
 
 /// Takes the files of an export; `name` is empty where a format has one file. Pieces of one file come one after the
@@ -71,7 +71,7 @@ public:
             ++losses_[std::string(what)];
         }
     }
-    /// What no format here holds.
+    /// Adds features that no format here holds.
     void add_common(Step const& step);
     [[nodiscard]] Losses take() { return std::move(losses_); }
 

@@ -106,7 +106,7 @@ private:
     std::string_view rest_;
 };
 
-/// What an attribute holds, by its type. Beyond 2^63 - 1 there is no size, rank or tag.
+/// The value of an attribute. Beyond 2^63 - 1 there is no size, rank or tag.
 using AttributeValue = std::variant<std::int64_t, double, std::string>;
 
 struct Node {
@@ -318,7 +318,7 @@ constexpr std::array collective_types{
     OperationKind::all_reduce,     OperationKind::reduce,    OperationKind::all_gather, OperationKind::gather,
     OperationKind::scatter,        OperationKind::broadcast, OperationKind::exchange,   OperationKind::reduce_scatter,
     OperationKind::reduce_scatter, OperationKind::barrier};
-/// Of eg_def.proto, from 1.
+/// Numbers of eg_def.proto, from 1.
 constexpr std::array old_collectives{OperationKind::all_reduce, OperationKind::exchange, OperationKind::all_gather,
                                      OperationKind::reduce_scatter};
 

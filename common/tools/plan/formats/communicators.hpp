@@ -15,7 +15,7 @@
 namespace dlmb::trace {
 
 /// A call of NCCL's of which `bytes` is count times size: of what is gathered or scattered that is one rank's share.
-/// Of a send or receive the peer is left to fill in.
+/// The caller fills in the peer of a send or receive.
 [[nodiscard]] TraceOperation nccl_operation(Input const& input, std::string_view where, OperationKind kind, Dtype dtype,
                                             Bytes bytes, Bytes ranks);
 

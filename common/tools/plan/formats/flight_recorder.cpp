@@ -177,7 +177,7 @@ private:
         details.argument = *other;
     }
 
-    /// Of each tensor, its sizes and type.
+    /// Reads sizes and type of each tensor.
     void sizes(Input const& input, Json const& told, Entry& entry) const {
         TorchRecord& details = entry.details;
         auto const elements = [&](char const* name, NumberList& tensors) {

@@ -72,7 +72,7 @@ struct TimedCall {
     TorchRecord record;
 };
 
-/// What one file says, in the order of its events.
+/// The contents of one file, in the order of its events.
 struct Profile {
     std::optional<Rank> rank;
     int world = 0;

@@ -25,7 +25,7 @@ struct Joined {
     std::string process;  // with its device
 };
 
-/// Who wrote a line. A process may be a rank for each of its devices; then its calls may all come from one thread,
+/// The writer of a line. A process may be a rank for each of its devices; then its calls may all come from one thread,
 /// which has one device.
 struct Writer {
     std::string process;
@@ -33,7 +33,7 @@ struct Writer {
     [[nodiscard]] std::string both() const { return fmt::format("{} {}", process, device); }
 };
 
-/// What stands behind the word `name`, up to a blank or a bracket.
+/// The text behind the word `name`, up to a blank or a bracket.
 std::string_view behind(std::string_view text, std::string_view name) {
     for (std::size_t place = text.find(name); place != std::string_view::npos; place = text.find(name, place + 1)) {
         std::size_t const end = place + name.size();

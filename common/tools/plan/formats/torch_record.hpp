@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What PyTorch notes of one communication (record_param_comms), in a profile and in an execution trace alike.
+// PyTorch's record of one communication (record_param_comms), in a profile and in an execution trace alike.
 #pragma once
 
 #include "common/formats/input/json_scan.hpp"

@@ -68,7 +68,7 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
     }
     measurement.topology.shape = {world.ranks / world.ranks_per_node};
     measurement.topology.ranks_per_node = world.ranks_per_node;
-    // What --message-size counts: patterns/collective/README.md.
+    // --message-size counts as patterns/collective/README.md says.
     bool const per_rank = *collective == Collective::allgather || *collective == Collective::gather ||
                           *collective == Collective::scatter || *collective == Collective::alltoall;
     measurement.bytes = static_cast<double>(*message) * (per_rank ? world.ranks : 1);

@@ -28,7 +28,7 @@ public:
     /// By these algorithms.
     [[nodiscard]] dlmb::predict::PlacedBound bound(PlanSource const& plans, dlmb::predict::LoweringChoice const& choice,
                                                    dlmb::predict::Machine const& machine) const;
-    /// Of `bytes` that each node sends in equal parts to all others.
+    /// Bound of `bytes` that each node sends in equal parts to all others.
     [[nodiscard]] dlmb::predict::PlacedBound uniform_bound(Bytes bytes, dlmb::predict::Machine const& machine) const;
     [[nodiscard]] nlohmann::ordered_json to_json(dlmb::predict::PlacedBound const& placed) const;
 

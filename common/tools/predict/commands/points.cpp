@@ -25,7 +25,7 @@ namespace {
 
 using namespace dlmb::predict;
 
-/// What was answered, against what the model was fitted to.
+/// Range of the answered points, for a comparison with that of the fit.
 struct Asked {
     int fewest_nodes = 0;  // 0: nothing was answered
     int most_nodes = 0;

@@ -13,7 +13,7 @@
 
 namespace dlmb::predict::commands {
 
-/// What `answer` returns, or 69 where the model refuses a price, which is then said.
+/// Returns the code of `answer`, or 69 and a message where the model refuses a price.
 [[nodiscard]] int unless_refused(std::function<int()> const& answer);
 
 class PriceOptions {

@@ -14,7 +14,7 @@ namespace dlmb::predict::commands {
 
 inline constexpr double picoseconds_per_us = 1e6;
 
-/// What was simulated: "program", "preset", "ranks" ... and their values.
+/// The simulated traffic: "program", "preset", "ranks" ... and their values.
 using SimulationContext = nlohmann::ordered_json;
 
 /// One object. All times are whole picoseconds. `most_pieces`: so many of the critical path, the longest ones.

@@ -63,7 +63,7 @@ void LinkNetwork::settle_within(double picoseconds) {
 void LinkNetwork::settle() {
     changed_ = false;
     ++updates_;
-    // What begins gets at least an even share of each of its links.
+    // A flow that begins gets at least an even share of each of its links.
     double least = std::exchange(lowest_ended_, std::numeric_limits<double>::infinity());
     for (FlowId const flow : begun_) {
         for (LinkId const link : flows_[flow].route) {

@@ -29,7 +29,7 @@ struct LinkCosts {
 /// A message, by the number that the simulator gave it; numbers of messages that are over are used again.
 using FlowId = std::uint32_t;
 
-/// What the simulator asks: start() when a send has used its o, next_event(), and at that time end_next(), whose last
+/// The simulator calls start() when a send has used its o, then next_event(), and at that time end_next(), whose last
 /// byte is at the receiver L later. Times never go back from call to call.
 class LinkNetwork {
 public:

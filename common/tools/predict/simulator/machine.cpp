@@ -95,7 +95,7 @@ Machine machine_of(MachineModel const& model, MachineParameters const& parameter
     double const waiting =
         model.processors > 0 ? std::max(0.0, static_cast<double>(ranks_per_node) / model.processors - 1) : 0;
     double const handover = waiting * us(Parameter::handover);
-    // What was fitted is above 0, also where it rounds to 0: shared links need a bandwidth.
+    // A fitted value is above 0, also where it rounds to 0: shared links need a bandwidth.
     FemtosecondsPerByte const nic_byte = std::max<FemtosecondsPerByte>(fs(us(Parameter::byte)), 1);
     // Inside a node the processor of the sender moves the bytes, over a network the NIC.
     auto const parameters_up_to = [&](double bytes, bool inside) {

@@ -26,7 +26,7 @@ bool far_apart(Point const& left, Point const& right) {
     return (right.bytes - 1) / widest_gap >= std::max<Bytes>(left.bytes, 1);
 }
 
-/// What holds at each point; runs of unconfirmed choices that are too short fall back to the default.
+/// The choice at each point; runs of unconfirmed choices that are too short fall back to the default.
 Choices choices_at(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
     Choices choices;
     for (Point const& point : points) {
@@ -150,7 +150,7 @@ Evidence joined(std::vector<Point> const& points) {
     return all;
 }
 
-/// Of a rule that leaves the default: what came closest is the runner-up.
+/// Evidence of a rule that leaves the default: the closest competitor is the runner-up.
 void keep_default(Evidence& evidence) {
     if (evidence.choice_ns < evidence.default_ns) {
         evidence.runner_up_ns = evidence.choice_ns;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Who wins at one size, and whether that is more than noise. The default stays unless a competitor beats it on the
+// Decides the winner at one size. The default stays unless a competitor beats it on the
 // launches that found it and again on fresh ones.
 #pragma once
 

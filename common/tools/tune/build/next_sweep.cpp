@@ -23,7 +23,7 @@ std::uint64_t messages(Conditions const& conditions) {
     return per_rank ? conditions.ranks : 1;
 }
 
-/// What --message-size counts for `bytes` of the table (patterns/collective/README.md).
+/// --message-size for `bytes` of the table (patterns/collective/README.md).
 Bytes message_size(Conditions const& conditions, Bytes bytes) {
     return bytes / messages(conditions);
 }
@@ -54,7 +54,7 @@ std::string skew_option(Conditions const& conditions) {
     return wanted < ranks ? fmt::format("hot_rank:{:.2f}", wanted * (ranks - 1) / (ranks - wanted)) : "";
 }
 
-/// What others are compared with (Observations::is_default). --method of a backend's default is the word default.
+/// Adds the default that others are compared with (Observations::is_default). Its --method is the word default.
 std::vector<std::string> with_default(Series const& series, std::set<std::string> methods) {
     methods.erase(default_method);
     std::vector<std::string> all{default_method};

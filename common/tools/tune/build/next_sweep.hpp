@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What to measure next, as a sweep file of dlmb_sweep: winners that no fresh launch has seen yet, sizes where more
+// The next measurements, as a sweep file of dlmb_sweep: winners that no fresh launch has seen yet, sizes where more
 // launches decide, and sizes between neighbours that chose differently.
 #pragma once
 

@@ -87,7 +87,7 @@ Bytes bytes_of(record::Record const& cell, Conditions const& conditions) {
     return per_rank ? message * conditions.ranks : message;
 }
 
-/// What libraries call the operation: MPI's names and NCCL's.
+/// Names of the operation in libraries: MPI's and NCCL's.
 std::vector<std::string> calls_of(Conditions const& conditions) {
     switch (conditions.operation) {
     case TunedOperation::exchange:

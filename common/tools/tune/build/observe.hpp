@@ -19,7 +19,7 @@
 
 namespace dlmb::tuning {
 
-/// What measurements must share to be compared, besides the size: what the rules made from them ask for.
+/// Measurements that are compared share these, besides the size; rules made from them ask for these.
 struct Conditions {
     TunedOperation operation = TunedOperation::allreduce;
     std::uint64_t ranks = 0;
@@ -42,7 +42,7 @@ inline constexpr char const* mpi_alltoall = "alltoall";
 /// workload route anew and differ by less than workloads do.
 [[nodiscard]] RatioInterval imbalance_class(double imbalance);
 
-/// What a program that does this asks a table. The views are of the arguments.
+/// The question of a program that does this to a table. The views are of the arguments.
 [[nodiscard]] Query query_of(Conditions const& conditions, Bytes bytes, std::string_view backend);
 
 /// A backend and a method as --method takes it: what competes.
@@ -99,17 +99,17 @@ public:
     [[nodiscard]] std::vector<Observation> const& kept() const { return kept_; }
     /// Reasons -> cells. A cell that has several is counted once, by all of them.
     [[nodiscard]] std::map<std::string, std::uint64_t> const& refused() const { return refused_; }
-    /// What --accept has to hold for the cells that nothing else is wrong with; empty: there are none.
+    /// Words of --accept that would admit more cells; empty: there are none.
     [[nodiscard]] std::set<std::string> const& acceptable() const { return acceptable_; }
     [[nodiscard]] std::uint64_t acceptable_cells() const { return acceptable_cells_; }
-    /// Of the cells that are kept; empty: there are none, or they are converted.
+    /// The mode of the kept cells; empty: there are none, or they are converted.
     [[nodiscard]] std::string const& timing() const { return timing_; }
     /// The largest --time-limit of the launches, as it was given; empty: none had one.
     [[nodiscard]] std::string const& time_limit() const { return time_limit_; }
     [[nodiscard]] System const& system() const { return system_; }
     [[nodiscard]] Stack const& stack() const { return stack_; }
     [[nodiscard]] std::uint64_t cells() const { return cells_; }
-    /// What the times of converted cells are, in words; empty: DLMB measured all, or no cell was kept.
+    /// The definition of converted times, in words; empty: DLMB measured all, or no cell was kept.
     [[nodiscard]] std::string const& foreign_definition() const { return foreign_definition_; }
     /// Nothing: no cell was kept.
     [[nodiscard]] std::optional<record::CacheMode> cache() const { return cache_; }
@@ -124,7 +124,7 @@ private:
     /// calls MPI_Alltoall has without them, and not the MPI_Alltoallv of our default.
     [[nodiscard]] bool is_default(record::Record const& cell) const;
     [[nodiscard]] bool competes(record::Record const& cell) const;
-    /// What no option lets pass; empty: nothing.
+    /// The reason that no option lets pass; empty: none.
     [[nodiscard]] std::string why_not(record::Record const& cell, record::Launch const& launch) const;
     /// Whether the cell is weak by nothing but what was accepted. Counts it where it is not.
     [[nodiscard]] bool is_accepted(record::Record const& cell, record::Launch const& launch);

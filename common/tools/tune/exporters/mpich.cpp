@@ -17,7 +17,7 @@
 namespace dlmb::tuning {
 namespace {
 
-// What must hold where a leaf stands: the tree is obeyed without the checks that a forced variable gets.
+// Condition of a leaf: the library obeys the tree without the checks that a forced variable gets.
 enum class MpichGuard : std::uint8_t {
     none,
     not_in_place,

@@ -53,7 +53,7 @@ struct RankSegment {
 /// lost.
 [[nodiscard]] std::vector<ExportedRule> split_ranks(std::vector<ExportedRule> const& rules, std::vector<Lost>& lost);
 
-/// What a consumer's file says for some numbers of ranks.
+/// The rows of a consumer's file for some numbers of ranks.
 template <class Row>
 struct RankRows {
     CountInterval ranks;

@@ -56,7 +56,7 @@ std::optional<std::string> token(MpiCollective collective, std::string_view memo
     std::string text{name_in_ucc(collective)};
     text += memory.empty() ? "" : fmt::format(":{}", memory);
     if (one.bytes != ByteInterval{0, no_limit}) {
-        // Of a reduce_scatter UCC compares what one rank receives.
+        // For a reduce_scatter UCC compares the bytes that one rank receives.
         bool const is_per_rank = collective == MpiCollective::reduce_scatter_block;
         auto const bytes = is_per_rank ? per_rank(one.bytes, one.ranks.min) : std::optional{one.bytes};
         if (!bytes) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a table gains: measured on fresh launches, or expected for a workload from the evidence of its rules alone.
+// The gain of a table: measured on fresh launches, or expected for a workload from the evidence of its rules alone.
 #pragma once
 
 #include "common/base/statistics/rank_test.hpp"
@@ -15,7 +15,7 @@
 
 namespace dlmb::tuning {
 
-// What a workload communicates, as the questions that it asks a table.
+// The traffic of a workload, as questions to a table.
 
 /// One kind of operation at one size; `memory` is empty, a plan does not know it.
 struct Demand {

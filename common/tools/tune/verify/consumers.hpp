@@ -18,7 +18,7 @@
 
 namespace dlmb::tuning::commands {
 
-/// What is exported to whom, and the options by which export and verify are told so.
+/// The consumer and slice of an export, and the options of export and verify for them.
 struct ExportRequest {
     std::string table;
     std::string consumer;  // "openmpi" and so on
@@ -44,7 +44,7 @@ struct MpiLibraryFound : tuning::MpiLibrary {
 /// Throws UsageError when this build has none.
 [[nodiscard]] MpiLibraryFound find_mpi_library();
 
-/// What `folder`/env.sh exports: what a user who sources it gets. Throws UsageError where the shell cannot read it.
+/// The variables that `folder`/env.sh exports. Throws UsageError where the shell cannot read it.
 [[nodiscard]] std::map<std::string, std::string> read_environment(std::filesystem::path const& folder);
 
 /// The folder: its files, env.sh to source, lost.json, the table itself and verify.sh. Makes it where it is missing.
@@ -52,7 +52,7 @@ struct MpiLibraryFound : tuning::MpiLibrary {
 void write_export(std::filesystem::path const& folder, ExportRequest const& request, tuning::TuningTable const& table,
                   tuning::Export const& made);
 
-// What dlmb_tune verify finds out: whether an export acts in its consumer where the table says so, and only there.
+// dlmb_tune verify finds out whether an export acts in its consumer where the table says so, and only there.
 
 /// unseen: the runs do not show whether the export acts. They failed without it, or the library's own choice looks like
 /// the table's.

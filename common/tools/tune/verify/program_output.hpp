@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What verify reads in the output and the logs of programs that it runs: which algorithm a library says that it took.
+// Readers of the output and the logs of programs that verify runs: which algorithm a library says that it took.
 // Nothing but the text decides what comes out. Lines are read up to their first 4096 characters.
 #pragma once
 

@@ -18,7 +18,7 @@ using namespace tuning;
 constexpr Bytes most_bytes = Bytes{64} << 20;
 constexpr std::uint64_t element_bytes = 4;
 
-/// What the table says of a collective at a size; nothing: a rule that is lost.
+/// The table's answer for a collective at a size; nullopt: a rule that is lost.
 std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, TunedOperation operation,
                               MpiCollective collective, Bytes bytes, std::uint64_t ranks) {
     std::string const scope = scope_of(request.request.consumer);

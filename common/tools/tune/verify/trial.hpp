@@ -31,7 +31,7 @@ struct Probe {
 /// "allreduce of 64 bytes, 4 ranks".
 [[nodiscard]] std::string where_of(Probe const& probe);
 
-/// What a run shows of the algorithm that ran, or why it shows nothing. Two that failed are never alike.
+/// Evidence of the algorithm that ran, or why there is none. Two that failed are never alike.
 struct Fingerprint {
     std::string text;
     bool failed = false;
@@ -55,7 +55,7 @@ public:
     virtual ~Trial() = default;
 
     [[nodiscard]] virtual Fingerprint const& fingerprint(Probe const& probe, Environment const& environment) = 0;
-    /// What makes the library run an algorithm whatever the size is.
+    /// Variables that make the library run an algorithm at every size.
     [[nodiscard]] virtual Environment force(tuning::MpiCollective collective, std::string const& algorithm) const = 0;
     /// One line: what a call takes without the export and with it. Empty: cannot be said.
     [[nodiscard]] virtual std::string timing(Probe const& probe, Environment const& exported, std::size_t rounds) const;

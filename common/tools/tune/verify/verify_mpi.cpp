@@ -132,7 +132,7 @@ struct Setting {
     std::string shown;  // "NAME=VALUE", and the file
 };
 
-/// Of the environment of this process and, for Open MPI, of the user's file of parameters.
+/// Settings in the environment of this process and, for Open MPI, in the user's file of parameters.
 std::vector<Setting> user_settings() {
     std::vector<Setting> found;
     std::filesystem::path home;
