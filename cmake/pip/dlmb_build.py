@@ -46,6 +46,8 @@ def _copy():
                 shutil.copytree(_ROOT / part, Path(folder, part), ignore=ignored, copy_function=shutil.copyfile)
             elif (_ROOT / part).is_file():
                 shutil.copyfile(_ROOT / part, Path(folder, part))
+        for schema in Path(folder, "results-schema").glob("*.schema.json"):
+            shutil.copy(schema, schema.parent / "dlmb_results")  # where an installed reader finds them
         for each in Path(folder).rglob("*"):
             each.chmod(0o755 if each.is_dir() else 0o644)  # copytree gives folders the mode of the original
         os.chdir(folder)

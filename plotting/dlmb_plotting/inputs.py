@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which of the given files is what: result lines, plans, tuning tables, comparisons.
 
-The classes at the top are the fields of documents that plots look at; results-schema/README.md says what they are. Tuning tables are checked
-by their own reader.
+Plots look at a part of the fields of documents, and this part is checked. Tuning tables are checked by their own reader.
 """
 
 from __future__ import annotations
@@ -12,86 +11,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional, TypedDict, Union
+from typing import Any
 
 import dlmb_tuning
 from dlmb_plotting.results import Results, read
-from dlmb_results.fields import Signed, checker
+from dlmb_results.fields import Signed, checker, shape
 from dlmb_results.files import read_json
 from dlmb_results.lines import ResultError
 from dlmb_results.plans import is_plan, read_plans
 from dlmb_results.program import UsageError
 
 
-class Block(TypedDict):
-    peer: int
-    bytes: int
-
-
-class StepAlways(TypedDict):
-    id: int
-    label: str
-    after: list[int]
-    operation: str
-
-
-class Step(StepAlways, total=False):
-    group: list[int]
-    bytes: int
-    send: list[Block]
-    recv: list[Block]
-    channel: Signed
-    busy_ns: float
-
-
-class Plan(TypedDict):
-    rank: int
-    steps: list[Step]
-
-
-class PlanWorld(TypedDict):
-    ranks: int
-
-
-class PlanDocument(TypedDict):
-    pattern: str
-    preset: str
-    parameters: dict[str, Union[str, int, float]]
-    world: PlanWorld
-    plans: list[Plan]
-
-
-class Metric(TypedDict):
-    name: str
-    unit: str
-
-
-class Compared(TypedDict):
-    ratio: float
-    low: float
-    high: float
-
-
-class ComparedCellAlways(TypedDict):
-    cell_id: str
-    state: str
-
-
-class ComparedCell(ComparedCellAlways, total=False):
-    name: str
-    evidence: Optional[Compared]
-
-
-class ComparedPattern(Compared):
-    pattern: str
-    cells: int
-
-
-class ComparisonDocument(TypedDict):
-    metric: Metric
-    counts: dict[str, int]
-    cells: list[ComparedCell]
-    patterns: list[ComparedPattern]
+STEP = shape("plan", "$defs/step", "id label after operation group? bytes? send?.*.peer send?.*.bytes recv?.*.peer recv?.*.bytes channel? busy_ns?",
+             group=list[int], channel=Signed)  # as dlmb_results/plans.py reads it
+PLAN = shape("plan", "$defs/plan", "rank steps", steps=list[STEP])
+plan_fault = checker(shape("plan", "$defs/header", "pattern preset parameters world.ranks plans", plans=list[PLAN]))
+COMPARISON = shape("comparison", "", """metric.name metric.unit counts cells.*.cell_id cells.*.state cells.*.name? cells.*.evidence?.ratio cells.*.evidence?.low
+    cells.*.evidence?.high patterns.*.pattern patterns.*.cells patterns.*.ratio patterns.*.low? patterns.*.high?""")
 
 
 def table_fault(document: Any) -> str:
@@ -103,8 +39,7 @@ def table_fault(document: Any) -> str:
         return str(error)
 
 
-plan_fault = checker(PlanDocument)
-CHECKS = {"dlmb.tuning-table": table_fault, "dlmb.comparison": checker(ComparisonDocument)}
+CHECKS = {"dlmb.tuning-table": table_fault, "dlmb.comparison": checker(COMPARISON)}
 DOCUMENTS = {"dlmb.tuning-table": "tables", "dlmb.comparison": "comparisons"}
 MAJOR = "1"
 

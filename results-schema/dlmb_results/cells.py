@@ -12,151 +12,25 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional, TypedDict, Union
+from typing import Any, Union
 
-from dlmb_results.fields import Signed
+from dlmb_results.fields import shape
 
 Line = dict[str, Any]
 
 
-class World(TypedDict):
-    ranks: int
-
-
-class Timer(TypedDict):
-    cost_ns: float
-    step_ns: float
-
-
-class Calibration(TypedDict):
-    timer: Timer
-
-
-class Environment(TypedDict):
-    env_key: str
-    identity: dict[str, str]
-    informational: dict[str, str]
-    variables: dict[str, str]
-    warnings: list[str]
-
-
-class LaunchFields(TypedDict):
-    schema: str
-    launch_id: str
-    campaign_id: str
-    time: str
-    world: World
-    test_double: bool
-    environment: Environment
-    calibration: Optional[Calibration]
-
-
-class CellWorld(TypedDict):
-    ranks: int
-    ranks_per_node: int
-
-
-class Cache(TypedDict):
-    mode: str
-    slots: int
-
-
-class Traffic(TypedDict):
-    payload_bytes: int
-    wire_bytes: int
-    imbalance_send: float
-    imbalance_recv: float
-
-
-class TimeAlways(TypedDict):
-    median: float
-    median_low: Optional[float]  # null: too few samples for an interval
-    median_high: Optional[float]
-    p99: Optional[float]
-    max: float
-
-
-class Time(TimeAlways, total=False):
-    samples: int
-
-
-class Phase(TypedDict, total=False):
-    median: float  # if ok
-
-
-class Rounds(TypedDict):
-    median_of_rounds_ns: Optional[float]
-    aa_ratio: Optional[float]
-
-
-class Bandwidth(TypedDict):
-    busbw_GBps: Optional[float]
-
-
-class Validation(TypedDict):
-    verdict: str
-
-
-class Means(TypedDict):
-    mean: float
-
-
-class CellAlways(TypedDict):
-    kind: str
-    launch_id: str
-    cell_id: str
-    pattern: str
-    preset: str
-    parameters: dict[str, Union[str, int, float]]
-    backend: str
-    method: str
-    memory: str
-    mode: str
-    definition: str
-    seed: int
-    draws: int
-    cache: Cache
-    fill: str
-    world: CellWorld
-    status: str
-    reason: str
-    traffic: Traffic
-    time_ns: Optional[Time]
-    rounds: Rounds
-    phases: dict[str, Phase]
-    bandwidth: Optional[Bandwidth]
-    below_floor: Optional[bool]
-    iterations_per_sample: int
-    flags: list[str]
-    validation: Validation
-    shared_gpu: bool
-    is_default: bool
-
-
-class CellFields(CellAlways, total=False):
-    """All that any tool looks at. With msgspec nothing else of a line is built."""
-
-    throttled: Optional[bool]
-    rank_means_ns: Means
-    statistics: dict[str, Any]  # numbers, with those of `derived` lines once the whole file is read; msgspec knows no Signed
-
-
-class CellIdentity(TypedDict):
-    """What every line of a cell has: for whoever passes lines on as they are."""
-
-    launch_id: str
-    cell_id: str
-    status: str
-
-
-class DerivedFields(TypedDict):
-    launch_id: str
-    cell_id: str
-    statistics: dict[str, Signed]
-
-
-class EndFields(TypedDict):
-    launch_id: str
+# All that any tool looks at, of the types that the schema says.
+LaunchFields = shape("result", "$defs/launch", """schema launch_id campaign_id time world.ranks test_double calibration.timer.cost_ns calibration.timer.step_ns
+    environment.env_key environment.identity environment.informational environment.variables environment.warnings""")
+# With msgspec nothing else of a line is built. Its statistics are numbers, with those of `derived` lines once the whole file is read.
+CellFields = shape("result", "$defs/cell", """kind launch_id cell_id pattern preset parameters backend method memory mode definition seed draws cache.mode cache.slots
+    fill world.ranks world.ranks_per_node status reason traffic.payload_bytes traffic.wire_bytes traffic.imbalance_send traffic.imbalance_recv
+    time_ns.median time_ns.median_low time_ns.median_high time_ns.p99 time_ns.max time_ns.samples? rounds.median_of_rounds_ns rounds.aa_ratio
+    phases.*.median? bandwidth.busbw_GBps below_floor iterations_per_sample flags validation.verdict shared_gpu is_default throttled?
+    rank_means_ns?.mean statistics?""", kind=str, parameters=dict[str, Union[str, int, float]], statistics=dict[str, Any])
+CellIdentity = shape("result", "$defs/cell", "launch_id cell_id status")  # what every line of a cell has: for whoever passes lines on as they are
+DerivedFields = shape("result", "$defs/derived", "launch_id cell_id statistics")
+EndFields = shape("result", "$defs/end", "launch_id")
 
 
 # Lines of other programs
@@ -254,7 +128,7 @@ def is_throttled(line: Line) -> bool:
 # Launches
 
 TEST_DOUBLE = "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement"
-USUAL_TIMER: Timer = {"cost_ns": 24.0, "step_ns": 20.0}  # CLOCK_MONOTONIC_RAW on x86-64 with Debian 12, where --calibration off measured none
+USUAL_TIMER = {"cost_ns": 24.0, "step_ns": 20.0}  # CLOCK_MONOTONIC_RAW on x86-64 with Debian 12, where --calibration off measured none
 
 
 @dataclass(frozen=True)

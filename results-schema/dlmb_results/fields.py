@@ -1,6 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks what was read from JSON against a TypedDict that names the fields a reader looks at, and says which field is wrong.
+"""Checks what was read from JSON against the fields that a reader looks at, and says which field is wrong. Their types are those of the
+schema: `shape` makes a TypedDict of them.
 
 Numbers are never negative and have 64 bits: none of this format is larger, and what is computed from them stays finite.
 """
@@ -10,17 +11,15 @@ from __future__ import annotations
 import functools
 import json
 import typing
-from collections.abc import Callable
-from typing import Any, Union
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, Any, Optional, Union
 
 LARGEST = 2.0**64
 SMALLEST = 1e-30  # but for zero
 
 
-class Signed(float):
-    """The kind of a number that may be negative."""
-
-
+Signed = Annotated[float, "may be negative"]
 Check = Callable[[Any], str]  # empty: as it should be; else "field.field: what is wrong"
 
 PLAIN = {str: "text", bool: "true or false", int: "a whole number", float: "a number", Signed: "a number"}
@@ -28,8 +27,8 @@ PLAIN = {str: "text", bool: "true or false", int: "a whole number", float: "a nu
 
 @functools.cache
 def checker(kind: Any, numbers_only: bool = False) -> Check:
-    """kind: a TypedDict, dict[str, X], list[X], Union or Optional of these, str, bool, int, float, Signed or Any. numbers_only: of a
-    value whose types are right."""
+    """kind: a TypedDict or dataclass, dict[str, X], list[X], Union or Optional of these, str, bool, int, float, Signed or Any.
+    numbers_only: of a value whose types are right."""
     return _checker(kind, numbers_only) or _anything
 
 
@@ -91,9 +90,9 @@ def _every(kind: type, name: str, one: Check, pairs: Callable[[Any], Any]) -> Ch
 
 
 def _object(kind: Any, numbers_only: bool) -> Check | None:
-    checks = {name: _checker(each, numbers_only) for name, each in typing.get_type_hints(kind).items()}
+    checks = {name: _checker(each, numbers_only) for name, each in typing.get_type_hints(kind, include_extras=True).items()}
     fields = {name: check or _anything for name, check in checks.items() if check or not numbers_only}
-    required = kind.__required_keys__
+    required = getattr(kind, "__required_keys__", fields)
     if not fields:
         return None
 
@@ -117,6 +116,58 @@ def shown(value: Any) -> str:
     if isinstance(value, int) and abs(value) > LARGEST:
         return "a larger one"
     return repr(value)
+
+
+PACKAGE = Path(__file__).resolve().parent  # the schemas lie beside it, in a distribution of pip inside of it
+PLAIN_OF = {"string": str, "boolean": bool, "integer": int, "number": float}
+
+
+@functools.cache
+def schema_of(name: str) -> dict[str, Any]:
+    return load_json(next(path for folder in (PACKAGE.parent, PACKAGE) if (path := folder / f"{name}.schema.json").exists()).read_bytes())
+
+
+def shape(schema: str, place: str, names: str, **kinds: Any) -> Any:
+    """A TypedDict of some fields of an object that a schema describes at `place` ("$defs/cell"; empty: the document). names: as
+    "world.ranks", apart by blanks; `*` is every field or element, and `?` ends a field that may be absent. kinds: of fields that readers
+    get in another form."""
+    document = schema_of(schema)
+    return _shape(document, _below(document, place), [name.split(".") for name in names.split()], kinds)
+
+
+def _below(document: dict[str, Any], place: str) -> dict[str, Any]:
+    return functools.reduce(lambda node, part: node[int(part)] if isinstance(node, list) else node[part], filter(None, place.split("/")), document)
+
+
+def _shape(document: dict[str, Any], schema: dict[str, Any], names: Iterable[list[str]], kinds: dict[str, Any]) -> Any:
+    inside: dict[str, list[list[str]]] = {}
+    for first, *rest in names:
+        inside.setdefault(first.rstrip("?"), []).extend([rest] if rest else [])
+    fields = {name: kinds.get(name) or _kind(document, schema["properties"][name], below) for name, below in inside.items()}
+    found = typing.TypedDict("Fields", fields)  # type: ignore[misc, operator]
+    found.__optional_keys__ = frozenset(first[:-1] for first, *_ in names if first.endswith("?"))
+    found.__required_keys__ = frozenset(found.__annotations__) - found.__optional_keys__
+    return found
+
+
+def _kind(document: dict[str, Any], schema: dict[str, Any], names: list[list[str]]) -> Any:
+    """Of a value, by its schema; names: what is looked at in it."""
+    if "$ref" in schema:
+        return _kind(document, _below(document, schema["$ref"][2:]), names)
+    if "oneOf" in schema:
+        return Optional[_kind(document, next(each for each in schema["oneOf"] if each != {"type": "null"}), names)]
+    kind = schema.get("type", "string")
+    if isinstance(kind, list):
+        kinds = [type(None) if each == "null" else _kind(document, {**schema, "type": each}, names) for each in kind]
+        return Union[tuple(kinds)]
+    below = [rest for _, *rest in names if rest]
+    if kind == "array":
+        return list[_kind(document, schema["items"], below)]
+    if kind == "object" and (not names or names[0][0] == "*"):
+        return dict[str, _kind(document, schema.get("additionalProperties") or next(iter(schema["properties"].values())), below)]
+    if kind == "object":
+        return _shape(document, schema, names, {})
+    return Signed if kind == "number" and not {"minimum", "exclusiveMinimum"} & set(schema) else PLAIN_OF[kind]
 
 
 def refuse_constant(name: str) -> float:

@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypedDict
+from typing import Any, BinaryIO
 
 from dlmb_results.fields import checker, load_json
 from dlmb_results.lines import ResultError, read_lines, result_files
@@ -44,18 +44,8 @@ class StoredCampaign:
         return {launch for launches in self.launches.values() for launch in launches}
 
 
-class CampaignFields(TypedDict):
-    name: str
-    file: str
-    time: str
-    launches: dict[str, list[str]]
-    cells: int
-    version: str
-    revision: str
-
-
 def campaign_from(value: dict[str, Any]) -> StoredCampaign:
-    if wrong := checker(CampaignFields)(value):
+    if wrong := checker(StoredCampaign)(value):
         raise ValueError(wrong.removeprefix("."))
     if ".." in Path(value["file"]).parts or Path(value["file"]).is_absolute():
         raise ValueError("file: is outside of the history's folder")
