@@ -15,6 +15,7 @@ Which of many cells are significant follows Benjamini and Hochberg (1995); scipy
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -113,20 +114,22 @@ def bounds(differences: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray, 
     return middle, differences[:, rank - 1].copy(), differences[:, -rank].copy()
 
 
-def all_differences(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
-    return (candidate[:, :, None] - baseline[:, None, :]).reshape(len(baseline), -1)
+def estimates(cells: int, of_cell: int, rank: int, differences: Callable[[slice], np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`bounds` of all cells, some at a time. differences: one row per cell of a slice, `of_cell` numbers each."""
+    step = max(1, DIFFERENCES_AT_A_TIME // of_cell)
+    parts = [bounds(differences(slice(first, first + step)), rank) for first in range(0, cells, step)]
+    middle, low, high = (np.concatenate(each) for each in zip(*parts))
+    return middle, low, high
 
 
 def shift(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Per cell: median of all differences candidate - baseline, and the 95 % interval."""
-    rank = interval_rank(baseline.shape[1], candidate.shape[1])
-    step = max(1, DIFFERENCES_AT_A_TIME // (baseline.shape[1] * candidate.shape[1]))
-    parts = [
-        bounds(all_differences(baseline[first : first + step], candidate[first : first + step]), rank)
-        for first in range(0, len(baseline), step)
-    ]
-    middle, low, high = (np.concatenate(each) for each in zip(*parts))
-    return middle, low, high
+
+    def differences(some: slice) -> np.ndarray:
+        return (candidate[some, :, None] - baseline[some, None, :]).reshape(-1, of_cell)
+
+    of_cell = baseline.shape[1] * candidate.shape[1]
+    return estimates(len(baseline), of_cell, interval_rank(baseline.shape[1], candidate.shape[1]), differences)
 
 
 @lru_cache(maxsize=1024)
@@ -159,13 +162,7 @@ def paired_shift(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     pairs = differences.shape[1]
     rank = smallest_rank(sign_choices_by_sum(tuple(range(1, pairs + 1))))
     one, other = np.triu_indices(pairs)
-    step = max(1, DIFFERENCES_AT_A_TIME // len(one))
-    parts = [
-        bounds((differences[first : first + step, one] + differences[first : first + step, other]) / 2, rank)
-        for first in range(0, len(differences), step)
-    ]
-    middle, low, high = (np.concatenate(each) for each in zip(*parts))
-    return middle, low, high
+    return estimates(len(differences), len(one), rank, lambda some: (differences[some, one] + differences[some, other]) / 2)
 
 
 def median_interval(values: np.ndarray) -> tuple[float | None, float | None]:

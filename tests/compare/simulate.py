@@ -21,7 +21,7 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 
-from dlmb_launch.compare.campaign import METRICS, NUMBERS, Campaign, Cell, Parameters
+from dlmb_launch.compare.campaign import METRICS, NUMBERS, Campaign, Cell
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
 from dlmb_launch.compare.verdict import State
 from dlmb_results.cells import Launch
@@ -46,7 +46,7 @@ def campaign(name: str, medians_ns: np.ndarray, times: Times, nights: list[int] 
     made = Campaign(name, launches(name, times, nights))
     made.cells = [Cell(f"x={index}", "made", "mpi", "host", "isolated", 1, 1, False, 1, "random") for index in range(cells)]
     made.row_of = {cell.id: row for row, cell in enumerate(made.cells)}
-    made.parameters = [Parameters()] * cells
+    made.parameters = [()] * cells
     made.rows, made.columns = np.repeat(np.arange(cells), count), np.tile(np.arange(count), cells)
     made.numbers = {number: np.ones(cells * count) for number in NUMBERS} | {
         "time": medians_ns.ravel(),
@@ -113,7 +113,7 @@ def compared(sides: np.ndarray, logarithms: np.ndarray, worse: np.ndarray | floa
 
 
 def regressed(comparison: Comparison) -> bool:
-    return comparison.count(State.REGRESSED) > 0
+    return comparison.counts[State.REGRESSED] > 0
 
 
 class Checks:
@@ -157,7 +157,7 @@ def slowdowns(checks: Checks, campaigns: int) -> None:
     for noise in NOISE:
         for slower in (1.1, 1.2, 1.4):
             made = [compared(abba(8), noise(random, (CELLS, 16)), math.log(slower), odd_to_even=1.25) for _ in range(few)]
-            same = sum(each.count(State.SAME) for each in made)
+            same = sum(each.counts[State.SAME] for each in made)
             checks.share(f"+{100 * slower - 100:.0f} %, {noise.__name__}, odd rounds 25 % slower: SAME", same, few * CELLS, most=0.0)
             if slower == 1.4 and noise is independent:
                 checks.share("+40 %, odd rounds 25 % slower: REGRESSED", sum(map(regressed, made)), few, least=0.99)

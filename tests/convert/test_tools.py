@@ -94,7 +94,7 @@ class CompareTest(WithFolder):
             sides.append(self.folder / f"{side}.jsonl")
             self.assertEqual(outputs.main([*map(str, texts), "--ranks", "4", "-o", str(sides[-1])])[0], 0)
         comparison = compare(*(read_campaign(side.stem, side, METRICS["time"]) for side in sides), METRICS["time"], Rules())
-        self.assertEqual((comparison.judged, comparison.count(State.NOT_COMPARABLE)), (0, 2))
+        self.assertEqual((comparison.judged, comparison.counts[State.NOT_COMPARABLE]), (0, 2))
 
 
 OSU_7_4 = outputs.OSU_ALLREDUCE.replace("# Size", "# Datatype: MPI_CHAR.\n# Size").replace("1048576 ", "8       ")

@@ -71,11 +71,7 @@ class Cell(NamedTuple):
         return ""
 
 
-class Parameters(NamedTuple):
-    """Of a cell. Names and equal values are kept once."""
-
-    names: tuple[str, ...] = ()
-    values: tuple[Any, ...] = ()
+Parameters = tuple[tuple[str, Any], ...]  # of a cell; equal pairs are kept once
 
 
 def no_integers() -> np.ndarray:

@@ -88,48 +88,27 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("campaigns", type=Path, nargs="*", metavar="CAMPAIGN")
     what = parser.add_argument_group("what is compared")
     what.add_argument("--metric", choices=METRICS, default="time", help="default: time")
-    what.add_argument(
-        "--factor",
-        action="append",
-        default=[],
-        metavar="KEY",
-        help="identity key or environment variable that is under study: the two sides differ in it",
-    )
+    what.add_argument("--factor", action="append", default=[], metavar="KEY", help="identity key or environment variable that is under study: the two sides differ in it")
     what.add_argument("--allow-env-diff", action="append", default=[], metavar="KEY", help="may differ between any two launches")
-    what.add_argument(
-        "--margin",
-        type=percentage,
-        metavar="PERCENT",
-        help="a smaller difference does not matter (default: 3; 5 for isolated cells below 50 us)",
-    )
-    what.add_argument(
-        "--paired", action="store_true", help="launches that follow each other directly are pairs; from 12 pairs on they are tested as pairs"
-    )
+    what.add_argument("--margin", type=percentage, metavar="PERCENT", help="a smaller difference does not matter (default: 3; 5 for isolated cells below 50 us)")
+    what.add_argument("--paired", action="store_true", help="launches that follow each other directly are pairs; from 12 pairs on they are tested as pairs")
     verdict = parser.add_argument_group("verdict")
     verdict.add_argument("--strict", action="store_true", help="exit 2 if something is inconclusive")
     verdict.add_argument("--warn-only", action="store_true", help="exit 0 instead of 1 or 2")
     verdict.add_argument("--rerun", type=Path, metavar="FILE.json", help="write which cells to measure again")
-    verdict.add_argument(
-        "--confirm", type=Path, metavar="FILE.json", help="decide on the cells of that list, from fresh launches alone"
-    )
+    verdict.add_argument("--confirm", type=Path, metavar="FILE.json", help="decide on the cells of that list, from fresh launches alone")
     output = parser.add_argument_group("output")
     shown = output.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="the comparison as JSON instead of a table")
     shown.add_argument("--markdown", action="store_true", help="as Markdown")
     output.add_argument("--all", action="store_true", help="the table lists every cell")
-    output.add_argument(
-        "--export", nargs=2, action="append", default=[], metavar=("FORMAT", "FILE"), help=f"FORMAT: {', '.join(FORMATS)}"
-    )
+    output.add_argument("--export", nargs=2, action="append", default=[], metavar=("FORMAT", "FILE"), help=f"FORMAT: {', '.join(FORMATS)}")
     history = parser.add_argument_group("history")
     history.add_argument("--history", type=Path, metavar="FOLDER", help="campaigns of the past")
-    history.add_argument(
-        "--last", type=count, default=DEFAULT_LAST, metavar="N", help=f"so many of them are the baseline (default: {DEFAULT_LAST})"
-    )
+    history.add_argument("--last", type=count, default=DEFAULT_LAST, metavar="N", help=f"so many of them are the baseline (default: {DEFAULT_LAST})")
     action = history.add_mutually_exclusive_group()
     action.add_argument("--append", type=Path, metavar="RESULTS", help="add the launches of a file or folder as one campaign")
-    action.add_argument(
-        "--list", type=Path, nargs="?", const=True, metavar="RESULTS", help="say what is in it, or which campaigns hold launches of RESULTS"
-    )
+    action.add_argument("--list", type=Path, nargs="?", const=True, metavar="RESULTS", help="say what is in it, or which campaigns hold launches of RESULTS")
     action.add_argument("--prune", type=count, metavar="KEEP", help="remove all but the last KEEP campaigns of each environment")
     return parser
 
@@ -179,14 +158,9 @@ class NoBaselineError(program.ProgramError):
     exit_code = NOT_COMPARABLE
 
 
-def both_sides(options: argparse.Namespace, metric: Metric, declared: Declared) -> tuple[Campaign, Campaign]:
-    candidate = read_campaign("candidate", options.candidate, metric)
-    if options.history is not None:
-        return baseline_from_history(options, candidate, metric, declared), candidate
-    return read_campaign("baseline", options.baseline, metric), candidate
-
-
-def baseline_from_history(options: argparse.Namespace, candidate: Campaign, metric: Metric, declared: Declared) -> Campaign:
+def baseline_of(options: argparse.Namespace, candidate: Campaign, metric: Metric, declared: Declared) -> Campaign:
+    if options.history is None:
+        return read_campaign("baseline", options.baseline, metric)
     found = history.baseline_for(candidate, options.history, options.last, metric, declared)
     if found is None:
         keys = ", ".join(sorted({launch.env_key for launch in candidate.launches}))
@@ -201,7 +175,8 @@ def complain(kind: str, text: object) -> None:
 def compared(options: argparse.Namespace) -> Comparison:
     metric = METRICS[options.metric]
     declared = Declared(frozenset(options.factor), frozenset(options.allow_env_diff))
-    baseline, candidate = both_sides(options, metric, declared)
+    candidate = read_campaign("candidate", options.candidate, metric)
+    baseline = baseline_of(options, candidate, metric, declared)
     for campaign in (baseline, candidate):
         for warning, _ in each_kind_once((text, text) for text in campaign.warnings):
             complain("note", f"a launch of the {campaign.name} warns: {warning}")
@@ -209,9 +184,7 @@ def compared(options: argparse.Namespace) -> Comparison:
         complain("note", difference)
     if options.margin is not None and options.margin < PROBABLY_A_SHARE:
         complain("note", f"--margin {100 * options.margin:g} is {100 * options.margin:g} %; for {1e4 * options.margin:g} % write {1e4 * options.margin:g}")
-    only = None
-    if options.confirm:
-        only = cells_to_confirm(rerun.read(options.confirm), baseline, candidate)
+    only = cells_to_confirm(rerun.read(options.confirm), baseline, candidate) if options.confirm else None
     rules = Rules(declared, options.margin, options.paired, history=options.history is not None)
     comparison = compare(baseline, candidate, metric, rules, only)
     for remark in [*baseline.remarks, *candidate.remarks, *comparison.remarks]:

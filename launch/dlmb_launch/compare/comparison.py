@@ -39,10 +39,7 @@ def decide(tables: Sequence[EvidenceTable]) -> list[list[Judged]]:
     """
     family = [~table.below_floor & table.enough & table.arrangement.in_turns for table in tables]
     worse, better = (among_family(tables, family, name) for name in ("p_worse", "p_better"))
-    return [
-        [judge(table, index, bool(worse[at][index]), bool(better[at][index])) for index in range(len(table))]
-        for at, table in enumerate(tables)
-    ]
+    return [[judge(table, index, bool(worse[at][index]), bool(better[at][index])) for index in range(len(table))] for at, table in enumerate(tables)]
 
 
 def among_family(tables: Sequence[EvidenceTable], family: list[np.ndarray], name: str) -> list[np.ndarray]:
@@ -57,9 +54,7 @@ def among_family(tables: Sequence[EvidenceTable], family: list[np.ndarray], name
 
 
 def judge(table: EvidenceTable, index: int, is_worse: bool, is_better: bool) -> Judged:
-    ratio, low, high, margin, resolution, p_worse = (
-        float(table.columns[name][index]) for name in ("ratio", "low", "high", "margin", "resolution", "p_worse")
-    )
+    ratio, low, high, margin, resolution, p_worse = (float(table.columns[name][index]) for name in ("ratio", "low", "high", "margin", "resolution", "p_worse"))
     if table.below_floor[index]:
         return State.INCONCLUSIVE, BELOW_FLOOR
     screened = NOT_IN_TURNS if not table.arrangement.in_turns else "" if table.enough[index] else FEW_LAUNCHES
@@ -187,9 +182,6 @@ class Comparison:
     patterns: list[PatternSummary]
     remarks: list[str]  # on what was compared
 
-    def count(self, state: State) -> int:
-        return self.counts[state]
-
     @cached_property
     def counts(self) -> Counter[State]:
         return Counter(verdict.state for verdict in self.verdicts)
@@ -218,18 +210,8 @@ def compare(baseline: Campaign, candidate: Campaign, metric: Metric, rules: Rule
     verdicts = pairing.verdicts + judged_verdicts(groups, baseline)
     severity = {state: rank for rank, state in enumerate(State)}
     verdicts.sort(key=lambda verdict: (severity[verdict.state], verdict.cell.id))
-    return Comparison(
-        metric,
-        rules,
-        baseline,
-        candidate,
-        verdicts,
-        pairing.only_in_candidate,
-        pairing.skipped,
-        pairing.candidate_is_wrong,
-        summarise(groups, baseline),
-        [*rounds_alternate(groups, baseline), *not_paired(groups, rules)],
-    )
+    return Comparison(metric, rules, baseline, candidate, verdicts, pairing.only_in_candidate, pairing.skipped, pairing.candidate_is_wrong,
+                      summarise(groups, baseline), [*rounds_alternate(groups, baseline), *not_paired(groups, rules)])
 
 
 def keep(pairing: Pairing, baseline: Campaign, only: Set[str]) -> None:

@@ -79,7 +79,7 @@ def document(comparison: Comparison, exit_code: int) -> dict[str, Any]:
         "factors": sorted(rules.declared.factors),
         "allowed_differences": sorted(rules.declared.ignored),
         "exit_code": exit_code,
-        "counts": {state.value: comparison.count(state) for state in State},
+        "counts": {state.value: comparison.counts[state] for state in State},
         "baseline": side(comparison.baseline),
         "candidate": side(comparison.candidate),
         "remarks": comparison.remarks,

@@ -82,20 +82,15 @@ def are_pairs(times: list[str], others: list[str]) -> bool:
     if len(times) != len(others):
         return False
     launches = merged(times, others)
-    return all(
-        (one[1], one[2] + two[2]) == (two[1], 1) and apart(one[0], two[0]) <= PAIR_APART for one, two in zip(launches[::2], launches[1::2])
-    )
+    return all((one[1], one[2] + two[2]) == (two[1], 1) and apart(one[0], two[0]) <= PAIR_APART for one, two in zip(launches[::2], launches[1::2]))
 
 
 def apart(earlier: str, later: str) -> timedelta:
     try:
-        return moment(later) - moment(earlier)
+        one, other = (datetime.fromisoformat(time.replace("Z", "+00:00")) for time in (earlier, later))
+        return other - one
     except ValueError:  # no time of ours
         return timedelta.max
-
-
-def moment(time: str) -> datetime:
-    return datetime.fromisoformat(time.replace("Z", "+00:00"))
 
 
 @dataclass
@@ -171,12 +166,6 @@ def evidence(baseline: Side, candidate: Side, metric: Metric, given_margin: floa
         "p99_ratio": candidate.median("p99_ns") / baseline.median("p99_ns"),
         "max_ratio": candidate.median("max_ns") / baseline.median("max_ns"),
     }
-    return EvidenceTable(
-        columns,
-        below_floor=np.maximum(baseline.median("below_floor"), candidate.median("below_floor")) > 0,
-        enough=baseline.enough() & candidate.enough(),
-        own_difference=np.median(np.abs(np.hstack([baseline.table("odd_to_even"), candidate.table("odd_to_even")]) - 1), axis=1),
-        baseline=one,
-        candidate=other,
-        arrangement=arrangement,
-    )
+    below_floor = np.maximum(baseline.median("below_floor"), candidate.median("below_floor")) > 0
+    own_difference = np.median(np.abs(np.hstack([baseline.table("odd_to_even"), candidate.table("odd_to_even")]) - 1), axis=1)
+    return EvidenceTable(columns, below_floor, baseline.enough() & candidate.enough(), own_difference, one, other, arrangement)

@@ -55,9 +55,14 @@ def leave_out_others(baseline: Campaign, candidate: Campaign, partner_of: Mappin
     refused: dict[int, str] = {}
     dropped = [np.zeros(len(side.rows), dtype=bool) for side in sides]
     codes = [side.numbers["definition"].astype(int) for side in sides]
-    for row in np.flatnonzero(not_alike(*sides, partner_of)).tolist():
+    code_of = {text: code for code, text in enumerate(baseline.definitions)}
+    shared = codes[0], np.array([code_of.get(text, -1 - code) for code, text in enumerate(candidate.definitions)], dtype=int)[codes[1]]
+    for row in sorted(partner_of):
         rows = row, partner_of[row]
         parts = [slice(side.starts[at], side.starts[at + 1]) for side, at in zip(sides, rows)]
+        found = [set(its[part].tolist()) for its, part in zip(shared, parts)]
+        if not all(found) or len(set.union(*found)) == 1:  # one side has no number, or all have one definition
+            continue
         counts = [Counter(side.definitions[code] for code in its[part]) for side, its, part in zip(sides, codes, parts)]
         total = counts[0] + counts[1]
         most = max(total, key=lambda text: (total[text], text))
@@ -74,32 +79,6 @@ def leave_out_others(baseline: Campaign, candidate: Campaign, partner_of: Mappin
             )
             side.leave_out(mask)
     return refused
-
-
-def not_alike(baseline: Campaign, candidate: Campaign, partner_of: Mapping[int, int]) -> np.ndarray:
-    """Per row of the baseline: both sides have numbers of that cell, and not all have one definition."""
-    code_of = {text: code for code, text in enumerate(baseline.definitions)}
-    shared = np.array([code_of.get(text, -1) for text in candidate.definitions], dtype=int)
-    least, most = extremes(baseline, np.arange(len(baseline.definitions)))
-    its_least, its_most = extremes(candidate, shared)
-    others = np.array([partner_of.get(row, -1) for row in range(len(baseline.cells))], dtype=int)
-    measured = (others >= 0) & (baseline.counts() > 0)
-    measured[measured] = candidate.counts()[others[measured]] > 0
-    differ = np.zeros(len(others), dtype=bool)
-    at, of = measured, others[measured]
-    differ[at] = (least[at] != most[at]) | (its_least[of] != its_most[of]) | (least[at] != its_least[of])
-    return differ
-
-
-def extremes(side: Campaign, code_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The smallest and the largest definition, as code_of names them, per row; of rows without a number anything."""
-    least, most = np.zeros(len(side.cells), dtype=int), np.zeros(len(side.cells), dtype=int)
-    full = side.counts() > 0
-    if full.any():
-        codes = code_of[side.numbers["definition"].astype(int)]
-        least[full] = np.minimum.reduceat(codes, side.starts[:-1][full])
-        most[full] = np.maximum.reduceat(codes, side.starts[:-1][full])
-    return least, most
 
 
 def differences(counts: list[Counter[str]]) -> str:

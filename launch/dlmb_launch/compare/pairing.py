@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -41,24 +42,6 @@ class Declared:
             near = difflib.get_close_matches(key, known, n=3)
             hint = f"; near it: {', '.join(near)}" if near else ""
             raise UsageError(f"no launch records a setting '{key}'{hint}")
-
-
-@dataclass
-class Environments:
-    """Whether the launches of cells may be compared. Cells that were measured in the same launches share one answer."""
-
-    baseline: Campaign
-    candidate: Campaign
-    declared: Declared
-    answers: dict[tuple[tuple[int, ...], tuple[int, ...]], str] = field(default_factory=dict)
-
-    def why_not(self, baseline_columns: tuple[int, ...], candidate_columns: tuple[int, ...]) -> str:
-        key = (baseline_columns, candidate_columns)
-        if key not in self.answers:
-            one = [self.baseline.launches[column] for column in baseline_columns]
-            other = [self.candidate.launches[column] for column in candidate_columns]
-            self.answers[key] = environments_differ(one, other, self.declared)
-        return self.answers[key]
 
 
 def environments_differ(baseline: list[Launch], candidate: list[Launch], declared: Declared) -> str:
@@ -121,7 +104,12 @@ def pair(baseline: Campaign, candidate: Campaign, declared: Declared, metric: Me
     pairing = Pairing()
     found = partners(baseline, candidate)
     refused = leave_out(baseline, candidate, found.of)
-    environments = Environments(baseline, candidate, declared)
+
+    @cache
+    def environments(columns: tuple[int, ...], others: tuple[int, ...]) -> str:
+        """Cells that were measured in the same launches share one answer."""
+        return environments_differ([baseline.launches[column] for column in columns], [candidate.launches[column] for column in others], declared)
+
     counts = baseline.counts(), candidate.counts()
     for row, cell in enumerate(baseline.cells):
         other = found.of.get(row)
@@ -188,9 +176,7 @@ def only_skipped(campaign: Campaign, row: int) -> bool:
     return not faults_of(campaign, row, DID_NOT_END)
 
 
-def why_not(
-    baseline: Campaign, row: int, candidate: Campaign, other: int | None, launches: tuple[int, int], environments: Environments
-) -> str:
+def why_not(baseline: Campaign, row: int, candidate: Campaign, other: int | None, launches: tuple[int, int], environments: Callable[..., str]) -> str:
     """Why a cell of the baseline cannot be compared; empty: it can. A cell that the candidate no longer measures could hide a
     regression, so it is no less a reason than a difference."""
     if other is None:
@@ -213,7 +199,7 @@ def why_not(
         return TURNS
     if one.fill == "zeros":
         return "it moved zeros, which machines may treat better than data"
-    return environments.why_not(baseline.launches_of(row), candidate.launches_of(other))
+    return environments(baseline.launches_of(row), candidate.launches_of(other))
 
 
 def traffic_differs(one: Cell, two: Cell) -> str:

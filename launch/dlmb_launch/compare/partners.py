@@ -40,8 +40,7 @@ def facts_of(campaign: Campaign, row: int) -> Facts:
     """Of parameters the id holds only those that are not the default."""
     parts = parts_of(campaign.cells[row].id)
     facts: Facts = {name: parts[name] for name in IN_IDS if name in parts}
-    parameters = campaign.parameters[row]
-    facts |= dict(zip(parameters.names, parameters.values))
+    facts |= dict(campaign.parameters[row])
     if facts.get("ranks_per_node") == "0":  # not known
         del facts["ranks_per_node"]
     if facts.get("pairs") != "all" and str(facts.get("pairs")) == half_of(facts.get("ranks", "")):

@@ -65,20 +65,9 @@ class Reader:
         if line["launch_id"] in self.passed_over:
             return
         campaign = self.campaign
-        cell = Cell(
-            line["cell_id"],
-            line["pattern"],
-            line["backend"],
-            line["memory"],
-            line["mode"],
-            line["traffic"]["payload_bytes"],
-            line["traffic"]["wire_bytes"],
-            line["shared_gpu"],
-            line["cache"]["slots"],
-            line["fill"],
-            suite_of(line),
-            self.name(line),
-        )
+        moved = line["traffic"]
+        cell = Cell(line["cell_id"], line["pattern"], line["backend"], line["memory"], line["mode"], moved["payload_bytes"], moved["wire_bytes"],
+                    line["shared_gpu"], line["cache"]["slots"], line["fill"], suite_of(line), self.name(line))
         column = self.column_of[line["launch_id"]]
         ok = line["status"] == "ok"
         numbers = numbers_of(line, campaign.launches[column], self.definition(line["definition"])) if ok else ()
@@ -113,9 +102,7 @@ class Reader:
         return self.name_of[cell_id]
 
     def parameters(self, given: dict[str, Any]) -> Parameters:
-        once = self.shared.setdefault
-        names = tuple(given)
-        return Parameters(once(names, names), tuple(once((type(value), value), value) for value in given.values()))
+        return tuple(self.shared.setdefault((type(pair[1]), pair), pair) for pair in given.items())
 
     def definition(self, text: str) -> int:
         index = self.definition_of.get(text)
@@ -195,21 +182,9 @@ def numbers_of(line: Line, launch: Launch, definition: int) -> tuple[float, ...]
     below_floor = line["below_floor"]
     if below_floor is None:  # no calibration
         below_floor = margins.below_floor(sample_ns, launch.clock_read_ns)
-    return (
-        median_of_rounds(line),
-        np.nan if busbw is None else busbw,
-        time["median"],
-        np.nan if mean_ns is None else mean_ns,
-        odd_to_even(line),
-        sample_ns,
-        p99_ns,
-        max_ns,
-        below_floor,
-        launch.clock_step_ns,
-        definition,
-        line["validation"]["verdict"] != "passed" and not suite_of(line),
-        is_throttled(line),
-    )
+    unchecked = line["validation"]["verdict"] != "passed" and not suite_of(line)
+    return (median_of_rounds(line), np.nan if busbw is None else busbw, time["median"], np.nan if mean_ns is None else mean_ns, odd_to_even(line),
+            sample_ns, p99_ns, max_ns, below_floor, launch.clock_step_ns, definition, unchecked, is_throttled(line))
 
 
 def read_files(name: str, metric: Metric, paths: list[Path]) -> Reader:

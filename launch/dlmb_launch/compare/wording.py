@@ -112,7 +112,7 @@ def not_in_turns(comparison: Comparison) -> str:
 
 
 def counts(comparison: Comparison) -> str:
-    found = [f"{comparison.count(state)} {state.value}" for state in State if comparison.count(state)]
+    found = [f"{comparison.counts[state]} {state.value}" for state in State if comparison.counts[state]]
     return ", ".join(found) or "no cell"
 
 
