@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import copy
+import functools
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any, Iterator
@@ -26,6 +28,8 @@ except ImportError:
 
 HERE = Path(__file__).resolve().parent
 EXIT_USAGE = 64
+DOCUMENTS = ("tuning-table", "machine-model", "comparison", "bound", "guidelines", "layouts", "fill", "simulation")
+FORMAT = re.compile(rb'"dlmb\.([a-z-]+)/')
 
 
 def closed(schema: Any) -> Any:
@@ -48,20 +52,12 @@ def closed_result_schema(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-class Validators:
-    def __init__(self, strict: bool) -> None:
-        result = json.loads((HERE / "result.schema.json").read_text(encoding="utf-8"))
-        self.result = jsonschema.Draft202012Validator(closed_result_schema(result) if strict else result)
-        self.plan = self.of("plan", strict)
-        history = json.loads((HERE / "history.schema.json").read_text(encoding="utf-8"))
-        self.history = jsonschema.Draft202012Validator({**history, "additionalProperties": False} if strict else history)
-        documents = ("tuning-table", "machine-model", "comparison", "bound", "guidelines", "layouts", "fill", "simulation")
-        self.documents = {f'"dlmb.{name}/'.encode(): self.of(name, strict) for name in documents}
-
-    @staticmethod
-    def of(name: str, strict: bool) -> jsonschema.Draft202012Validator:
-        schema = json.loads((HERE / f"{name}.schema.json").read_text(encoding="utf-8"))
-        return jsonschema.Draft202012Validator(closed(schema) if strict else schema)
+@functools.cache
+def validator(name: str, strict: bool) -> jsonschema.Draft202012Validator:
+    schema = json.loads((HERE / f"{name}.schema.json").read_text(encoding="utf-8"))
+    if strict:
+        schema = closed_result_schema(schema) if name == "result" else {**closed(schema), **({"additionalProperties": False} if name == "history" else {})}
+    return jsonschema.Draft202012Validator(schema)
 
 
 def explain(error: jsonschema.ValidationError) -> str:
@@ -121,12 +117,6 @@ class ResultFile(Lines):
                 yield "figures of a cell that has no ok line above"
 
 
-def start_of(path: Path) -> bytes:
-    """A document says what it is in its first bytes; nothing of a large file has to be read for that."""
-    with path.open("rb") as file:
-        return file.read(100)
-
-
 def check_document(path: Path, validator: jsonschema.Draft202012Validator) -> list[str]:
     try:
         document = load_json(path.read_text(encoding="utf-8"))
@@ -140,16 +130,16 @@ def check_lines(path: Path, lines: Lines) -> list[str]:
         return [f"{path}:{number}: {finding}" for number, line in enumerate(file, 1) for finding in lines.check(line)]
 
 
-def check_file(path: Path, validators: Validators) -> list[str]:
-    start = start_of(path)
-    for name, validator in validators.documents.items():
-        if name in start:
-            return check_document(path, validator)
-    if b'"dlmb.plan/' in start:
-        return check_lines(path, Lines(validators.plan))
-    if b'"dlmb.history/' in start:
-        return check_lines(path, Lines(validators.history))
-    results = ResultFile(validators.result)
+def check_file(path: Path, strict: bool) -> list[str]:
+    """A file says what it is in its first bytes; nothing of a large document has to be read for that."""
+    with path.open("rb") as file:
+        found = FORMAT.search(file.read(100))
+    name = found[1].decode() if found else "result"
+    if name in DOCUMENTS:
+        return check_document(path, validator(name, strict))
+    if name in ("plan", "history"):
+        return check_lines(path, Lines(validator(name, strict)))
+    results = ResultFile(validator("result", strict))
     findings = check_lines(path, results)
     if not results.launches:
         findings.append(f"{path}: holds no launch")
@@ -166,11 +156,10 @@ def main() -> int:
     parser.add_argument("--strict", action="store_true", help="refuse fields and kinds that the schema does not name")
     parser.error = lambda message: (print(f"validate.py: error: {message}", file=sys.stderr), sys.exit(EXIT_USAGE))
     arguments = parser.parse_args()
-    validators = Validators(arguments.strict)
     findings = []
     for path in arguments.files:
         try:
-            findings += check_file(path, validators)
+            findings += check_file(path, arguments.strict)
         except OSError as error:
             print(f"validate.py: error: {path}: {error.strerror}", file=sys.stderr)
             return EXIT_USAGE

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import math
 import re
 import sys
 import textwrap
@@ -18,7 +17,7 @@ from dlmb_plotting.plots import MAKERS, plots
 from dlmb_plotting.plots.plans import Machine
 from dlmb_plotting.style import palettes as palettes_of
 from dlmb_results import program
-from dlmb_results.arguments import Parser, unknown_name
+from dlmb_results.arguments import Parser, number, unknown_name
 from dlmb_results.files import is_standard_output, write_output
 from dlmb_results.lines import ResultError
 
@@ -31,25 +30,6 @@ ALL = "all"
 FILES = "result files and plans (*.jsonl), tuning tables, comparisons (*.json), or folders of them"
 
 
-def positive(text: str) -> float:
-    return number(text, 1e-9, 1e9)
-
-
-def dots(text: str) -> int:
-    return round(number(text, 10, 2400))
-
-
-def number(text: str, least: float, most: float) -> float:
-    """NaN is in no range."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not least <= value <= most:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from {least:g} to {most:g}")
-    return value
-
-
 def parser() -> Parser:
     names = "\n".join(f"  {name:<10} {purpose}" for name, (purpose, _) in MAKERS.items())
     made = Parser(prog="dlmb_plot", formatter_class=argparse.RawDescriptionHelpFormatter, usage="%(prog)s [PLOT] FILE... [-o OUTPUT]",
@@ -58,10 +38,10 @@ def parser() -> Parser:
     made.add_argument("files", nargs="+", type=Path, metavar="FILE", help=FILES)
     made.add_argument("-o", "--output", type=Path, metavar="OUTPUT", help="folder for pictures (default: here); file of the report (default: report.html)")
     made.add_argument("--format", choices=PICTURE_FORMATS, default="png")
-    made.add_argument("--dpi", type=dots, default=150, help="dots per inch of png pictures (default: 150)")
+    made.add_argument("--dpi", type=number(10, 2400), default=150, help="dots per inch of png pictures (default: 150)")
     machine = made.add_argument_group("the machine that timelines are simulated on")
-    machine.add_argument("--latency-us", type=positive, default=Machine().latency_us, metavar="US", help="of a message, microseconds (default: %(default)g)")
-    machine.add_argument("--bandwidth-GBps", dest="bandwidth", type=positive, default=Machine().bandwidth_gb_per_s, metavar="GBPS",
+    machine.add_argument("--latency-us", type=number(1e-9, 1e9), default=Machine().latency_us, metavar="US", help="of a message, microseconds (default: %(default)g)")
+    machine.add_argument("--bandwidth-GBps", dest="bandwidth", type=number(1e-9, 1e9), default=Machine().bandwidth_gb_per_s, metavar="GBPS",
                          help="of a rank in one direction, 10^9 bytes per second (default: %(default)g)")
     return made
 
@@ -133,7 +113,7 @@ def draw_pictures(inputs: Inputs, machine: Machine, plot: str, options: argparse
     for each in drawn:
         path = folder / f"{each.name}.{options.format}"
         drawn_as = io.BytesIO()
-        picture(each, inputs.results.warnings(each.launches), palettes[each.palette]).savefig(drawn_as, dpi=options.dpi, format=options.format)
+        picture(each, inputs.results.warnings(each.launches), palettes[each.palette]).savefig(drawn_as, dpi=round(options.dpi), format=options.format)
         write_output(path, drawn_as.getvalue())
         print(path)
 

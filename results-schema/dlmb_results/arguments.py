@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from dlmb_results import VERSION
@@ -30,6 +31,21 @@ class Parser(argparse.ArgumentParser):
     def print_help(self, file: Any = None) -> None:
         """argparse does not mind if nobody gets the text."""
         (file or sys.stdout).write(self.format_help())
+
+
+def number(least: float, most: float) -> Callable[[str], float]:
+    """The type of an argument; NaN is in no range."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is no number from {least:g} to {most:g}")
+        return value
+
+    return read
 
 
 def count(text: str) -> int:

@@ -36,11 +36,8 @@ def of_operation(operation: str, size: Number | None, ranks: int, equal: bool) -
     if plain in TIMES_OWN_SHARE:
         wire = TIMES_OWN_SHARE[plain] * total * (ranks - 1)
         return summary(payload=total * ranks, wire=wire, own=0, busiest=wire / ranks, largest=total)
-    if plain == "alltoall":
-        moved = total * (ranks - 1) // ranks
-        return summary(payload=total * ranks, wire=moved * ranks, own=(total - moved) * ranks, busiest=moved, largest=total)
-    if plain == "sendrecv":
-        moved = total if ranks > 1 else 0
+    if plain in ("alltoall", "sendrecv"):
+        moved = total * (ranks - 1) // ranks if plain == "alltoall" else total if ranks > 1 else 0
         return summary(payload=total * ranks, wire=moved * ranks, own=(total - moved) * ranks, busiest=moved, largest=total)
     if plain in ("broadcast", "reduce"):  # passed on along a chain: a broadcast counts at the root, a reduction at all others
         moved = total if ranks > 1 else 0
@@ -64,16 +61,8 @@ def imbalances(root_sends: bool, ranks: int, moved: int) -> dict[str, float]:
 
 def summary(payload: int, wire: int, own: int, busiest: float, largest: int) -> dict[str, Any]:
     """Of ranks that do the same."""
-    return {
-        "payload_bytes": payload,
-        "wire_bytes": wire,
-        "self_bytes": own,
-        "busiest_rank_bytes": busiest,
-        "largest_total_bytes": largest,
-        "balanced_rank_bytes": float(busiest),
-        "imbalance_send": 1.0,
-        "imbalance_recv": 1.0,
-    }
+    return {"payload_bytes": payload, "wire_bytes": wire, "self_bytes": own, "busiest_rank_bytes": busiest, "largest_total_bytes": largest,
+            "balanced_rank_bytes": float(busiest), "imbalance_send": 1.0, "imbalance_recv": 1.0}
 
 
 def bandwidth(traffic: dict[str, Any], time_ns: float) -> dict[str, float] | None:
@@ -110,13 +99,8 @@ def launch_id(content: bytes, place: int) -> str:
 
 
 def origin_of(table: Table, file: str, line: int) -> Line:
-    origin: Line = {"suite": table.suite, "program": table.program}
-    if table.version:
-        origin["version"] = table.version
-    origin["file"] = file
-    if line:
-        origin["line"] = line
-    return origin
+    version = {"version": table.version} if table.version else {}
+    return {"suite": table.suite, "program": table.program, **version, "file": file, **({"line": line} if line else {})}
 
 
 def world_of(table: Table) -> Line:
@@ -141,28 +125,15 @@ def launch_line(table: Table, file: str, identifier: str, campaign: str, given: 
     origin = origin_of(table, file, table.line)
     if table.time:
         origin["time"] = table.time
+    environment = {
+        "env_key": stable_hash("\n".join(f"{key}={value}" for key, value in sorted(identity.items()))), "identity": dict(sorted(identity.items())),
+        "informational": {}, "variables": recorded(table.variables), "ranks": [], "largest_cache_bytes": 0,
+        "warnings": [f"converted from output of {table.suite}, not measured by DLMB: bytes were not checked, there is no interval"],
+    }
     return {
-        "kind": "launch",
-        "schema": SCHEMA,
-        "launch_id": identifier,
-        "campaign_id": campaign or table.campaign or identifier,
-        "time": None,
-        "program": table.program,
-        "command": table.command,
-        "world": world_of(table),
-        "test_double": False,
-        "environment": {
-            "env_key": stable_hash("\n".join(f"{key}={value}" for key, value in sorted(identity.items()))),
-            "identity": dict(sorted(identity.items())),
-            "informational": {},
-            "variables": recorded(table.variables),
-            "ranks": [],
-            "largest_cache_bytes": 0,
-            "warnings": [f"converted from output of {table.suite}, not measured by DLMB: bytes were not checked, there is no interval"],
-        },
-        "calibration": None,
-        "order_seed": None,
-        "origin": origin,
+        "kind": "launch", "schema": SCHEMA, "launch_id": identifier, "campaign_id": campaign or table.campaign or identifier, "time": None,
+        "program": table.program, "command": table.command, "world": world_of(table), "test_double": False, "environment": environment,
+        "calibration": None, "order_seed": None, "origin": origin,
     }
 
 
@@ -182,28 +153,13 @@ def cell_line(table: Table, row: Row, file: str, identifier: str, given: Given) 
     other_axis = table.percentile_axis and {"percentiles", "min", "max"} & set(row.time_ns or {})
     axis = table.axis + (f"; percentiles {table.percentile_axis}" if other_axis else "")
     return {
-        "kind": "cell",
-        "launch_id": identifier,
-        "cell_id": cell_id(identity),
-        "pattern": "collective",
-        "preset": "",
-        "parameters": dict(sorted(parameters.items())),
-        "backend": row.backend,
-        "method": row.method,
-        "memory": row.memory,
-        "mode": table.mode,
-        "world": world_of(table),
-        "status": "invalid" if failed else "ok",
-        "reason": f"{table.program} found wrong bytes" if failed else "",
-        "traffic": moved,
-        "time_ns": None if failed or row.time_ns is None else {**row.time_ns, "axis": axis},
-        "bandwidth": None if failed else bandwidth_of(row, moved),
-        "definition": table.definition,
-        "validation": {"verdict": "off", "of_origin": row.validation or "off"},
-        "statistics": row.statistics,
-        "backend_facts": {**table.facts, **row.facts},
-        "is_default": row.is_default,
-        "origin": origin_of(table, file, row.line),
+        "kind": "cell", "launch_id": identifier, "cell_id": cell_id(identity), "pattern": "collective", "preset": "",
+        "parameters": dict(sorted(parameters.items())), "backend": row.backend, "method": row.method, "memory": row.memory, "mode": table.mode,
+        "world": world_of(table), "status": "invalid" if failed else "ok", "reason": f"{table.program} found wrong bytes" if failed else "",
+        "traffic": moved, "time_ns": None if failed or row.time_ns is None else {**row.time_ns, "axis": axis},
+        "bandwidth": None if failed else bandwidth_of(row, moved), "definition": table.definition,
+        "validation": {"verdict": "off", "of_origin": row.validation or "off"}, "statistics": row.statistics,
+        "backend_facts": {**table.facts, **row.facts}, "is_default": row.is_default, "origin": origin_of(table, file, row.line),
     }
 
 

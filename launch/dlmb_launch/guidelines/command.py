@@ -4,36 +4,24 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 from dlmb_launch.guidelines.measured import Measured
 from dlmb_launch.guidelines.rules import TimeRange, Violation, check
 from dlmb_results import program
-from dlmb_results.arguments import Parser
+from dlmb_results.arguments import Parser, number
 
 PROGRAM = "dlmb_guidelines"
 OK, VIOLATIONS = 0, 1
 EPILOG = "exit codes: 0 none is, 1 some are for certain, 64 bad usage or input, 69 nothing can be compared, 70 a fault of the program, 74 cannot write, 130 Ctrl-C"
 
 
-def percent(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1e6:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 0 to 10^6")
-    return value
-
-
 def parser() -> Parser:
     made = Parser(prog=PROGRAM, description="Finds measured collectives that other calls would be faster than.", epilog=EPILOG)
     made.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="result files of dlmb_collective or dlmb_convert, or tables with the columns of the data of PICO")
-    made.add_argument("--min-excess", type=percent, default=5.0, metavar="PERCENT", help="slower by at least so many percent, whatever the intervals leave open (default 5)")
+    made.add_argument("--min-excess", type=number(0, 1e6), default=5.0, metavar="PERCENT", help="slower by at least so many percent, whatever the intervals leave open (default 5)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 

@@ -153,12 +153,8 @@ class Driver:
         return [*self._launcher(launch.side).command(self.machine, launch.world), *program, *own]
 
     def _variables(self, launch: Launch) -> dict[str, str]:
-        return {
-            **dict(self._launcher(launch.side).variables),
-            **dict(self.machine.variables),
-            **dict(launch.environment.variables),
-            **dict(launch.side.variables),
-        }
+        sources = self._launcher(launch.side), self.machine, launch.environment, launch.side
+        return {name: value for source in sources for name, value in source.variables}
 
 
 _LAUNCHERS: dict[Path, Launcher] = {}  # finding one starts programs

@@ -40,14 +40,9 @@ def read_machine(path: Path | None) -> Machine:
         return Machine()
     table = Table(sweep_file.read_toml(path), str(path))
     oversubscribe = table.take("oversubscribe", bool, False)
-    machine = Machine(
-        launcher=_one_of(table, "launcher", LAUNCHERS, "auto"),
-        arguments=tuple(map(str, table.take("arguments", list, []))),
-        bind=_one_of(table, "bind", BINDINGS, "none" if oversubscribe else "core"),
-        oversubscribe=oversubscribe,
-        build=table.take("build", str, ""),
-        variables=tuple(table.texts("set").items()),
-    )
+    launcher, arguments = _one_of(table, "launcher", LAUNCHERS, "auto"), tuple(map(str, table.take("arguments", list, [])))
+    bind = _one_of(table, "bind", BINDINGS, "none" if oversubscribe else "core")
+    machine = Machine(launcher, arguments, bind, oversubscribe, table.take("build", str, ""), table.variables())
     table.done()
     return machine
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -50,14 +51,8 @@ class Process:
         with output:
             try:
                 self._child = subprocess.Popen(
-                    command,
-                    env={**os.environ, **variables},
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                    preexec_fn=lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),
-                )
+                    command, env={**os.environ, **variables}, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                    start_new_session=True, preexec_fn=lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM))
             except OSError as error:
                 raise UnavailableError(f"{command[0]}: {error.strerror}") from None
 
@@ -99,25 +94,23 @@ def end_leftover(identity: dict[str, int]) -> bool:
     return True
 
 
+def _fields_of(pid: int) -> list[str]:
+    """Those of /proc/PID/stat from the third on (proc(5)); empty: there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
 def started_ticks(pid: int) -> int:
     """Start time of a process, which tells it from a later one with the same number; 0: there is none."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return int(fields[19])  # field 22 of proc(5)
+    return int((_fields_of(pid) or ["0"] * 20)[19])
 
 
 def _runs(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
+    return _fields_of(pid)[:1] not in ([], ["Z"])
 
 
 def _signal(call, target: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         call(target, number)
-    except ProcessLookupError:
-        pass

@@ -75,9 +75,9 @@ class Table:
             raise UsageError(f"{self.place}: {key} must be at most {most}, not {value}")
         return value
 
-    def texts(self, key: str) -> dict[str, str]:
-        """A table of environment variables or the like."""
-        return {name: str(value) for name, value in self.take(key, dict, {}).items()}
+    def variables(self) -> tuple[tuple[str, str], ...]:
+        """Of the environment, as `set` has them."""
+        return tuple((name, str(value)) for name, value in self.take("set", dict, {}).items())
 
     def tables(self, key: str) -> list[Table]:
         """[[key]], each once."""
@@ -217,13 +217,13 @@ def _world(table: Table) -> World:
 
 
 def _environment(table: Table) -> Environment:
-    environment = Environment(_name(table, table.take("name", str)), tuple(table.texts("set").items()))
+    environment = Environment(_name(table, table.take("name", str)), table.variables())
     table.done()
     return environment
 
 
 def _side(table: Table) -> Side:
-    side = Side(_name(table, table.take("name", str)), table.take("build", str, ""), tuple(table.texts("set").items()))
+    side = Side(_name(table, table.take("name", str)), table.take("build", str, ""), table.variables())
     table.done()
     return side
 
