@@ -52,6 +52,5 @@ install(
     DIRECTORY results-schema plotting
     DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb
     COMPONENT programs
-    PATTERN __pycache__ EXCLUDE
-    PATTERN tests EXCLUDE)
+    PATTERN __pycache__ EXCLUDE)
 install(FILES launch/small-machine.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb COMPONENT programs)

@@ -123,7 +123,7 @@ def of_pattern(pattern: str, cells: list[Cell], judge: Judge) -> Finding:
     if not contests:
         methods = sorted({cell.method_name for cell in ran})
         return Finding(heading, f"Nothing to compare: {listed(methods)} ran, one method in each of {plural(len({setting(cell) for cell in ran}), 'setting')}.",
-                       limited([(title, alone(group.cells)) for title, group in zip(titles, groups)]))
+                       [(title, alone(group.cells)) for title, group in zip(titles, groups)][:MOST_LINES])
     of_setting = {setting(contest.cells[0]): contest for contest in contests}
     lines: list[tuple[float, str, str]] = []
     for title, group in zip(titles, groups):
@@ -134,11 +134,7 @@ def of_pattern(pattern: str, cells: list[Cell], judge: Judge) -> Finding:
         summary += f" The {MOST_LINES} widest leads of {len(lines)}:"
         least = sorted((lead for lead, _, _ in lines), reverse=True)[MOST_LINES - 1]
         lines = [line for line in lines if line[0] >= least]
-    return Finding(heading, summary, limited([(where, text) for _, where, text in lines]))
-
-
-def limited(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return lines[:MOST_LINES]
+    return Finding(heading, summary, [(where, text) for _, where, text in lines][:MOST_LINES])
 
 
 def alone(cells: list[Cell]) -> str:
@@ -288,4 +284,4 @@ def of_table(name: str, table: dict[str, Any]) -> Finding:
         interval = " ({:.0%} to {:.0%})".format(*evidence["ci"]) if evidence.get("ci") else ""
         return where, f"{choice(rule)} saves {evidence['gain']:.0%} of the default's time{interval}"
 
-    return Finding(f"tuning table {name}", f"{len(chosen)} of {plural(len(rules), 'rule')} choose something; elsewhere the default stays.", limited([line(rule) for rule in measured]))
+    return Finding(f"tuning table {name}", f"{len(chosen)} of {plural(len(rules), 'rule')} choose something; elsewhere the default stays.", [line(rule) for rule in measured[:MOST_LINES]])

@@ -130,15 +130,15 @@ def draw_rows(axis: Any, chart: Rows, index_of: Mapping[str, int], handles: dict
     last = math.inf if chart.x.last is None else chart.x.last
     furthest: dict[int, float] = {}
     for span in chart.spans:
-        index = index_of[span.kind]
-        bar = axis.barh(span.row, span.length, 0.62, span.start, color=style.colour(index), hatch=style.hatch(index), edgecolor="white", linewidth=0.5)
+        look = style.look(index_of[span.kind])
+        bar = axis.barh(span.row, span.length, 0.62, span.start, color=look.colour, hatch=look.hatch, edgecolor="white", linewidth=0.5)
         handles.setdefault(span.kind, bar)
         furthest[span.row] = max(furthest.get(span.row, 0.0), min(last, span.start + span.length))
     for mark in chart.marks:
-        index = index_of[mark.kind]
-        look = {"fmt": "D", "color": "black", "markerfacecolor": "white"} if chart.spans else {"fmt": style.marker(index), "color": style.colour(index)}
+        look = style.look(index_of[mark.kind])
+        drawn = {"fmt": "D", "color": "black", "markerfacecolor": "white"} if chart.spans else {"fmt": look.marker, "color": look.colour}
         spread = [[max(0.0, mark.x - mark.low)], [max(0.0, min(mark.high, last) - mark.x)]]
-        handles.setdefault(mark.kind, axis.errorbar(mark.x, mark.row, xerr=spread if mark.low < mark.high else None, markersize=5, capsize=4, **look))
+        handles.setdefault(mark.kind, axis.errorbar(mark.x, mark.row, xerr=spread if mark.low < mark.high else None, markersize=5, capsize=4, **drawn))
         furthest[mark.row] = max(furthest.get(mark.row, mark.x), mark.x, min(last, mark.high))
     dress(axis, chart.x)
     if furthest and not chart.x.log:
@@ -171,11 +171,11 @@ def draw_points(axis: Any, chart: Points, index_of: Mapping[str, int], handles: 
     if chart.y.reference is not None:
         axis.axhline(chart.y.reference, color="#555555", linewidth=1, zorder=1)
     for name, points in chart.series.items():
-        index = index_of[name]
+        look = style.look(index_of[name])
         spread = [[max(0.0, point.y - point.low) for point in points], [max(0.0, point.high - point.y) for point in points]]
         handles.setdefault(name, axis.errorbar(
-            [point.x for point in points], [point.y for point in points], yerr=spread if any(point.low < point.high for point in points) else None, capsize=2, color=style.colour(index), marker=style.marker(index), markersize=5,
-            linestyle=style.dash(index) if chart.joined else "none", linewidth=1.4, elinewidth=1))
+            [point.x for point in points], [point.y for point in points], yerr=spread if any(point.low < point.high for point in points) else None, capsize=2, color=look.colour, marker=look.marker, markersize=5,
+            linestyle=look.dash if chart.joined else "none", linewidth=1.4, elinewidth=1))
     dress(axis, chart.x)
 
 

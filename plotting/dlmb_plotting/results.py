@@ -158,37 +158,16 @@ class Reader:
         median = float(line["time_ns"]["median"]) if statistic else 0.0
         interval = interval_of(line) if statistic else None
         low, high = interval or (median, median)
+        own = ok and not suite_of(line)
+        phases = tuple((once(label), float(phase["median"])) for label, phase in line["phases"].items() if "median" in phase) if ok else ()
+        texts = {name: once(line[name]) for name in ("pattern", "preset", "backend", "method", "memory", "mode", "fill", "status", "reason")}
         return Cell(
-            id=line["cell_id"],
-            pattern=once(line["pattern"]),
-            preset=once(line["preset"]),
-            parameters=once(tuple(sorted(line["parameters"].items()))),
-            backend=once(line["backend"]),
-            method=once(line["method"]),
-            memory=once(line["memory"]),
-            mode=once(line["mode"]),
-            seed=line["seed"],
-            draws=line["draws"],
-            cache=once(line["cache"]["mode"]),
-            fill=once(line["fill"]),
-            ranks=line["world"]["ranks"],
-            ranks_per_node=line["world"]["ranks_per_node"],
-            status=once(line["status"]),
-            reason=once(line["reason"]),
-            median_ns=median,
-            low_ns=low,
-            high_ns=high,
-            interval=interval is not None,
-            phases_ns=tuple((once(label), float(phase["median"])) for label, phase in line["phases"].items() if "median" in phase) if ok else (),
-            bus_bandwidth=bus_bandwidth(line),
-            payload_bytes=traffic["payload_bytes"],
-            imbalance=float(max(traffic["imbalance_send"], traffic["imbalance_recv"])),
-            doubts=once(doubts(line)) if ok else (),
-            suite=once(suite_of(line)),
-            statistic=once(statistic),
-            mean_ns=(mean_of(line) or 0.0) if ok and not suite_of(line) else 0.0,
-            statistics=line.get("statistics", {}) if ok else {},
-        )
+            id=line["cell_id"], **texts, parameters=once(tuple(sorted(line["parameters"].items()))), seed=line["seed"], draws=line["draws"],
+            cache=once(line["cache"]["mode"]), ranks=line["world"]["ranks"], ranks_per_node=line["world"]["ranks_per_node"], median_ns=median,
+            low_ns=low, high_ns=high, interval=interval is not None, phases_ns=phases, bus_bandwidth=bus_bandwidth(line),
+            payload_bytes=traffic["payload_bytes"], imbalance=float(max(traffic["imbalance_send"], traffic["imbalance_recv"])),
+            doubts=once(doubts(line)) if ok else (), suite=once(suite_of(line)), statistic=once(statistic),
+            mean_ns=(mean_of(line) or 0.0) if own else 0.0, statistics=line.get("statistics", {}) if ok else {})
 
 
 def interval_caption(cells: Iterable[Cell], measured: str) -> str:
@@ -244,17 +223,9 @@ NOT_SAID = ("seed", "draws", "cache", "fill")  # by results of other programs
 
 def setting(cell: Cell, without: Collection[str] = ()) -> Setting:
     """Everything but backend and method, flat: what a group has in common."""
-    pairs = (
-        ("preset", cell.preset),
-        ("memory", cell.memory),
-        ("ranks", cell.ranks),
-        ("ranks per node", cell.ranks_per_node),
-        ("timing", cell.mode),  # a pattern has a parameter mode
-        ("seed", cell.seed),
-        ("draws", cell.draws),
-        ("cache", cell.cache),
-        ("fill", cell.fill),
-        *(pair for pair in cell.parameters if pair[0] not in without),
+    pairs = (  # a pattern has a parameter mode, so that of the time is called timing
+        ("preset", cell.preset), ("memory", cell.memory), ("ranks", cell.ranks), ("ranks per node", cell.ranks_per_node), ("timing", cell.mode),
+        ("seed", cell.seed), ("draws", cell.draws), ("cache", cell.cache), ("fill", cell.fill), *(pair for pair in cell.parameters if pair[0] not in without),
     )
     return tuple(pair for pair in pairs if pair[0] not in NOT_SAID) if cell.suite else pairs
 

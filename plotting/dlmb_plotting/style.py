@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from dlmb_plotting.charts import Plot
@@ -48,25 +48,17 @@ def palettes(plots: Iterable[Plot]) -> dict[str, Palette]:
     return {name: Palette(of_name) for name, of_name in kinds.items()}
 
 
-def colour(index: int) -> str:
-    return COLOURS[index % len(COLOURS)]
+class Look(NamedTuple):
+    colour: str
+    hatch: str
+    marker: str
+    dash: str
 
 
-def turned(index: int, count: int) -> int:
+def look(index: int) -> Look:
     """Beyond eight kinds colours repeat, but not together with the same hatch, marker or dash."""
-    return (index + index // len(COLOURS)) % count
-
-
-def hatch(index: int) -> str:
-    return HATCHES[turned(index, len(HATCHES))]
-
-
-def marker(index: int) -> str:
-    return MARKERS[turned(index, len(MARKERS))]
-
-
-def dash(index: int) -> str:
-    return DASHES[turned(index, len(DASHES))]
+    turned = index + index // len(COLOURS)
+    return Look(COLOURS[index % len(COLOURS)], *(of[turned % len(of)] for of in (HATCHES, MARKERS, DASHES)))
 
 
 def time_unit(largest_ns: float) -> tuple[str, float]:

@@ -8,6 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from plan_files import plan_text
+
 from dlmb_launch.autotune import points, request
 from dlmb_launch.autotune.planning import (
     LONGEST_CELL_S,
@@ -22,7 +24,6 @@ from dlmb_launch.autotune.planning import (
     racing,
     value_near,
 )
-from dlmb_results.plans import plan_text
 from dlmb_launch.autotune.points import Point
 from dlmb_results.program import UsageError
 

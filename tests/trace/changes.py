@@ -8,7 +8,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from dlmb_results.plans import plan_text
+from plan_files import plan_text
 from program import PROGRAM, TraceTest, plan_of, run
 
 BIN = Path(os.environ["DLMB_PLAN"]).parent

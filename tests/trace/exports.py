@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import unittest
 
-from dlmb_results.plans import plan_text
+from plan_files import plan_text
 from program import TraceTest, kineto, run
 
 FORMATS = {"goal": False, "chakra": True, "param": True, "htsim": False, "nccl-matrix": False}

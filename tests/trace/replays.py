@@ -9,7 +9,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from dlmb_results.plans import plan_text
+from plan_files import plan_text
 from program import TraceTest, kineto, plan_of, run
 
 REPLAY = os.environ["DLMB_REPLAY"]

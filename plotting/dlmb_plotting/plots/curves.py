@@ -17,9 +17,9 @@ from dlmb_plotting.results import Cell, Group, Results, beside_others, grouped, 
 SIZE_PARAMETERS = ("message-size", "tokens", "batch", "sequence", "micro-batch-size")  # those that make the same traffic larger
 SKEW_PARAMETERS = ("skew", "placement", "sharding")  # those that distribute the same traffic differently
 INTERVALS = "Whiskers: 95 % interval of the median."
-SIZE_CAPTION = "Size: payload given to the library per rank and iteration, mean over ranks, self included."
+SIZE_CAPTION = "{} Size: payload given to the library per rank and iteration, mean over ranks, self included."
 IMBALANCE_CAPTION = ("One point per cell; cells of one chart differ in how the same amount of traffic is distributed. Imbalance: bytes of the "
-                     "busiest rank over the mean of ranks, the larger of sent and received.")
+                     "busiest rank over the mean of ranks, the larger of sent and received. {}")
 DRAWS_CAPTION = ("Rows that the busiest rank receives over the mean of ranks, in each draw of the routing; iteration i uses draw i modulo their number. "
                  "Only traffic whose imbalance moves: it is the same for all backends and methods.")
 
@@ -39,7 +39,7 @@ def drawn_by_size(cells: list[Cell]) -> set[str]:
     return {cell.id for cell in cells_of(groups_that_vary([cell for cell in cells if cell.payload_bytes > 0], SIZE_PARAMETERS, per_rank))}
 
 
-def chart(group: Group, x: Axis, y: Axis, limits: Limits, point: Callable[[Cell], Point], joined: bool) -> Points:
+def chart(group: Group, x: Axis, y: Axis, limits: Limits, point: Callable[[Cell], Point], joined: bool = True) -> Points:
     methods: dict[str, list[Cell]] = {}
     for cell in group.cells:
         methods.setdefault(cell.method_name, []).append(cell)
@@ -70,20 +70,20 @@ def per_rank(cell: Cell) -> float:
     return cell.payload_bytes / max(1, cell.ranks)
 
 
+def plot_of(results: Results, name: str, title: str, caption: str, groups: list[Group], limits: Limits, draw: Callable[[Group, Limits], Points]) -> Plot:
+    """A chart of each group that fits and has points."""
+    shown = evenly(groups, limits.charts)
+    charts = [chart for chart in (draw(group, limits) for group in shown) if chart.series]
+    return Plot(name, title, caption.format(interval_caption(cells_of(shown), INTERVALS)), charts, left_out(len(shown), len(groups), "settings"),
+                results.launches_of(cells_of(shown)))
+
+
 def size_plots(results: Results, limits: Limits) -> list[Plot]:
     found: list[Plot] = []
     for pattern, cells in results.patterns().items():
-        moving = [cell for cell in cells if cell.payload_bytes > 0]
-        groups = groups_that_vary(moving, SIZE_PARAMETERS, per_rank)
-        if groups:
-            shown = evenly(groups, limits.charts)
-            caption = f"{interval_caption(cells_of(shown), INTERVALS)} {SIZE_CAPTION}"
-            missing = left_out(len(shown), len(groups), "settings")
-            launches = results.launches_of(cells_of(shown))
-            found.append(Plot(f"{pattern}.sizes", f"{pattern}: time by size", caption,
-                              [time_chart(group, limits) for group in shown if any(cell.timed for cell in group.cells)], missing, launches))
-            found.append(Plot(f"{pattern}.size_bandwidth", f"{pattern}: bus bandwidth by size", caption,
-                              [chart for chart in (bandwidth_chart(group, limits) for group in shown) if chart.series], missing, launches))
+        groups = groups_that_vary([cell for cell in cells if cell.payload_bytes > 0], SIZE_PARAMETERS, per_rank)
+        found += [plot_of(results, f"{pattern}.sizes", f"{pattern}: time by size", SIZE_CAPTION, groups, limits, time_chart),
+                  plot_of(results, f"{pattern}.size_bandwidth", f"{pattern}: bus bandwidth by size", SIZE_CAPTION, groups, limits, bandwidth_chart)]
     return [plot for plot in found if plot.charts]
 
 
@@ -94,12 +94,8 @@ def timing_plots(results: Results, limits: Limits) -> list[Plot]:
         # The state of the caches is a part of the definition: osu has one set of buffers.
         named = [cell._replace(method=f"{cell.method}, {cell.mode}", mode="", cache="") for cell in cells if cell.timed and cell.payload_bytes > 0]
         groups = [group for group in groups_that_vary(named, SIZE_PARAMETERS, per_rank) if len({cell.method.rpartition(", ")[2] for cell in group.cells}) > 1]
-        if groups:
-            shown = evenly(groups, limits.charts)
-            found.append(Plot(f"{pattern}.timings", f"{pattern}: time by its definition", f"{interval_caption(cells_of(shown), INTERVALS)} {SIZE_CAPTION}",
-                              [time_chart(group, limits) for group in shown], left_out(len(shown), len(groups), "settings"),
-                              results.launches_of(cells_of(shown))))
-    return found
+        found.append(plot_of(results, f"{pattern}.timings", f"{pattern}: time by its definition", SIZE_CAPTION, groups, limits, time_chart))
+    return [plot for plot in found if plot.charts]
 
 
 def size_axis(group: Group) -> Axis:
@@ -107,15 +103,16 @@ def size_axis(group: Group) -> Axis:
     return Axis("payload per rank and iteration (bytes)", log=True, ticks=style.byte_ticks(min(sizes), max(sizes)))
 
 
+def time_point(cell: Cell, x: float, what: str, unit: float) -> Point:
+    return Point(x, cell.median_ns / unit, cell.low_ns / unit, cell.high_ns / unit, f"{cell.method_name}{what}: {style.number(cell.median_ns / unit)}")
+
+
 def time_chart(group: Group, limits: Limits) -> Points:
-    group = Group(group.title, [cell for cell in group.cells if cell.timed])
-    axis, unit = time_axis(group)
-
-    def point(cell: Cell) -> Point:
-        text = f"{cell.method_name}, {style.byte_text(per_rank(cell))}: {style.number(cell.median_ns / unit)}"
-        return Point(per_rank(cell), cell.median_ns / unit, cell.low_ns / unit, cell.high_ns / unit, text)
-
-    return chart(group, size_axis(group), axis, limits, point, joined=True)
+    timed = Group(group.title, [cell for cell in group.cells if cell.timed])
+    if not timed.cells:
+        return Points(group.title, Axis(""), Axis(""), {})
+    axis, unit = time_axis(timed)
+    return chart(timed, size_axis(timed), axis, limits, lambda cell: time_point(cell, per_rank(cell), f", {style.byte_text(per_rank(cell))}", unit))
 
 
 def bandwidth_chart(group: Group, limits: Limits) -> Points:
@@ -128,7 +125,7 @@ def bandwidth_chart(group: Group, limits: Limits) -> Points:
         low, high = (value * cell.median_ns / end if end > 0 else value for end in (cell.high_ns, cell.low_ns))
         return Point(per_rank(cell), value, low, high, text)
 
-    return chart(measured, size_axis(group), Axis("bus bandwidth (10⁹ bytes per second)", log=True), limits, point, joined=True)
+    return chart(measured, size_axis(group), Axis("bus bandwidth (10⁹ bytes per second)", log=True), limits, point)
 
 
 def imbalance(cell: Cell) -> float:
@@ -139,18 +136,13 @@ def imbalance_plots(results: Results, limits: Limits) -> list[Plot]:
     found: list[Plot] = []
     for pattern, cells in results.patterns().items():
         groups = groups_that_vary([cell for cell in cells if cell.timed], SKEW_PARAMETERS, imbalance)
-        if groups:
-            shown = evenly(groups, limits.charts)
-            caption = f"{IMBALANCE_CAPTION} {interval_caption(cells_of(shown), INTERVALS)}"
-            found.append(Plot(f"{pattern}.imbalance", f"{pattern}: imbalance against time", caption,
-                              [imbalance_chart(group, limits) for group in shown], left_out(len(shown), len(groups), "settings"),
-                              results.launches_of(cells_of(shown))))
+        found.append(plot_of(results, f"{pattern}.imbalance", f"{pattern}: imbalance against time", IMBALANCE_CAPTION, groups, limits, imbalance_chart))
         moving = grouped([cell for cell in cells if cell.ok and of_draws(cell, "max_mean_rank")], ("skew",))
         if moving:
             shown = evenly(moving, limits.charts)
             found.append(Plot(f"{pattern}.imbalance_by_draw", f"{pattern}: imbalance by draw", DRAWS_CAPTION,
                               [draws_chart(group, limits) for group in shown], left_out(len(shown), len(moving), "settings"), palette="skews"))
-    return found
+    return [plot for plot in found if plot.charts]
 
 
 def of_draws(cell: Cell, name: str) -> list[float]:
@@ -182,8 +174,6 @@ def imbalance_chart(group: Group, limits: Limits) -> Points:
     axis, unit = time_axis(group)
 
     def point(cell: Cell) -> Point:
-        skew = dict(cell.parameters).get("skew", "")
-        text = f"{cell.method_name} {skew}, imbalance {imbalance(cell):g}: {style.number(cell.median_ns / unit)}"
-        return Point(imbalance(cell), cell.median_ns / unit, cell.low_ns / unit, cell.high_ns / unit, text)
+        return time_point(cell, imbalance(cell), f" {dict(cell.parameters).get('skew', '')}, imbalance {imbalance(cell):g}", unit)
 
     return chart(group, Axis("imbalance (busiest rank / mean rank, no unit)"), axis, limits, point, joined=False)

@@ -1,14 +1,14 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
 """Plots of what the tools wrote as one JSON document: the verdicts of dlmb_compare as a forest plot, who wins where in a tuning table and by
-how much, and predicted time and share of the injection bandwidth over ranks."""
+how much."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from dlmb_plotting import style
-from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Point, Points, Rows, Span, evenly, left_out
+from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, Span, evenly, left_out
 from dlmb_plotting.results import short_names
 from dlmb_results.names import plural
 
@@ -155,7 +155,3 @@ def gain_chart(rules: list[dict[str, Any]]) -> Rows:
         low, high = (100 * end for end in rule["evidence"].get("ci") or (gain / 100, gain / 100))
         chart.marks.append(Mark(row, gain, low, high, rule["status"], f"{rows[row]}: {gain:+.1f} % ({low:+.1f} to {high:+.1f})"))
     return chart
-
-
-SCALING_CAPTION = ("Lower bounds: what the busiest node, the busiest link and the longest chain of messages need. All topologies give a node the same injection "
-           "bandwidth, {bandwidth:g} GB/s; ranks are placed {placement}. The share is what the busiest node gets of it.")

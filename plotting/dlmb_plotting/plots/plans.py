@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, deque
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dlmb_plotting import style
-from dlmb_plotting.charts import Axis, Heat, Limits, Plot, Rows, Span, left_out
+from dlmb_plotting.charts import Axis, Chart, Heat, Limits, Plot, Rows, Span, left_out
 from dlmb_results.lines import ResultError
 
 MOST_ROWS = 64
@@ -25,18 +26,30 @@ MATRIX_CAPTION = ("Bytes of exchanges and of single messages from the plan, bloc
 Matrix = list[list[float]]
 
 
+def by_pattern(plans: dict[str, dict[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, document in plans.items():
+        found.setdefault(document["pattern"], {})[name] = document
+    return found
+
+
+def headline(document: dict[str, Any], *more: str) -> str:
+    return ", ".join([document["preset"] or "no preset", *more, f"{document['world']['ranks']} ranks"])
+
+
+def plot_of(name: str, title: str, caption: str, charts: Sequence[Chart], limits: Limits, what: str, palette: str = "methods") -> Plot:
+    """what: each chart is."""
+    shown = charts[: limits.charts]
+    return Plot(name, title, caption, list(shown), left_out(len(shown), len(charts), what), palette=palette)
+
+
 def matrix_plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
     """One plot per plan."""
-    by_pattern: dict[str, dict[str, dict[str, Any]]] = {}
-    for name, document in plans.items():
-        by_pattern.setdefault(document["pattern"], {})[name] = document
     found = []
-    for pattern, documents in by_pattern.items():
+    for pattern, documents in by_pattern(plans).items():
         for name, document in list(documents.items())[: limits.charts]:
-            charts = heats(document)
-            title = f"{pattern}, {document['preset'] or 'no preset'}, {document['world']['ranks']} ranks: traffic of one iteration"
-            found.append(Plot(f"{pattern}.matrix" if len(documents) == 1 else f"{pattern}.{name}.matrix", title, MATRIX_CAPTION, charts[: limits.charts],
-                              left_out(min(len(charts), limits.charts), len(charts), "matrices")))
+            title = f"{pattern}, {headline(document)}: traffic of one iteration"
+            found.append(plot_of(f"{pattern}.matrix" if len(documents) == 1 else f"{pattern}.{name}.matrix", title, MATRIX_CAPTION, heats(document), limits, "matrices"))
     return [plot for plot in found if plot.charts]
 
 
@@ -70,13 +83,9 @@ NOT_SENT = ("compute", "recv", "wait_signal", "barrier")  # nothing is sent, or 
 
 
 def message_plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
-    by_pattern: dict[str, list[Rows]] = {}
-    for document in plans.values():
-        rows = message_chart(document)
-        if rows.spans:
-            by_pattern.setdefault(document["pattern"], []).append(rows)
-    return [Plot(f"{pattern}.messages", f"{pattern}: messages of one iteration by size", MESSAGES_CAPTION, charts[: limits.charts],
-                 left_out(min(len(charts), limits.charts), len(charts), "plans"), palette="operations") for pattern, charts in by_pattern.items()]
+    charts = {pattern: [chart for chart in map(message_chart, documents.values()) if chart.spans] for pattern, documents in by_pattern(plans).items()}
+    return [plot_of(f"{pattern}.messages", f"{pattern}: messages of one iteration by size", MESSAGES_CAPTION, of_pattern, limits, "plans", "operations")
+            for pattern, of_pattern in charts.items() if of_pattern]
 
 
 def sizes_of(step: dict[str, Any], rank: int) -> list[int]:
@@ -96,8 +105,7 @@ def message_chart(document: dict[str, Any]) -> Rows:
                     counts[size.bit_length(), step["operation"]] += 1
                     totals[size.bit_length()] += size
     bins = sorted({bits for bits, _ in counts})
-    title = ", ".join([document["preset"] or "no preset", f"{document['world']['ranks']} ranks"])
-    rows = Rows(title, [style.byte_text(1 << bits >> 1) + " .." if bits else "0 B" for bits in bins], Axis("messages"))
+    rows = Rows(headline(document), [style.byte_text(1 << bits >> 1) + " .." if bits else "0 B" for bits in bins], Axis("messages"))
     operations = sorted({operation for _, operation in counts})
     for row, bits in enumerate(bins):
         start = 0
@@ -151,30 +159,18 @@ class Simulation:
         self.queue = [(0.0, rank, identifier) for (rank, identifier), count in self.waiting.items() if count == 0]
         heapq.heapify(self.queue)
         self.free_ns: dict[tuple[int, str], float] = {}  # when a rank's processor or sender is free
-        self.arrived: dict[Any, deque[float]] = {}  # messages on their way, by source, destination, channel
-        self.posted: dict[Any, deque[tuple[int, int, float]]] = {}  # receives without a message
+        self.arrived: dict[Any, deque[float]] = {}  # messages and signals on their way, by source, destination, channel
+        self.posted: dict[Any, deque[tuple[int, int, float]]] = {}  # steps that wait for one
         self.meetings: dict[Any, list[tuple[int, int, float]]] = {}
-        self.lacking: dict[tuple[int, int], tuple[int, float]] = {}  # of steps that wait: signals that lack, and when the last one came
+        self.lacking: dict[tuple[int, int], tuple[int, float]] = {}  # of steps that wait: how many lack, and when the last one came
         self.visits: dict[Any, int] = {}  # how often a rank came to meetings of one group
         self.activities: list[Activity] = []
 
     def run(self) -> list[Activity]:
+        begin = {"compute": self.compute, "send": self.send, "put": self.send, "recv": self.receive, "wait_signal": self.receive}
         while self.queue:
             ready, rank, identifier = heapq.heappop(self.queue)
-            step = self.steps[rank, identifier]
-            operation = step["operation"]
-            if operation == "compute":
-                self.occupy(rank, identifier, "processor", ready, step.get("busy_ns", 0))
-            elif operation == "send":
-                self.send(rank, identifier, ready)
-            elif operation == "recv":
-                self.receive(rank, identifier, ready)
-            elif operation == "put":
-                self.put(rank, identifier, ready)
-            elif operation == "wait_signal":
-                self.wait(rank, identifier, ready)
-            else:
-                self.meet(rank, identifier, ready)
+            begin.get(self.steps[rank, identifier]["operation"], self.meet)(rank, identifier, ready)
         if len(self.activities) != len(self.steps):
             raise ResultError(f"a plan cannot finish: {len(self.steps) - len(self.activities)} steps wait for each other")
         return sorted(self.activities, key=lambda activity: (activity.start_ns, activity.rank))
@@ -193,57 +189,41 @@ class Simulation:
         self.done(rank, identifier, start, start + duration)
         return start + duration
 
+    def compute(self, rank: int, identifier: int, ready: float) -> None:
+        self.occupy(rank, identifier, "processor", ready, self.steps[rank, identifier].get("busy_ns", 0))
+
+    def routes(self, rank: int, step: dict[str, Any]) -> list[tuple[int, int, Any]]:
+        """What a step gives or waits for: one message on a channel, or a put's signals, which arrive together behind all of its data."""
+        sides = step["signals"] if "signals" in step else (step.get("send") or step["recv"])[:1]
+        name = SIGNAL if "signals" in step else step.get("channel", 0)
+        return [(rank, side["peer"], name) if step["operation"] in ("send", "put") else (side["peer"], rank, name) for side in sides]
+
     def send(self, rank: int, identifier: int, ready: float) -> None:
-        step = self.steps[rank, identifier]
-        count = sum(block["bytes"] for block in step["send"])
-        end = self.occupy(rank, identifier, "sender", ready, self.machine.transfer_ns(count))
-        route = (rank, step["send"][0]["peer"], step.get("channel", 0))
-        if self.posted.get(route):
-            self.done(*self.received(*self.posted[route].popleft(), end))
-        else:
-            self.arrived.setdefault(route, deque()).append(end)
-
-    def receive(self, rank: int, identifier: int, ready: float) -> None:
-        step = self.steps[rank, identifier]
-        route = (step["recv"][0]["peer"], rank, step.get("channel", 0))
-        if self.arrived.get(route):
-            self.done(*self.received(rank, identifier, ready, self.arrived[route].popleft()))
-        else:
-            self.posted.setdefault(route, deque()).append((rank, identifier, ready))
-
-    def put(self, rank: int, identifier: int, ready: float) -> None:
-        """Its signals arrive together, behind all of its data."""
         step = self.steps[rank, identifier]
         count = sum(block["bytes"] for block in step["send"] if block["peer"] != rank)
         end = self.occupy(rank, identifier, "sender", ready, self.machine.transfer_ns(count))
-        for signal in step["signals"]:
-            route = (rank, signal["peer"], SIGNAL)
+        for route in self.routes(rank, step):
             if self.posted.get(route):
-                self.take_signal(*self.posted[route].popleft(), end)
+                self.take(*self.posted[route].popleft(), end)
             else:
                 self.arrived.setdefault(route, deque()).append(end)
 
-    def wait(self, rank: int, identifier: int, ready: float) -> None:
-        signals = self.steps[rank, identifier]["signals"]
-        self.lacking[rank, identifier] = (len(signals), ready)
-        if not signals:
+    def receive(self, rank: int, identifier: int, ready: float) -> None:
+        routes = self.routes(rank, self.steps[rank, identifier])
+        self.lacking[rank, identifier] = (len(routes), ready)
+        if not routes:
             self.done(rank, identifier, ready, ready)
-        for signal in signals:
-            route = (signal["peer"], rank, SIGNAL)
+        for route in routes:
             if self.arrived.get(route):
-                self.take_signal(rank, identifier, ready, self.arrived[route].popleft())
+                self.take(rank, identifier, ready, self.arrived[route].popleft())
             else:
                 self.posted.setdefault(route, deque()).append((rank, identifier, ready))
 
-    def take_signal(self, rank: int, identifier: int, ready: float, arrival: float) -> None:
+    def take(self, rank: int, identifier: int, ready: float, arrival: float) -> None:
         count, last = self.lacking[rank, identifier]
         self.lacking[rank, identifier] = (count - 1, max(last, arrival))
         if count == 1:
-            self.done(*self.received(rank, identifier, ready, max(last, arrival)))
-
-    @staticmethod
-    def received(rank: int, identifier: int, ready: float, arrival: float) -> tuple[int, int, float, float]:
-        return rank, identifier, ready, max(ready, arrival)
+            self.done(rank, identifier, ready, max(last, arrival))
 
     def meet(self, rank: int, identifier: int, ready: float) -> None:
         step = self.steps[rank, identifier]
@@ -273,18 +253,16 @@ RECORDED = "recorded"  # when the steps ran in the run that a plan was made of
 
 
 def timeline_plots(plans: dict[str, dict[str, Any]], machine: Machine, limits: Limits) -> list[Plot]:
-    by_pattern: dict[str, list[Rows]] = {}
-    for document in plans.values():
-        if len(document["plans"]) < document["world"]["ranks"]:
-            continue  # a part of the ranks would wait for ever
-        by_pattern.setdefault(document["pattern"], []).append(timeline_chart(document, machine))
+    """None of a plan of a part of the ranks, which would wait for ever."""
+    whole = {name: document for name, document in plans.items() if len(document["plans"]) >= document["world"]["ranks"]}
     caption = (f"Simulated from the plan, not measured: a message takes {machine.latency_us:g} µs + bytes / {machine.bandwidth_gb_per_s:g} GB/s, a rank "
                "computes one step and sends one message at a time, exchanges and collectives start when their last rank is ready. "
                "A receive lasts from where it is waited for until the message is there. Bubble: share of the time in which a rank does not compute. "
                f"Lanes in which less than {LEAST_SHARE:.1%} of the time is spent are left out. Recorded: when the steps ran in the recorded run, "
                "from the begin of the iteration on the clock of each rank.")
-    return [Plot(f"{pattern}.timeline", f"{pattern}: simulated timeline of one iteration", caption, charts[: limits.charts],
-                 left_out(min(len(charts), limits.charts), len(charts), "plans"), palette=f"steps of {pattern}") for pattern, charts in by_pattern.items()]
+    return [plot_of(f"{pattern}.timeline", f"{pattern}: simulated timeline of one iteration", caption,
+                    [timeline_chart(document, machine) for document in documents.values()], limits, "plans", f"steps of {pattern}")
+            for pattern, documents in by_pattern(whole).items()]
 
 
 def span_kind(activity: Activity) -> str:
@@ -308,10 +286,6 @@ def span_text(activity: Activity, unit: str, size: float) -> str:
     return ", ".join(parts)
 
 
-def lane(activity: Activity) -> str:
-    return LANES.get(activity.step["operation"], COLLECTIVE)
-
-
 def recorded(document: dict[str, Any]) -> list[Activity]:
     return [Activity(plan["rank"], step["recorded_ns"][0], sum(step["recorded_ns"]), step) for plan in document["plans"] for step in plan["steps"]
             if "recorded_ns" in step]
@@ -319,7 +293,7 @@ def recorded(document: dict[str, Any]) -> list[Activity]:
 
 def timeline_chart(document: dict[str, Any], machine: Machine) -> Rows:
     """A row for each lane of a rank in which something is to be seen."""
-    activities = [(activity, lane(activity)) for activity in simulate(document["plans"], machine)]
+    activities = [(activity, LANES.get(activity.step["operation"], COLLECTIVE)) for activity in simulate(document["plans"], machine)]
     ranks = sorted(plan["rank"] for plan in document["plans"])[:MOST_RANKS]
     end = max((activity.end_ns for activity, _ in activities), default=0.0)
     activities += [(activity, RECORDED) for activity in recorded(document)]
@@ -332,8 +306,7 @@ def timeline_chart(document: dict[str, Any], machine: Machine) -> Rows:
     lanes = [(rank, name) for rank in ranks for name in (*dict.fromkeys(LANES.values()), COLLECTIVE, RECORDED)]
     row_of = {each: index for index, each in enumerate(each for each in lanes if busy_ns[each] > LEAST_SHARE * end)}
     parameters = document["parameters"]
-    title = ", ".join([document["preset"] or "no preset", *([str(parameters["schedule"])] if "schedule" in parameters else []),
-                       f"{document['world']['ranks']} ranks", *left_out_here(ranks, shown, document)])
+    title = ", ".join([headline(document, *([str(parameters["schedule"])] if "schedule" in parameters else [])), *left_out_here(ranks, shown, document)])
     rows = Rows(title, [f"rank {rank} {name}" for rank, name in row_of], Axis(f"{'' if any(name == RECORDED for _, name in shown) else 'simulated '}time ({unit})"))
     for activity, name in shown[:MOST_SPANS]:
         row = row_of.get((activity.rank, name))

@@ -14,7 +14,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from dlmb_results.plans import plan_text
+from plan_files import plan_text
 
 PROGRAM, TABLE = Path(sys.argv[1]), Path(sys.argv[2])
 RING = "--operation allreduce --ranks 4 --nodes 1 --memory host --element float --reduction sum --backend mpi --bytes".split()

@@ -12,8 +12,9 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+from plan_files import plan_text
+
 from dlmb_plotting.command import main
-from dlmb_results.plans import plan_text
 
 EXAMPLE = Path(__file__).with_name("example.jsonl")
 SCHEMA_EXAMPLES = EXAMPLE.parents[2] / "results-schema" / "examples"

@@ -353,7 +353,7 @@ class StyleTest(unittest.TestCase):
         self.assertEqual(style.time_unit(2.5e6), ("ms", 1e6))
 
     def test_no_two_of_the_first_64_kinds_look_alike(self) -> None:
-        self.assertEqual(len({(style.colour(index), style.hatch(index), style.marker(index)) for index in range(64)}), 64)
+        self.assertEqual(len({style.look(index)[:3] for index in range(64)}), 64)
 
     def test_the_first_and_the_last_stay(self) -> None:
         self.assertEqual(evenly(list(range(10)), 3), [0, 4, 9])
