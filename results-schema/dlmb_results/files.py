@@ -27,11 +27,14 @@ STANDARD_OUTPUT = 1
 
 
 def read_document(path: Path, most: int = MOST_DOCUMENT_BYTES) -> bytes:
-    """The whole file. OSError says so where it is larger."""
-    with path.open("rb") as file:
-        content = file.read(most + 1)
+    """The whole file; UsageError where it cannot be read, or is larger."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
     if len(content) > most:
-        raise OSError(0, f"larger than {most >> 20} MiB", str(path))
+        raise UsageError(f"{path}: larger than {most >> 20} MiB")
     return content
 
 
@@ -39,19 +42,17 @@ def read_json(path: Path, what: str = "") -> Any:
     """A whole JSON document. what: as which it is refused where it is no JSON; UsageError."""
     try:
         return load_json(read_document(path))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{path}: not {what}" if what else f"{path}: not JSON: {error}") from None
 
 
 def kept_json(path: Path, remedy: str) -> Any:
     """What a program keeps for its next run; None: nothing yet. remedy: what is wrong where it cannot be read, and what to do."""
+    if not os.path.lexists(path):
+        return None
     try:
         return load_json(read_document(path))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError):
+    except (UsageError, ValueError):
         raise UsageError(f"{path}: {remedy}") from None
 
 

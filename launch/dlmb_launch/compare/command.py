@@ -12,7 +12,7 @@ from dlmb_launch.compare import tables
 from dlmb_launch.compare.campaign import METRICS, Campaign, Metric
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
 from dlmb_launch.compare.document import cells_to_confirm, document, dumps, to_measure_again
-from dlmb_launch.compare.exports.formats import FORMATS, SEVERAL_FILES
+from dlmb_launch.compare.exports import FORMATS, SEVERAL_FILES
 from dlmb_launch.compare.pairing import Declared, facts_that_differ
 from dlmb_launch.compare.reading import read_campaign
 from dlmb_launch.compare.verdict import State

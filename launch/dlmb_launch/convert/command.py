@@ -54,10 +54,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def tables_of(path: Path, format_name: str, given: Given) -> tuple[bytes, list[Table]]:
-    try:
-        content = read_document(path)
-    except OSError as error:
-        raise ConvertError(f"{path}: {error.strerror}; name a file that can be read") from None
+    content = read_document(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

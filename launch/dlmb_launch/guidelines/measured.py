@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dlmb_launch.guidelines.rules import COLLECTIVES, Calls, TimeRange
+from dlmb_results.cells import interval_of
 from dlmb_results.files import read_document
 from dlmb_results.lines import ResultError, read_cells, result_files
 from dlmb_statistics.ranks import median_interval
@@ -60,9 +61,9 @@ class Measured:
             return
         world, time = cell["world"], cell["time_ns"]
         size = int(parameters["message-size"]) * (world["ranks"] if collective in PER_RANK else 1)
-        known = time["median_low"] is not None and time["median_high"] is not None
-        low, high = (time["median_low"], time["median_high"]) if known else (time["median"], time["median"])
-        self.keep(setting_of(cell, launch), collective, size, TimeRange(time["median"] / 1000, low / 1000, high / 1000, known))
+        interval = interval_of(cell)
+        low, high = interval or (time["median"], time["median"])
+        self.keep(setting_of(cell, launch), collective, size, TimeRange(time["median"] / 1000, low / 1000, high / 1000, interval is not None))
 
     def read_table(self, path: Path) -> None:
         try:
@@ -77,8 +78,6 @@ class Measured:
                     self.keep(setting, row["collective"], int(row["bytes"]), range_of(row))
                 else:
                     self.left_out += 1
-        except OSError as error:
-            raise ResultError(f"{path}: {error.strerror}") from error
         except (ValueError, csv.Error) as error:
             raise ResultError(f"{path}: {error}") from error
 

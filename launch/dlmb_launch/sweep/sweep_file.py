@@ -35,8 +35,6 @@ def read_toml(path: Path) -> dict[str, Any]:
         values = tomllib.loads(read_document(path, MOST_SETTINGS_BYTES).decode("utf-8"))
         _require_64_bits(values)
         return values
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # of tomllib, of an integer of thousands of digits, of deep brackets
         raise UsageError(f"{path}: not TOML: {error}") from None
 
