@@ -16,6 +16,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -158,17 +159,9 @@ LEAST_BYTES = 16 << 20  # of a part; less is read sooner than a process has star
 def equal_parts(paths: Sequence[Path], count: int) -> list[list[Path]]:
     """Runs of neighbours, at most `count`, none empty, of about equal bytes."""
     sizes = [size(path) for path in paths]
-    found: list[list[Path]] = []
-    before, latest = 0, -1
-    for path, own in zip(paths, sizes):
-        middle = before + own / 2
-        number = min(count - 1, int(count * middle / max(1, sum(sizes))))
-        if number > latest:
-            found.append([])
-            latest = number
-        found[-1].append(path)
-        before += own
-    return found
+    middles = (end - own / 2 for own, end in zip(sizes, accumulate(sizes)))
+    numbers = [min(count - 1, int(count * middle / max(1, sum(sizes)))) for middle in middles]
+    return [[path for path, _ in run] for _, run in groupby(zip(paths, numbers), key=lambda each: each[1])]
 
 
 def size(path: Path) -> int:

@@ -14,14 +14,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from dlmb_launch.sweep import launchers, sweep_file
 from dlmb_launch.sweep.driver import Driver
 from dlmb_launch.sweep.launchers import Machine
 from dlmb_launch.sweep.state import Folder
-from dlmb_launch.sweep.sweep_file import Program, Sweep, World
+from dlmb_launch.sweep.sweep_file import Program, Sweep
 from dlmb_results import program, rerun
 from dlmb_results.arguments import Parser, unknown_name
 from dlmb_results.names import parts_of
@@ -30,33 +30,25 @@ from dlmb_results.program import UsageError
 NARROWED = ("backend", "memory", "preset")  # options that are parts of a cell_id under the same name
 
 
-@dataclass(frozen=True)
-class Wanted:
-    pattern: str
-    parts: dict[str, str]  # of the cell_id; those behind the end of one that was cut are missing
-
-    def may_be(self, world: World) -> bool:
-        return self.parts.get("ranks", str(world.ranks)) == str(world.ranks)
-
-
 def only(sweep: Sweep, path: Path) -> Sweep:
-    wanted = [Wanted(cell.pattern, parts_of(cell.cell_id)) for cell in rerun.read(path).cells]
-    programs = [narrowed(program, wanted) for program in sweep.programs if any(cell.pattern == program.program for cell in wanted)]
-    worlds = [world for world in sweep.worlds if any(cell.may_be(world) for cell in wanted)]
-    known = {program.program for program in sweep.programs}
-    if missing := sorted({cell.pattern for cell in wanted} - known):
+    wanted: dict[str, list[dict[str, str]]] = {}  # by pattern the parts of cell ids; those behind the end of one that was cut are missing
+    for cell in rerun.read(path).cells:
+        wanted.setdefault(cell.pattern, []).append(parts_of(cell.cell_id))
+    programs = [narrowed(program, wanted[program.program]) for program in sweep.programs if program.program in wanted]
+    ranks = {parts.get("ranks", "") for cells in wanted.values() for parts in cells}
+    worlds = [world for world in sweep.worlds if {str(world.ranks), ""} & ranks]
+    if missing := sorted(set(wanted) - {program.program for program in sweep.programs}):
         raise UsageError(f"{path}: names cells of {', '.join(missing)}, which the sweep does not measure")
     if not programs or not worlds:
         raise UsageError(f"{path}: names no cell that the sweep measures")
     return replace(sweep, programs=tuple(programs), worlds=tuple(worlds))
 
 
-def narrowed(program: Program, wanted: list[Wanted]) -> Program:
-    mine = [cell for cell in wanted if cell.pattern == program.program]
+def narrowed(program: Program, cells: list[dict[str, str]]) -> Program:
     arguments = list(program.arguments)
     for option in NARROWED:
-        values = {cell.parts.get(option, "") for cell in mine}
-        if values and "" not in values:
+        values = {parts.get(option, "") for parts in cells}
+        if "" not in values:
             arguments = replaced(arguments, f"--{option}", ",".join(sorted(values)))
     return replace(program, arguments=tuple(arguments))
 

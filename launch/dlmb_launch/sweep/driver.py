@@ -142,10 +142,7 @@ class Driver:
         return Path(side.build or self.default_build).expanduser()
 
     def _launcher(self, side: Side) -> Launcher:
-        build = self._build(side)
-        if build not in _LAUNCHERS:
-            _LAUNCHERS[build] = launchers.find(self.machine, build)
-        return _LAUNCHERS[build]
+        return launchers.find(self.machine, self._build(side))
 
     def _command(self, launch: Launch) -> list[str]:
         program = [str(self._build(launch.side) / f"dlmb_{launch.program.program}"), *launch.program.arguments]
@@ -155,9 +152,6 @@ class Driver:
     def _variables(self, launch: Launch) -> dict[str, str]:
         sources = self._launcher(launch.side), self.machine, launch.environment, launch.side
         return {name: value for source in sources for name, value in source.variables}
-
-
-_LAUNCHERS: dict[Path, Launcher] = {}  # finding one starts programs
 
 
 def _word(outcome: Outcome) -> str:

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ class Launcher:
         return [self.path, *_MAKERS[self.kind](self, machine, world), *machine.arguments]
 
 
+@lru_cache(maxsize=None)  # it starts programs
 def find(machine: Machine, build: Path) -> Launcher:
     """For the programs in `build`. Inside a Slurm job srun, elsewhere what belongs to their MPI library."""
     library = mpi_library(build)
