@@ -4,7 +4,6 @@
 // Topologies as values, their links and routes, and what follows for traffic: the shares of HammingMesh (Hoefler et al.
 // 2022, arXiv:2209.01346).
 #include "common/base/error.hpp"
-#include "common/tools/predict/network/hamming_mesh.hpp"
 #include "tests/unit/prediction_network/loads_of.hpp"
 
 #include <gtest/gtest.h>
@@ -256,8 +255,10 @@ std::vector<std::vector<std::array<int, 2>>> rings_of_torus(int extent) {
 }
 
 TEST(HammingMeshShares, OfAnAllreduceOnTwoHamiltonianCyclesIsOneWhereverRanksAreInTheirBoards) {
-    Topology const topology = parse_topology("hamming-mesh:2x8x8");
-    HammingMesh const net(topology);
+    auto const made_net = made("hamming-mesh:2x8x8");
+    Interconnect const& net = *made_net;
+    auto const by_rows = net.order(Placement::row_major);
+    auto const node_at = [&](std::array<int, 2> at) { return by_rows[static_cast<std::size_t>(16 * at[1] + at[0])]; };
     auto const rings = rings_of_torus(16);
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
         // Ranks stay on their boards; seed 0: in order.
@@ -277,8 +278,8 @@ TEST(HammingMeshShares, OfAnAllreduceOnTwoHamiltonianCyclesIsOneWhereverRanksAre
         std::vector<Transfer> transfers;
         for (auto const& ring : rings) {
             for (std::size_t at = 0; at < ring.size(); ++at) {
-                int const rank = rank_on[static_cast<std::size_t>(net.node_at(ring[at]))];
-                int const next = rank_on[static_cast<std::size_t>(net.node_at(ring[(at + 1) % ring.size()]))];
+                int const rank = rank_on[static_cast<std::size_t>(node_at(ring[at]))];
+                int const next = rank_on[static_cast<std::size_t>(node_at(ring[(at + 1) % ring.size()]))];
                 transfers.push_back({node_of[static_cast<std::size_t>(rank)], node_of[static_cast<std::size_t>(next)],
                                      2.0 / 4 * 255 / 256});
             }

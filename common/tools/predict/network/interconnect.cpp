@@ -4,9 +4,6 @@
 
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
-#include "common/tools/predict/network/hamming_mesh.hpp"
-#include "common/tools/predict/network/switched.hpp"
-#include "common/tools/predict/network/torus.hpp"
 
 #include <fmt/format.h>
 
@@ -88,15 +85,15 @@ std::vector<int> Interconnect::order(Placement /*placement*/) const {
 std::unique_ptr<Interconnect> interconnect_of(Topology const& topology) {
     switch (topology.kind) {
     case TopologyKind::torus:
-        return std::make_unique<Torus>(topology);
+        return torus_of(topology);
     case TopologyKind::fat_tree:
-        return std::make_unique<FatTree>(topology);
+        return fat_tree_of(topology);
     case TopologyKind::dragonfly:
-        return std::make_unique<Dragonfly>(topology);
+        return dragonfly_of(topology);
     case TopologyKind::hyperx:
-        return std::make_unique<HyperX>(topology);
+        return hyperx_of(topology);
     case TopologyKind::hamming_mesh:
-        return std::make_unique<HammingMesh>(topology);
+        return hamming_mesh_of(topology);
     case TopologyKind::tree:
         break;
     }
@@ -125,14 +122,12 @@ std::vector<int> nodes_of_ranks(Interconnect const& interconnect, Placement plac
 }
 
 Placement parse_placement(std::string_view text) {
-    if (text == "row-major") {
-        return Placement::row_major;
-    }
-    if (text == "blocked") {
-        return Placement::blocked;
-    }
-    if (text == "random") {
-        return Placement::random;
+    for (auto const& [name, placement] : {std::pair{"row-major", Placement::row_major},
+                                          {"blocked", Placement::blocked},
+                                          {"random", Placement::random}}) {
+        if (text == name) {
+            return placement;
+        }
     }
     throw UsageError(fmt::format("placement '{}' must be row-major, blocked or random", text));
 }

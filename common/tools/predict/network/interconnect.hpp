@@ -67,6 +67,13 @@ private:
     LinkId inner_links_;
 };
 
+// By kind; interconnect_of() chooses.
+[[nodiscard]] std::unique_ptr<Interconnect> torus_of(Topology const& topology);
+[[nodiscard]] std::unique_ptr<Interconnect> fat_tree_of(Topology const& topology);
+[[nodiscard]] std::unique_ptr<Interconnect> dragonfly_of(Topology const& topology);
+[[nodiscard]] std::unique_ptr<Interconnect> hyperx_of(Topology const& topology);
+[[nodiscard]] std::unique_ptr<Interconnect> hamming_mesh_of(Topology const& topology);
+
 /// Throws UsageError: a tree has no links; a HammingMesh without so many boards that two others have no route; a
 /// dragonfly of more groups than its global links reach; more than 2^24 links between nodes.
 [[nodiscard]] std::unique_ptr<Interconnect> interconnect_of(Topology const& topology);

@@ -90,44 +90,56 @@ TorusFold fold_of(Topology const& topology) {
     return fold;
 }
 
-Torus::Torus(Topology const& topology)
-    : Interconnect(topology, TorusSteps(topology.shape).links()), steps_(topology.shape),
-      wide_dimensions_(wide_dimensions_of(topology.shape)) {}
+namespace {
 
-double Torus::inner_capacity(LinkId link) const {
-    std::size_t const dimension = link / 2 % steps_.shape().size();
-    return steps_.shape()[dimension] > 1 ? 1.0 / (2 * wide_dimensions_) : 0;
-}
+class Torus : public Interconnect {
+public:
+    explicit Torus(Topology const& topology)
+        : Interconnect(topology, TorusSteps(topology.shape).links()), steps_(topology.shape),
+          wide_dimensions_(wide_dimensions_of(topology.shape)) {}
 
-std::string Torus::inner_name(LinkId link) const {
-    auto const dimensions = static_cast<LinkId>(steps_.shape().size());
-    int const node = static_cast<int>(link / 2 / dimensions);
-    std::vector<int> at;
-    for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
-        at.push_back(steps_.coordinate(node, dimension));
+protected:
+    [[nodiscard]] double inner_capacity(LinkId link) const override {
+        std::size_t const dimension = link / 2 % steps_.shape().size();
+        return steps_.shape()[dimension] > 1 ? 1.0 / (2 * wide_dimensions_) : 0;
     }
-    return fmt::format("node {} ({}) {} in dimension {}", node, fmt::join(at, ","), link % 2 == 1 ? "up" : "down",
-                       link / 2 % dimensions);
-}
-
-void Torus::add_inner(int from, int to, std::vector<LinkId>& route) const {
-    steps_.each(from, to, HalfRing::alternate, [&](LinkId link) { route.push_back(link); });
-}
-
-int Torus::representative_of(int node) const {
-    // Translations carry routes into routes; where half a ring is a way, which alternates, only those by an even
-    // distance.
-    int found = 0;
-    for (std::size_t dimension = 0; dimension < steps_.shape().size(); ++dimension) {
-        int const extent = steps_.shape()[dimension];
-        found = found * extent + (extent % 2 == 0 ? steps_.coordinate(node, dimension) % 2 : 0);
+    [[nodiscard]] std::string inner_name(LinkId link) const override {
+        auto const dimensions = static_cast<LinkId>(steps_.shape().size());
+        int const node = static_cast<int>(link / 2 / dimensions);
+        std::vector<int> at;
+        for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
+            at.push_back(steps_.coordinate(node, dimension));
+        }
+        return fmt::format("node {} ({}) {} in dimension {}", node, fmt::join(at, ","), link % 2 == 1 ? "up" : "down",
+                           link / 2 % dimensions);
     }
-    return found;
-}
+    void add_inner(int from, int to, std::vector<LinkId>& route) const override {
+        steps_.each(from, to, HalfRing::alternate, [&](LinkId link) { route.push_back(link); });
+    }
+    [[nodiscard]] int representative_of(int node) const override {
+        // Translations carry routes into routes; where half a ring is a way, which alternates, only those by an even
+        // distance.
+        int found = 0;
+        for (std::size_t dimension = 0; dimension < steps_.shape().size(); ++dimension) {
+            int const extent = steps_.shape()[dimension];
+            found = found * extent + (extent % 2 == 0 ? steps_.coordinate(node, dimension) % 2 : 0);
+        }
+        return found;
+    }
+    [[nodiscard]] LinkId inner_class(LinkId link) const override {
+        auto const per_node = static_cast<LinkId>(2 * steps_.shape().size());
+        return static_cast<LinkId>(representative_of(static_cast<int>(link / per_node))) * per_node + link % per_node;
+    }
 
-LinkId Torus::inner_class(LinkId link) const {
-    auto const per_node = static_cast<LinkId>(2 * steps_.shape().size());
-    return static_cast<LinkId>(representative_of(static_cast<int>(link / per_node))) * per_node + link % per_node;
+private:
+    TorusSteps steps_;
+    int wide_dimensions_;  // of an extent above 1
+};
+
+}  // namespace
+
+std::unique_ptr<Interconnect> torus_of(Topology const& topology) {
+    return std::make_unique<Torus>(topology);
 }
 
 }  // namespace dlmb::predict

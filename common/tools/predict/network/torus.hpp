@@ -70,20 +70,4 @@ struct TorusFold {
 [[nodiscard]] TorusFold fold_of(Topology const& topology);
 [[nodiscard]] bool is_folded(Topology const& topology);
 
-class Torus : public Interconnect {
-public:
-    explicit Torus(Topology const& topology);
-
-protected:
-    [[nodiscard]] double inner_capacity(LinkId link) const override;
-    [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<LinkId>& route) const override;
-    [[nodiscard]] int representative_of(int node) const override;
-    [[nodiscard]] LinkId inner_class(LinkId link) const override;
-
-private:
-    TorusSteps steps_;
-    int wide_dimensions_;  // of an extent above 1
-};
-
 }  // namespace dlmb::predict
