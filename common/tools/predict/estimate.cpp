@@ -36,10 +36,7 @@ constexpr std::array<Prior, parameter_count> priors{{{1, 1},
                                                      {1 / 8000.0, 1},
                                                      {1 / 8000.0, 1},
                                                      {1 / 6000.0, 1},
-                                                     {1 / 4000.0, 1},
-                                                     {5, 1.5},
-                                                     {2, 1.5},
-                                                     {1 / 15000.0, 1}}};
+                                                     {1 / 4000.0, 1}}};
 constexpr double noise = 0.12;         // of the logarithm of a time, beyond which a measurement counts less and less
 constexpr double job_deviation = 0.3;  // of the logarithms of its two factors, before there are data
 constexpr int rounds_of_spread = 4;
@@ -286,10 +283,8 @@ private:
         double const bandwidth = std::exp(own.bandwidth) / total;
         for (std::size_t index = 0; index < parameter_count; ++index) {
             double const part = terms.amounts[index] * std::exp(shared[index]);
-            bool const of_latency = (index >= at(Parameter::latency) && index <= at(Parameter::message)) ||
-                                    index == at(Parameter::eager) || index == at(Parameter::handover);
-            bool const of_call = index == at(Parameter::call) || index == at(Parameter::turn);
-            slope[index] = part * (of_call ? 1 / total : of_latency ? latency : bandwidth);
+            bool const of_latency = index <= at(Parameter::message) || index == at(Parameter::eager);
+            slope[index] = part * (index == at(Parameter::call) ? 1 / total : of_latency ? latency : bandwidth);
         }
         double const byte = std::exp(shared[at(Parameter::byte)]);
         slope[at(Parameter::byte)] = bandwidth * contended * byte;

@@ -36,11 +36,7 @@ constexpr std::array<FreshLimits, 3> fresh_limits{{{1 << 25, 1 << 17}, {1 << 25,
 // 192 bytes so (CXIP_INJECT_SIZE of libfabric, C_MAX_IDC_PAYLOAD_UNR); receivers are waited for from 2 or 16 KiB on
 // (CXIP_RDZV_THRESHOLD).
 constexpr double inject_limit = 192;
-// A call whose buffers are used again in turn with others finds all of them in the cache, or none. How much a rank may
-// have depends on its share of the cache and on what else runs, such as the sets of buffers of a benchmark.
-constexpr std::array cached_limits{262144.0, 1048576.0, 4194304.0, 16777216.0, 67108864.0};
 constexpr double least_gain = 0.98;  // of the error, of all sizes: a limit that helps less may be chance
-constexpr std::size_t parts_by_size = 4;
 constexpr std::size_t fewest_points = 10;
 constexpr double possible = 0.6;          // times below this share of what its busiest links need are something else
 constexpr double likely = 1.0 / 3;        // so are those below this share of what all its messages take
@@ -84,7 +80,6 @@ MachineModel plain_fit(std::vector<Measurement> const& measurements, Limits limi
         model.most_nodes = std::max(model.most_nodes, measurement.topology.nodes());
         model.fewest_bytes = std::min(model.fewest_bytes, measurement.bytes);
         model.most_bytes = std::max(model.most_bytes, measurement.bytes);
-        model.processors = std::max(model.processors, measurement.processors);
     }
     return model;
 }
@@ -148,7 +143,7 @@ std::vector<Measurement> confirmed_ones(std::vector<Measurement> const& measurem
     return kept;
 }
 
-/// Measurements that are left out: on some node counts, of algorithms that the others have as well, or some sizes.
+/// Measurements that are left out: on some node counts, of algorithms that the others have as well.
 struct Split {
     std::vector<Measurement> fitted;
     std::vector<Measurement> left_out;
@@ -223,38 +218,6 @@ Splits splits_of(std::vector<Measurement> const& measurements) {
     return splits;
 }
 
-/// Where all was measured inside a node: sizes of algorithms are left out, of each algorithm and of each size about as
-/// many in a part. Whole algorithms left out would tell less, for some are the only ones that tell two parameters from
-/// each other, such as sendrecv what moving a byte costs from what reducing it does. What was measured on several nodes
-/// is asked for more nodes, of which these splits tell nothing.
-std::vector<Split> splits_by_size(std::vector<Measurement> const& measurements) {
-    auto const beyond = [](Measurement const& measurement) { return measurement.topology.nodes() > 1; };
-    if (std::any_of(measurements.begin(), measurements.end(), beyond)) {
-        return {};
-    }
-    std::set<ImplementationKey> implementations;
-    std::set<double> sizes;
-    for (Measurement const& measurement : measurements) {
-        implementations.insert({measurement.collective, measurement.algorithm});
-        sizes.insert(measurement.bytes);
-    }
-    auto const part_of = [&](Measurement const& measurement) {
-        auto const implementation = implementations.find({measurement.collective, measurement.algorithm});
-        auto const place = std::distance(implementations.begin(), implementation) +
-                           std::distance(sizes.begin(), sizes.find(measurement.bytes));
-        return static_cast<std::size_t>(place) % parts_by_size;
-    };
-    std::vector<Split> splits(parts_by_size);
-    for (Measurement const& measurement : measurements) {
-        std::size_t const own = part_of(measurement);
-        for (std::size_t part = 0; part < parts_by_size; ++part) {
-            (part == own ? splits[part].left_out : splits[part].fitted).push_back(measurement);
-        }
-    }
-    std::erase_if(splits, [](Split const& split) { return split.fitted.size() < fewest_points; });
-    return splits;
-}
-
 struct Choice {
     Limits limits;
     bool corrected = true;
@@ -271,17 +234,10 @@ double error_on_left_out(std::vector<Split> const& splits, Choice const& choice,
     return sum;
 }
 
-template <class Asked>
-bool any_fitted(std::vector<Split> const& splits, Asked const& asked) {
-    return std::any_of(splits.begin(), splits.end(), [&](Split const& split) {
-        return std::any_of(split.fitted.begin(), split.fitted.end(),
-                           [&](Measurement const& measurement) { return asked(measurement.topology); });
-    });
-}
-
-/// The eager and fresh limits for these other ones, without the correction, which can hide wrong ones.
-Choice with_best_limits(std::vector<Split> const& splits, Limits limits, LoadCache& cache) {
+/// The eager and fresh limits, without the correction, which can hide wrong ones.
+Choice with_best_limits(std::vector<Split> const& splits, LoadCache& cache) {
     Choice best;
+    Limits limits;
     double best_error = std::numeric_limits<double>::infinity();
     for (double const eager_bytes : eager_limits) {
         for (FreshLimits const& fresh : fresh_limits) {
@@ -298,41 +254,21 @@ Choice with_best_limits(std::vector<Split> const& splits, Limits limits, LoadCac
     return best;
 }
 
-/// The one of `others` with the smallest errors where that is a gain over `choice`, which stays otherwise.
-Choice better_of(std::vector<Split> const& splits, Choice choice, std::vector<Choice> const& others, LoadCache& cache) {
-    double best_error = least_gain * error_on_left_out(splits, choice, cache);
-    for (Choice const& other : others) {
-        double const error = error_on_left_out(splits, other, cache);
-        if (error < best_error) {
-            choice = other;
-            best_error = error;
-        }
-    }
-    return choice;
-}
-
 /// The limits whose errors on what was left out are the smallest.
 Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     if (splits.empty()) {
         return {};
     }
-    Choice best = with_best_limits(splits, {}, cache);
-    if (any_fitted(splits, [](Topology const& of) { return of.nodes() > 1; })) {
-        std::vector<Choice> injecting(eager_limits.size(), best);
-        for (std::size_t index = 0; index < eager_limits.size(); ++index) {
-            injecting[index].limits.inject_bytes = inject_limit;
-            injecting[index].limits.eager_bytes = eager_limits[index];
-        }
-        best = better_of(splits, best, injecting, cache);
-    }
-    if (any_fitted(splits, [](Topology const& of) { return of.ranks_per_node > 1; })) {
-        std::vector<Choice> caching(cached_limits.size(), best);
-        for (std::size_t index = 0; index < cached_limits.size(); ++index) {
-            caching[index].limits.cached_bytes = cached_limits[index];
-        }
-        best = better_of(splits, best, caching, cache);
-        if (best.limits.cached_bytes < no_limit) {
-            best = with_best_limits(splits, best.limits, cache);
+    Choice best = with_best_limits(splits, cache);
+    double best_error = least_gain * error_on_left_out(splits, best, cache);
+    Choice injecting = best;
+    injecting.limits.inject_bytes = inject_limit;
+    for (double const eager_bytes : eager_limits) {
+        injecting.limits.eager_bytes = eager_bytes;
+        double const error = error_on_left_out(splits, injecting, cache);
+        if (error < best_error) {
+            best = injecting;
+            best_error = error;
         }
     }
     Choice corrected = best;
@@ -480,7 +416,7 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
     MachineModel confirmed;
     measurements = confirmed_ones(measurements, confirmed, cache);
     Splits const splits = splits_of(measurements);
-    Choice const choice = choose(splits.each.empty() ? splits_by_size(measurements) : splits.each, cache);
+    Choice const choice = choose(splits.each, cache);
     MachineModel model = plain_fit(measurements, choice.limits, cache);
     model.contradicted = std::move(confirmed.contradicted);
     model.left_out = std::move(confirmed.left_out);

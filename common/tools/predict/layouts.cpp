@@ -42,7 +42,7 @@ Layout layout_of(LayerDivision const& divisions, Sbp Signature::*tensor) {
     return made;
 }
 
-/// LayoutCost of a choice, or of a part of it.
+/// Of a choice, or of a part of it.
 struct LayoutCost {
     double us = 0;
     std::size_t moves = 0;
@@ -272,12 +272,6 @@ FoundPicks descend(CostTables const& costs, std::size_t layers) {
     return best;
 }
 
-LayoutChoice choice_of(CostTables const& costs, std::vector<LayerDivision> divisions, LayoutCost const& cost,
-                       std::uint64_t looked_at) {
-    auto moves = costs.moves_of(divisions);
-    return {std::move(divisions), std::move(moves), cost.us, looked_at};
-}
-
 }  // namespace
 
 std::string_view name_of(Division division) {
@@ -294,13 +288,11 @@ std::string text_of(LayerDivision const& divisions) {
 }
 
 LayoutChoice price_of(LayoutProblem const& problem, std::vector<LayerDivision> const& divisions, Price const& price) {
-    CostTables const costs(problem, price);
-    auto moves = costs.moves_of(divisions);
-    double us = 0;
-    for (LayoutMove const& each : moves) {
-        us += each.move.us;
+    LayoutChoice choice{divisions, CostTables(problem, price).moves_of(divisions), 0, 1};
+    for (LayoutMove const& each : choice.moves) {
+        choice.us += each.move.us;
     }
-    return {divisions, std::move(moves), us, 1};
+    return choice;
 }
 
 LayoutChoice search_layouts(LayoutProblem const& problem, Price const& price, SearchBy by) {
@@ -308,11 +300,12 @@ LayoutChoice search_layouts(LayoutProblem const& problem, Price const& price, Se
     std::size_t const layers = problem.layers.size();
     bool const all = by == SearchBy::exhaustion || (by == SearchBy::automatic && layers <= exhausted_layers);
     FoundPicks const found = all ? exhaust(costs, layers) : descend(costs, layers);
-    std::vector<LayerDivision> divisions;
-    for (std::size_t const choice : found.choice) {
-        divisions.push_back(costs.divisions()[choice]);
+    LayoutChoice choice{{}, {}, found.cost.us, found.looked_at};
+    for (std::size_t const pick : found.choice) {
+        choice.divisions.push_back(costs.divisions()[pick]);
     }
-    return choice_of(costs, std::move(divisions), found.cost, found.looked_at);
+    choice.moves = costs.moves_of(choice.divisions);
+    return choice;
 }
 
 }  // namespace dlmb::predict

@@ -98,28 +98,19 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     auto amount = [&terms](Parameter parameter) -> double& { return terms.amounts[at(parameter)]; };
     amount(Parameter::call) = 1;
     int const links = links_of(topology);
-    double const processors = measurement.processors > 0 ? measurement.processors : topology.ranks_per_node;
-    double const waiting = std::max(0.0, topology.ranks_per_node / processors - 1);  // ranks of a processor but one
-    amount(Parameter::turn) = waiting;
-    double inside = 0;  // share that a rank receives inside its node
     for (RoundLoad const& load : cache.of(topology, measurement.collective, algorithm)) {
-        inside += load.times * load.inside;
         double const largest = load.largest * part;
         bool const eager = largest <= limits.eager_bytes;
-        double const work =
-            load.times * std::max(1.0, load.busy / processors);  // what ranks of one processor do adds up
         amount(Parameter::latency) += load.times;
         amount(Parameter::rendezvous) += eager ? 0 : load.times;
         amount(Parameter::fetch) += load.hops > 0 && largest > limits.inject_bytes ? load.times : 0;
         amount(Parameter::hop) += load.times * load.hops;
-        amount(Parameter::message) += work * std::max(load.messages - 1, 0.0);
-        amount(Parameter::eager) += eager ? work * load.messages * named.ports * largest : 0;
+        amount(Parameter::message) += load.times * std::max(load.messages - 1, 0.0);
+        amount(Parameter::eager) += eager ? load.times * load.messages * named.ports * largest : 0;
         amount(Parameter::far) += load.times * load.far * part;
-        amount(Parameter::inside) += load.times * std::max(load.inside, load.inside_node / processors) * part;
-        amount(Parameter::reduce) += work * load.reduced * part;
-        amount(Parameter::copy) += work * load.copied * part;
-        // Beyond the eager limit the sender waits for its turn once more, for the receiver's answer.
-        amount(Parameter::handover) += load.times * waiting * (eager ? 1 : 2);
+        amount(Parameter::inside) += load.times * load.inside * part;
+        amount(Parameter::reduce) += load.times * load.reduced * part;
+        amount(Parameter::copy) += load.times * load.copied * part;
         if (topology.kind == TopologyKind::torus) {
             // A process receives by one port, or by as many as it names. Buckets over several ports share no link.
             double const node = std::max(load.node * measurement.bytes / std::max(links, 1),
@@ -134,11 +125,6 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     bool const pair = temporary > 1 && measurement.bytes >= limits.fresh_pair_bytes;
     if (pair || std::min(temporary, 1.0) * measurement.bytes >= limits.fresh_bytes) {
         amount(Parameter::fresh) = temporary * measurement.bytes;
-    }
-    // Of what a call reads and writes, messages over a network leave the processors nothing to fetch.
-    double const touched = std::min(touched_share(measurement.collective, topology.ranks()), 2 * inside);
-    if (buffer_share(measurement.collective, topology.ranks()) * measurement.bytes >= limits.cached_bytes) {
-        amount(Parameter::memory) = touched * std::max(1.0, topology.ranks_per_node / processors) * measurement.bytes;
     }
     if (named.set_up != SetUp::none) {
         double const partners = named.set_up == SetUp::port ? 1
@@ -164,16 +150,14 @@ Cost cost_of(Terms const& terms, MachineParameters const& parameters, Implementa
         return terms.amounts[at(parameter)] * std::exp(parameters[at(parameter)]);
     };
     Cost cost;
-    cost.call = part(Parameter::call) + part(Parameter::turn);
+    cost.call = part(Parameter::call);
     cost.fixed = terms.set_ups * fixed_us * std::exp(factors.fixed);
     cost.latency =
-        std::exp(factors.latency) *
-        (part(Parameter::latency) + part(Parameter::rendezvous) + part(Parameter::fetch) + part(Parameter::hop) +
-         part(Parameter::message) + part(Parameter::eager) + part(Parameter::handover));
-    cost.bandwidth =
-        std::exp(factors.bandwidth) *
-        (contended_of(terms, parameters) + part(Parameter::far) + part(Parameter::inside) + part(Parameter::reduce) +
-         part(Parameter::copy) + part(Parameter::fresh) + part(Parameter::memory));
+        std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) + part(Parameter::fetch) +
+                                     part(Parameter::hop) + part(Parameter::message) + part(Parameter::eager));
+    cost.bandwidth = std::exp(factors.bandwidth) *
+                     (contended_of(terms, parameters) + part(Parameter::far) + part(Parameter::inside) +
+                      part(Parameter::reduce) + part(Parameter::copy) + part(Parameter::fresh));
     return cost;
 }
 
@@ -278,7 +262,6 @@ Prediction with_interval(MachineModel const& model, double time_us, std::vector<
 
 Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm, LoadCache& cache) {
     Measurement question = asked;
-    question.processors = asked.processors > 0 ? asked.processors : model.processors;
     question.topology.machine_dimensions = model.dimensions;
     Terms const terms = terms_of(question, algorithm, model.limits, cache);
     int const nodes = question.topology.nodes();

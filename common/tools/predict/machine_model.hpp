@@ -7,7 +7,7 @@
 //                                         + o * (messages - 1))
 //               + b * sum over rounds of (G * contended bytes + F * far bytes + N * bytes inside the node
 //                                         + gamma * bytes reduced + c * bytes copied)
-//               + b * (fresh bytes + bytes of buffers that are in no cache)
+//               + b * fresh bytes
 //
 // the terms of LogGP (Alexandrov et al. 1995) with two factors of the implementation: a, b are 1 for an algorithm that
 // was not measured. Contended bytes of a torus: max(largest message, busiest node / ports, kappa * busiest link).
@@ -33,7 +33,6 @@ struct Measurement {
     double bytes = 0;    // of the full vector
     double time_us = 0;  // 0: not measured
     std::string job{};   // measurements of one job share what else ran on the machine and where its nodes were
-    int processors = 0;  // of a node; more ranks than these take turns. 0: not known, one for each rank
 };
 
 /// Parameters are kept as natural logarithms, so that none can be negative.
@@ -52,15 +51,11 @@ enum class Parameter : std::uint8_t {
     copy,        // us per byte
     eager,       // us per byte of messages up to the eager limit, which are copied out of and into other buffers
     fresh,       // us per byte of temporary memory that the system has to map anew for each call
-    turn,        // us per call for each further rank of a processor
-    handover,    // us per round for each further rank of a processor, twice beyond the eager limit
-    memory,      // us per byte that a call reads or writes in buffers that do not stay in a cache
 };
-inline constexpr std::size_t parameter_count = 17;
+inline constexpr std::size_t parameter_count = 14;
 inline constexpr std::array<std::string_view, parameter_count> parameter_names{
-    "call_us",       "latency_us",    "rendezvous_us", "fetch_us",       "hop_us",         "message_us",
-    "byte_us",       "link_ratio",    "far_byte_us",   "inside_byte_us", "reduce_byte_us", "copy_byte_us",
-    "eager_byte_us", "fresh_byte_us", "turn_us",       "handover_us",    "memory_byte_us"};
+    "call_us",    "latency_us",  "rendezvous_us",  "fetch_us",       "hop_us",       "message_us",    "byte_us",
+    "link_ratio", "far_byte_us", "inside_byte_us", "reduce_byte_us", "copy_byte_us", "eager_byte_us", "fresh_byte_us"};
 using MachineParameters = std::array<double, parameter_count>;
 
 /// What one implementation of an algorithm has of its own.
@@ -97,7 +92,6 @@ struct Limits {
     double eager_bytes = 8192;            // longer messages wait for their receiver
     double fresh_bytes = 32 << 20;        // larger temporary memory is mapped anew for each call
     double fresh_pair_bytes = 128 << 10;  // so is a pair of such temporary buffers
-    double cached_bytes = no_limit;       // buffers of a rank of this size and more do not stay in a cache
     double inject_bytes = no_limit;       // longer messages to other nodes wait for the NIC to fetch them from memory
 };
 
@@ -127,7 +121,6 @@ struct MachineModel {
     std::map<ImplementationKey, std::vector<Residual>> residuals;
 
     // Where the model holds.
-    int processors = 0;  // of a node; 0: not known
     int points = 0;
     int fewest_nodes = 1;
     int most_nodes = 1;

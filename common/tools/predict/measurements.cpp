@@ -8,76 +8,77 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace dlmb::predict {
 namespace {
 
-constexpr int most_ranks_per_node = 1024;
-constexpr std::size_t absent = static_cast<std::size_t>(-1);
+constexpr std::array required_columns{"system", "nodes", "collective", "algorithm", "bytes"};
+constexpr std::string_view time_column = "median_us";
 
-class Columns {
-public:
-    Columns(std::string_view header, std::string_view name) : names_(split(header, ",")), file_(name) {}
+using Columns = std::vector<std::string_view>;
 
-    [[nodiscard]] std::size_t find(std::string_view column) const {
-        auto const found = std::find(names_.begin(), names_.end(), column);
-        if (found != names_.end() && std::find(found + 1, names_.end(), column) != names_.end()) {
-            throw UsageError(fmt::format("{}: line 1: column {} stands twice", file_, column));
-        }
-        return found == names_.end() ? absent : static_cast<std::size_t>(found - names_.begin());
-    }
-    [[nodiscard]] std::size_t need(std::string_view column) const {
-        std::size_t const place = find(column);
-        if (place == absent) {
+Columns columns_of(std::string_view header, std::string_view name, bool needs_times) {
+    Columns const columns = split(header, ",");
+    Columns needed(required_columns.begin(), required_columns.end());
+    needed.insert(needed.end(), needs_times ? 1 : 0, time_column);
+    for (std::string_view const column : needed) {
+        if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
             throw UsageError(
                 fmt::format("{}: line 1: no column {}; the first line must name system, nodes, collective, "
                             "algorithm and bytes, and median_us where times are needed",
-                            file_, column));
+                            name, column));
         }
-        return place;
     }
-    [[nodiscard]] std::size_t count() const { return names_.size(); }
-
-private:
-    std::vector<std::string_view> names_;
-    std::string_view file_;
-};
-
-template <class Number>
-Number number_of(std::string_view text, std::string_view column, Number least, Number most) {
-    auto const number = parse_whole<Number>(text);
-    if (!number || *number < least || *number > most) {
-        throw UsageError(fmt::format("{} '{}' is no number from {} to {}", column, text, least, most));
+    for (std::string_view const column : columns) {
+        if (std::count(columns.begin(), columns.end(), column) > 1) {
+            throw UsageError(fmt::format("{}: line 1: column {} stands twice", name, column));
+        }
     }
-    return *number;
+    return columns;
 }
 
-struct ColumnNumbers {
-    std::size_t system, nodes, collective, algorithm, bytes, ranks_per_node, gpu, time, campaign;
+class Cells {
+public:
+    Cells(std::string_view line, Columns const& columns) : columns_(columns), cells_(split(line, ",")) {
+        if (cells_.size() != columns.size()) {
+            throw UsageError(
+                fmt::format("{} cells where the first line names {} columns", cells_.size(), columns.size()));
+        }
+    }
+    /// `otherwise`: where the table has no such column.
+    [[nodiscard]] std::string_view at(std::string_view column, std::string_view otherwise = "") const {
+        auto const found = std::find(columns_.begin(), columns_.end(), column);
+        return found == columns_.end() ? otherwise : cells_[static_cast<std::size_t>(found - columns_.begin())];
+    }
+    template <class Number>
+    [[nodiscard]] Number number(std::string_view column, Number least, Number most, std::string_view otherwise) const {
+        auto const number = parse_whole<Number>(at(column, otherwise));
+        if (!number || *number < least || *number > most) {
+            throw UsageError(fmt::format("{} '{}' is no number from {} to {}", column, at(column), least, most));
+        }
+        return *number;
+    }
+
+private:
+    Columns const& columns_;
+    Columns cells_;
 };
 
-TableLine read_line(std::string_view text, Columns const& columns, ColumnNumbers const& numbers, bool needs_times) {
-    auto const cells = split(text, ",");
-    if (cells.size() != columns.count()) {
-        throw UsageError(fmt::format("{} cells where the first line names {} columns", cells.size(), columns.count()));
-    }
+TableLine read_line(std::string_view text, Columns const& columns, bool needs_times) {
+    Cells const cells(text, columns);
     TableLine line{std::string{text}, {}, {}};
     Measurement& measurement = line.measurement;
-    measurement.system = cells[numbers.system];
-    measurement.algorithm = cells[numbers.algorithm];
-    measurement.topology = parse_nodes(cells[numbers.nodes]);
-    measurement.bytes = static_cast<double>(number_of<Bytes>(cells[numbers.bytes], "bytes", 0, Bytes{1} << 50));
-    if (numbers.ranks_per_node != absent) {
-        measurement.topology.ranks_per_node =
-            number_of(cells[numbers.ranks_per_node], "ranks_per_node", 1, most_ranks_per_node);
-    }
-    if (numbers.campaign != absent) {
-        measurement.job = cells[numbers.campaign];
-    }
+    measurement.system = cells.at("system");
+    measurement.algorithm = cells.at("algorithm");
+    measurement.topology = parse_nodes(cells.at("nodes"));
+    measurement.bytes = static_cast<double>(cells.number<Bytes>("bytes", 0, Bytes{1} << 50, ""));
+    measurement.topology.ranks_per_node = cells.number("ranks_per_node", 1, 1024, "1");
+    measurement.job = cells.at("campaign");
     if (needs_times) {
-        measurement.time_us = number_of(cells[numbers.time], "median_us", 1e-6, 1e15);
+        measurement.time_us = cells.number(time_column, 1e-6, 1e15, "");
     }
-    if (auto const collective = collective_of(cells[numbers.collective])) {
+    if (auto const collective = collective_of(cells.at("collective"))) {
         measurement.collective = *collective;
     } else {
         line.unusable = "refused: unknown collective";
@@ -87,7 +88,7 @@ TableLine read_line(std::string_view text, Columns const& columns, ColumnNumbers
         measurement.algorithm =
             name_by_messages(measurement.collective, measurement.algorithm, measurement.topology.shape);
     }
-    if (numbers.gpu != absent && cells[numbers.gpu] == "yes") {
+    if (cells.at("gpu") == "yes") {
         line.unusable = "refused: buffers on GPUs are not modelled";
     } else if (!algorithm_of(measurement.collective, measurement.algorithm)) {
         line.unusable = unknown_algorithm;
@@ -109,19 +110,14 @@ MeasurementTable read_measurements(std::string_view text, std::string_view name,
     auto const lines = split(text, "\n");
     MeasurementTable table;
     table.header = without_return(lines.front());
-    Columns const columns(table.header, name);
-    ColumnNumbers const numbers{columns.need("system"),     columns.need("nodes"),
-                                columns.need("collective"), columns.need("algorithm"),
-                                columns.need("bytes"),      columns.find("ranks_per_node"),
-                                columns.find("gpu"),        needs_times ? columns.need("median_us") : absent,
-                                columns.find("campaign")};
+    Columns const columns = columns_of(table.header, name, needs_times);
     for (std::size_t index = 1; index < lines.size(); ++index) {
         std::string_view const line = without_return(lines[index]);
         if (line.empty()) {
             continue;
         }
         try {
-            table.lines.push_back(read_line(line, columns, numbers, needs_times));
+            table.lines.push_back(read_line(line, columns, needs_times));
         } catch (UsageError const& error) {
             throw UsageError(fmt::format("{}: line {}: {}", name, index + 1, error.what()));
         }

@@ -3,299 +3,253 @@
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
 #include "common/base/version.hpp"
+#include "common/formats/json/fields.hpp"
 #include "common/tools/predict/fit.hpp"
 #include "common/tools/predict/machine_model.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 
 namespace dlmb::predict {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
-constexpr std::string_view schema = "dlmb.machine-model/2.0";
+constexpr std::string_view schema = "dlmb.machine-model/3.0";
+constexpr std::string_view any_schema = "dlmb.machine-model/3.";
 constexpr double largest_exponent = 25;  // of a coefficient: e^25 us are 20 hours
 constexpr double widest = 100;           // logarithm of a ratio of two times
+constexpr int most_whole = 1 << 30;
+
+struct ModelFormat {
+    static constexpr std::string_view document = "the model";
+    template <class Struct>
+    static constexpr bool strict = false;
+};
+
+template <class Io>
+constexpr bool writes = std::remove_cvref_t<Io>::writes;
 
 /// Numbers of a model are not known to more than this; short ones keep the file readable.
 double rounded(double value) {
     return parse_whole<double>(fmt::format("{:.6g}", value)).value_or(value);
 }
 
-std::string_view name_of_kind(TopologyKind kind) {
-    return kind == TopologyKind::torus ? "torus" : "tree";
-}
-
-Json parameters_json(MachineModel const& model) {
-    Json parameters = Json::object();
-    for (std::size_t index = 0; index < parameter_count; ++index) {
-        std::vector<double> values;
-        for (Coefficients const& replicate : model.replicates) {
-            values.push_back(std::exp(replicate.parameters[index]));
-        }
-        double const value = std::exp(model.best.parameters[index]);
-        parameters[std::string{parameter_names[index]}] = {
-            {"value", rounded(value)},
-            {"low", rounded(values.empty() ? value : quantile(values, 0.05))},
-            {"high", rounded(values.empty() ? value : quantile(values, 0.95))}};
+/// Readers check that it is from `least` to `most`.
+void field(auto& io, char const* name, auto& value, double least, double most) {
+    io(name, value);
+    if (!writes<decltype(io)> && !(static_cast<double>(value) >= least && static_cast<double>(value) <= most)) {
+        io.refuse(name, fmt::format("must be a number from {:g} to {:g}", least, most));
     }
-    return parameters;
+}
+void whole(auto& io, char const* name, auto& value, int least) {
+    field(io, name, value, least, most_whole);
+}
+void figure(auto& io, char const* name, auto& value, double least, double most) {
+    double number = writes<decltype(io)> ? rounded(value) : 0;
+    field(io, name, number, least, most);
+    io.set(value, number);
+}
+/// unit * e^value
+void exponential(auto& io, char const* name, auto& value, double unit = 1) {
+    double number = writes<decltype(io)> ? unit * std::exp(value) : 0;
+    figure(io, name, number, std::exp(-largest_exponent), std::exp(largest_exponent));
+    io.set(value, std::log(number / unit));
 }
 
-Json algorithms_json(MachineModel const& model) {
-    Json list = Json::array();
-    for (auto const& [key, factors] : model.best.factors) {
-        Json residuals = Json::array();
-        if (auto const found = model.residuals.find(key); found != model.residuals.end()) {
-            for (Residual const& residual : found->second) {
-                residuals.push_back(
-                    {{"bytes", residual.bytes}, {"nodes", residual.nodes}, {"log_ratio", rounded(residual.log_ratio)}});
+void collective_field(auto& io, auto& collective) {
+    io.as(
+        "collective", collective, [](Collective value) { return Json(name_of(value)); },
+        [&io](Json const& json, auto& value) {
+            auto const found = json.is_string() ? collective_of(json.get<std::string>()) : std::nullopt;
+            if (!found) {
+                io.refuse("collective", "is unknown");
             }
-        }
-        list.push_back({{"collective", name_of(key.first)},
-                        {"algorithm", key.second},
-                        {"latency_factor", rounded(std::exp(factors.latency))},
-                        {"bandwidth_factor", rounded(std::exp(factors.bandwidth))},
-                        {"setup_us", rounded(fixed_us * std::exp(factors.fixed))},
-                        {"residuals", std::move(residuals)}});
-    }
-    return list;
+            io.set(value, *found);
+        });
 }
 
-Json replicates_json(MachineModel const& model) {
-    Json replicates = Json::array();
-    for (Coefficients const& replicate : model.replicates) {
-        Json values = Json::array();
+/// A map as a list of objects, whose fields `list` names with the key and the value.
+void entries(auto& io, char const* name, auto& map, auto const& list) {
+    using Map = std::remove_cvref_t<decltype(map)>;
+    std::vector<std::pair<typename Map::key_type, typename Map::mapped_type>> each(map.begin(), map.end());
+    io.objects(name, each, [&](auto& inner, auto& entry) { list(inner, entry.first, entry.second); });
+    Map const made(each.begin(), each.end());
+    if (made.size() != each.size()) {
+        io.refuse(name, "has an entry twice");
+    }
+    io.set(map, made);
+}
+
+void parameter_fields(auto& io, auto& model) {
+    for (std::size_t index = 0; index < parameter_count; ++index) {
+        io.object(parameter_names[index].data(), [&](auto& inner) {
+            exponential(inner, "value", model.best.parameters[index]);
+            std::vector<double> values{std::exp(model.best.parameters[index])};
+            for (Coefficients const& replicate : model.replicates) {
+                values.push_back(std::exp(replicate.parameters[index]));
+            }
+            if (values.size() > 1) {
+                values.erase(values.begin());
+            }
+            inner.derived("low", [&] { return rounded(quantile(values, 0.05)); });
+            inner.derived("high", [&] { return rounded(quantile(values, 0.95)); });
+        });
+    }
+}
+
+void algorithm_fields(auto& io, auto& model) {
+    entries(io, "algorithms", model.best.factors, [&](auto& inner, auto& key, auto& factors) {
+        collective_field(inner, key.first);
+        inner("algorithm", key.second);
+        exponential(inner, "latency_factor", factors.latency);
+        exponential(inner, "bandwidth_factor", factors.bandwidth);
+        exponential(inner, "setup_us", factors.fixed, fixed_us);
+        auto const known = model.residuals.find(key);
+        std::vector<Residual> residuals = known == model.residuals.end() ? std::vector<Residual>{} : known->second;
+        inner.objects("residuals", residuals, [](auto& of_one, auto& residual) {
+            field(of_one, "bytes", residual.bytes, 0, no_limit);
+            whole(of_one, "nodes", residual.nodes, 1);
+            figure(of_one, "log_ratio", residual.log_ratio, -widest, widest);
+        });
+        if constexpr (!writes<decltype(inner)>) {
+            model.residuals[key] = std::move(residuals);
+        }
+    });
+}
+
+/// The logarithms of parameters, then of the factors in the order of the algorithms.
+Json json_of(std::vector<Coefficients> const& replicates) {
+    Json lists = Json::array();
+    for (Coefficients const& replicate : replicates) {
+        Json& values = lists.emplace_back(Json::array());
         for (double const parameter : replicate.parameters) {
             values.push_back(rounded(parameter));
         }
-        for (auto const& [key, factors] : replicate.factors) {
-            for (double const factor : {factors.latency, factors.bandwidth, factors.fixed}) {
+        for (auto const& [key, of] : replicate.factors) {
+            for (double const factor : {of.latency, of.bandwidth, of.fixed}) {
                 values.push_back(rounded(factor));
             }
         }
-        replicates.push_back(std::move(values));
+    }
+    return lists;
+}
+
+std::vector<Coefficients> replicates_in(Json const& json, Coefficients const& best) {
+    std::vector<std::vector<double>> lists;
+    json::read_at<ModelFormat>(json, lists, json::Place("replicates"), false);
+    std::vector<Coefficients> replicates(lists.size(), best);
+    for (std::size_t number = 0; number < lists.size(); ++number) {
+        std::vector<double> const& values = lists[number];
+        if (values.size() != parameter_count + 3 * best.factors.size() ||
+            std::any_of(values.begin(), values.end(), [](double each) { return std::abs(each) > largest_exponent; })) {
+            throw UsageError(fmt::format("replicates: each must have {} numbers from {} to {}",
+                                         parameter_count + 3 * best.factors.size(), -largest_exponent,
+                                         largest_exponent));
+        }
+        std::copy_n(values.begin(), parameter_count, replicates[number].parameters.begin());
+        std::size_t at = parameter_count;
+        for (auto& [key, factors] : replicates[number].factors) {
+            factors = {values[at], values[at + 1], values[at + 2]};
+            at += 3;
+        }
     }
     return replicates;
 }
 
-Json widths_json(MachineModel const& model) {
-    Json widths = Json::array();
-    for (WidthBeyond const& each : model.width_beyond) {
-        widths.push_back({{"octaves", rounded(each.octaves)}, {"width", rounded(each.width)}});
-    }
-    return widths;
+void error_fields(auto& io, auto& model) {
+    whole(io, "held_out_above_nodes", model.held_out_above, 0);
+    entries(io, "held_out", model.held_out, [](auto& inner, auto& collective, auto& error) {
+        collective_field(inner, collective);
+        whole(inner, "points", error.points, 1);
+        figure(inner, "median", error.median, 0, no_limit);
+        figure(inner, "p90", error.p90, 0, no_limit);
+    });
+    figure(io, "width_inside", model.width_inside, 0, widest);
+    WidthBeyond last{0.1, 0};
+    io.objects("width_beyond", model.width_beyond, [&](auto& inner, auto& each) {
+        figure(inner, "octaves", each.octaves, last.octaves, widest);
+        figure(inner, "width", each.width, last.width, widest);
+        last = each;
+    });
 }
 
-Json contradicted_json(MachineModel const& model) {
-    Json contradicted = Json::array();
-    for (auto const& [key, nodes] : model.contradicted) {
-        contradicted.push_back({{"collective", name_of(key.first)}, {"algorithm", key.second}, {"from_nodes", nodes}});
+void fields(auto& io, json::Of<MachineModel> auto& model) {
+    std::string name{schema};
+    io("schema", name);
+    if (!name.starts_with(any_schema)) {
+        io.refuse("schema", fmt::format("'{}' cannot be read by this program, which knows {}x; make the model again "
+                                        "with dlmb_predict fit",
+                                        name, any_schema));
     }
-    return contradicted;
-}
-
-Json held_out_json(MachineModel const& model) {
-    Json held_out = Json::array();
-    for (auto const& [collective, error] : model.held_out) {
-        held_out.push_back({{"collective", name_of(collective)},
-                            {"points", error.points},
-                            {"median", rounded(error.median)},
-                            {"p90", rounded(error.p90)}});
-    }
-    return held_out;
-}
-
-/// The value of a field, checked.
-double number(Json const& json, char const* field, double least, double most) {
-    Json const& value = json.at(field);
-    if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most)) {
-        throw UsageError(fmt::format("{} must be a number from {:g} to {:g}", field, least, most));
-    }
-    return value.get<double>();
-}
-
-int whole(Json const& json, char const* field, int least) {
-    double const value = number(json, field, least, 1 << 30);
-    if (value != std::floor(value)) {
-        throw UsageError(fmt::format("{} must be a whole number", field));
-    }
-    return static_cast<int>(value);
-}
-
-double logarithm(Json const& json, char const* field) {
-    return std::log(number(json, field, std::exp(-largest_exponent), std::exp(largest_exponent)));
-}
-
-Collective collective_in(Json const& json) {
-    auto const text = json.at("collective").get<std::string>();
-    auto const collective = collective_of(text);
-    if (!collective) {
-        throw UsageError(fmt::format("unknown collective '{}'", text));
-    }
-    return *collective;
-}
-
-void read_algorithm(Json const& json, MachineModel& model) {
-    ImplementationKey const key{collective_in(json), json.at("algorithm").get<std::string>()};
-    bool const first =
-        model.best.factors
-            .emplace(key, ImplementationFactors{logarithm(json, "latency_factor"), logarithm(json, "bandwidth_factor"),
-                                                logarithm(json, "setup_us") - std::log(fixed_us)})
-            .second;
-    if (!first) {
-        throw UsageError(fmt::format("algorithms: {} {} stands twice", name_of(key.first), key.second));
-    }
-    for (Json const& each : json.at("residuals")) {
-        model.residuals[key].push_back(
-            {number(each, "bytes", 0, 1e18), whole(each, "nodes", 1), number(each, "log_ratio", -widest, widest)});
-    }
-}
-
-Coefficients read_replicate(Json const& json, MachineModel const& model) {
-    if (!json.is_array() || json.size() != parameter_count + 3 * model.best.factors.size()) {
-        throw UsageError(
-            fmt::format("replicates: each must have {} numbers", parameter_count + 3 * model.best.factors.size()));
-    }
-    std::vector<double> values;
-    for (Json const& value : json) {
-        if (!value.is_number() || std::abs(value.get<double>()) > largest_exponent) {
-            throw UsageError(
-                fmt::format("replicates: must be numbers from {} to {}", -largest_exponent, largest_exponent));
-        }
-        values.push_back(value.get<double>());
-    }
-    Coefficients replicate;
-    std::copy_n(values.begin(), parameter_count, replicate.parameters.begin());
-    std::size_t at = parameter_count;
-    for (auto const& [key, factors] : model.best.factors) {
-        replicate.factors[key] = {values[at], values[at + 1], values[at + 2]};
-        at += 3;
-    }
-    return replicate;
-}
-
-MachineModel read(Json const& json) {
-    if (!json.is_object() || !json.contains("schema") || !json.at("schema").is_string()) {
-        throw UsageError("is no machine model; make one with dlmb_predict fit");
-    }
-    if (auto const told = json.at("schema").get<std::string>(); !told.starts_with("dlmb.machine-model/2.")) {
-        throw UsageError(
-            fmt::format("'{}' cannot be read by this program, which knows dlmb.machine-model/2.x; make the model again "
-                        "with dlmb_predict fit",
-                        told));
-    }
-    MachineModel model;
-    model.system = json.at("system").get<std::string>();
-    auto const kind = json.at("topology").get<std::string>();
-    if (kind != "torus" && kind != "tree") {
-        throw UsageError(fmt::format("topology '{}' must be torus or tree", kind));
-    }
-    model.kind = kind == "torus" ? TopologyKind::torus : TopologyKind::tree;
-    model.dimensions = whole(json, "dimensions", 0);
-    Json const& input = json.at("input");
-    model.input_name = input.at("name").get<std::string>();
-    model.input_sha256 = input.at("sha256").get<std::string>();
-    model.max_nodes = whole(input, "max_nodes", 0);
-    model.points = whole(input, "points", 1);
-    Json const& range = json.at("range");
-    model.fewest_nodes = whole(range, "fewest_nodes", 1);
-    model.most_nodes = whole(range, "most_nodes", model.fewest_nodes);
-    model.processors = whole(range, "processors", 0);
-    model.fewest_bytes = number(range, "fewest_bytes", 0, 1e18);
-    model.most_bytes = number(range, "most_bytes", model.fewest_bytes, 1e18);
-    model.limits.eager_bytes = number(json, "eager_bytes", 0, 1e18);
-    model.limits.fresh_bytes = number(json, "fresh_bytes", 0, 1e18);
-    model.limits.fresh_pair_bytes = number(json, "fresh_pair_bytes", 0, 1e18);
-    model.limits.cached_bytes = number(json, "cached_bytes", 0, no_limit);
-    model.limits.inject_bytes = number(json, "inject_bytes", 0, no_limit);
-    model.jobs = whole(json, "jobs", 0);
-    model.job_spread = number(json, "job_spread", 0, widest);
-    model.corrected = json.at("corrected").get<bool>();
-    model.forced = json.at("forced").get<bool>();
-    for (std::size_t index = 0; index < parameter_count; ++index) {
-        model.best.parameters[index] =
-            logarithm(json.at("parameters").at(std::string{parameter_names[index]}), "value");
-    }
-    for (Json const& each : json.at("algorithms")) {
-        read_algorithm(each, model);
-    }
-    Json const& error = json.at("error");
-    model.held_out_above = whole(error, "held_out_above_nodes", 0);
-    model.width_inside = number(error, "width_inside", 0, widest);
-    for (Json const& each : error.at("width_beyond")) {
-        WidthBeyond const last = model.width_beyond.empty() ? WidthBeyond{0.1, 0} : model.width_beyond.back();
-        model.width_beyond.push_back(
-            {number(each, "octaves", last.octaves, widest), number(each, "width", last.width, widest)});
-    }
-    for (Json const& each : json.at("contradicted")) {
-        model.contradicted.emplace(ImplementationKey{collective_in(each), each.at("algorithm").get<std::string>()},
-                                   whole(each, "from_nodes", 1));
-    }
-    for (Json const& each : error.at("held_out")) {
-        model.held_out[collective_in(each)] = {whole(each, "points", 1), number(each, "median", 0, 1e18),
-                                               number(each, "p90", 0, 1e18)};
-    }
-    for (Json const& each : json.at("replicates")) {
-        model.replicates.push_back(read_replicate(each, model));
-    }
-    return model;
+    io.derived("made_by", [] { return fmt::format("dlmb_predict {}", build_info().version); });
+    io("system", model.system);
+    io.as(
+        "topology", model.kind, [](TopologyKind kind) { return kind == TopologyKind::torus ? "torus" : "tree"; },
+        [&io](Json const& json, auto& kind) {
+            if (json != "torus" && json != "tree") {
+                io.refuse("topology", "must be torus or tree");
+            }
+            io.set(kind, json == "torus" ? TopologyKind::torus : TopologyKind::tree);
+        });
+    whole(io, "dimensions", model.dimensions, 0);
+    io.object("input", [&](auto& inner) {
+        inner("name", model.input_name);
+        inner("sha256", model.input_sha256);
+        whole(inner, "max_nodes", model.max_nodes, 0);
+        whole(inner, "points", model.points, 1);
+    });
+    io.object("range", [&](auto& inner) {
+        whole(inner, "fewest_nodes", model.fewest_nodes, 1);
+        whole(inner, "most_nodes", model.most_nodes, model.fewest_nodes);
+        field(inner, "fewest_bytes", model.fewest_bytes, 0, no_limit);
+        field(inner, "most_bytes", model.most_bytes, model.fewest_bytes, no_limit);
+    });
+    io.object("error", [&](auto& inner) { error_fields(inner, model); });
+    entries(io, "contradicted", model.contradicted, [](auto& inner, auto& key, auto& nodes) {
+        collective_field(inner, key.first);
+        inner("algorithm", key.second);
+        whole(inner, "from_nodes", nodes, 1);
+    });
+    io("forced", model.forced);
+    field(io, "eager_bytes", model.limits.eager_bytes, 0, no_limit);
+    field(io, "fresh_bytes", model.limits.fresh_bytes, 0, no_limit);
+    field(io, "fresh_pair_bytes", model.limits.fresh_pair_bytes, 0, no_limit);
+    field(io, "inject_bytes", model.limits.inject_bytes, 0, no_limit);
+    whole(io, "jobs", model.jobs, 0);
+    figure(io, "job_spread", model.job_spread, 0, widest);
+    io("corrected", model.corrected);
+    io.object("parameters", [&](auto& inner) { parameter_fields(inner, model); });
+    algorithm_fields(io, model);
+    io.as("replicates", model.replicates, json_of,
+          [&](Json const& json, auto& replicates) { io.set(replicates, replicates_in(json, model.best)); });
 }
 
 }  // namespace
 
 std::string to_text(MachineModel const& model) {
-    Json const json{{"schema", schema},
-                    {"made_by", fmt::format("dlmb_predict {}", build_info().version)},
-                    {"system", model.system},
-                    {"topology", name_of_kind(model.kind)},
-                    {"dimensions", model.dimensions},
-                    {"input",
-                     {{"name", model.input_name},
-                      {"sha256", model.input_sha256},
-                      {"max_nodes", model.max_nodes},
-                      {"points", model.points}}},
-                    {"range",
-                     {{"fewest_nodes", model.fewest_nodes},
-                      {"most_nodes", model.most_nodes},
-                      {"fewest_bytes", model.fewest_bytes},
-                      {"most_bytes", model.most_bytes},
-                      {"processors", model.processors}}},
-                    {"error",
-                     {{"held_out_above_nodes", model.held_out_above},
-                      {"held_out", held_out_json(model)},
-                      {"width_inside", rounded(model.width_inside)},
-                      {"width_beyond", widths_json(model)}}},
-                    {"contradicted", contradicted_json(model)},
-                    {"forced", model.forced},
-                    {"eager_bytes", model.limits.eager_bytes},
-                    {"fresh_bytes", model.limits.fresh_bytes},
-                    {"fresh_pair_bytes", model.limits.fresh_pair_bytes},
-                    {"cached_bytes", model.limits.cached_bytes},
-                    {"inject_bytes", model.limits.inject_bytes},
-                    {"jobs", model.jobs},
-                    {"job_spread", rounded(model.job_spread)},
-                    {"corrected", model.corrected},
-                    {"parameters", parameters_json(model)},
-                    {"algorithms", algorithms_json(model)},
-                    {"replicates", replicates_json(model)}};
-    std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
+    std::string text = json::write_at<ModelFormat>(model, json::Place("the model"))
+                           .dump(1, ' ', false, Json::error_handler_t::replace);
     text += '\n';
     return text;
 }
 
 MachineModel read_model(std::string_view text, std::string_view name) {
+    MachineModel model;
     try {
-        return read(Json::parse(text));
+        Json const json = Json::parse(text);
+        if (!json.is_object() || !json.contains("schema")) {
+            throw UsageError("is no machine model; make one with dlmb_predict fit");
+        }
+        json::read_at<ModelFormat>(json, model, json::Place("the model"), false);
     } catch (nlohmann::json::exception const& error) {
         throw UsageError(fmt::format("{}: is no machine model of this version: {}; make it with dlmb_predict fit", name,
                                      error.what()));
     } catch (UsageError const& error) {
         throw UsageError(fmt::format("{}: {}", name, error.what()));
     }
+    return model;
 }
 
 }  // namespace dlmb::predict

@@ -82,20 +82,8 @@ public:
     }
 
 private:
-    [[nodiscard]] Measurement question_of(Topology const& job, Bytes bytes, std::string const& name) const {
-        return {model_.system, job, of_.collective, name, static_cast<double>(bytes), 0};
-    }
-
     std::optional<Prediction> time(Topology const& job, Bytes bytes, Candidate const& candidate) {
-        Measurement const question = question_of(job, bytes, candidate.name);
-        if (!refusal_of(model_, question).empty()) {
-            return std::nullopt;
-        }
-        try {
-            return predict(model_, question, *algorithm_of(of_.collective, candidate.name), cache_);
-        } catch (UsageError const&) {
-            return std::nullopt;  // not for so many ranks
-        }
+        return answer(model_, {model_.system, job, of_.collective, candidate.name, static_cast<double>(bytes)}, cache_);
     }
 
     struct Choice {
@@ -173,19 +161,8 @@ private:
     LoadCache& cache_;
 };
 
-std::vector<Candidate> candidates_of(MachineModel const& model, Collective collective, std::string const& family) {
-    std::vector<Candidate> candidates;
-    for (auto const& [key, factors] : model.best.factors) {
-        auto algorithm = library_algorithm(key.first, key.second);
-        if (key.first == collective && algorithm && algorithm->family == family) {
-            candidates.push_back({key.second, *std::move(algorithm)});
-        }
-    }
-    return candidates;
-}
-
-}  // namespace
-
+/// What an algorithm of PICO's table is called by the library that is told to use it: {"open_mpi.tuned", "ring"} of
+/// "ring_ompi". Nothing: a library's own decision, or an algorithm that no library has.
 std::optional<tuning::Algorithm> library_algorithm(Collective collective, std::string_view name) {
     for (auto const& [ending, family] :
          {std::pair{std::string_view("_ompi"), "open_mpi.tuned"}, {std::string_view("_mpich"), "mpich"}}) {
@@ -202,6 +179,19 @@ std::optional<tuning::Algorithm> library_algorithm(Collective collective, std::s
     return std::nullopt;
 }
 
+std::vector<Candidate> candidates_of(MachineModel const& model, Collective collective, std::string const& family) {
+    std::vector<Candidate> candidates;
+    for (auto const& [key, factors] : model.best.factors) {
+        auto algorithm = library_algorithm(key.first, key.second);
+        if (key.first == collective && algorithm && algorithm->family == family) {
+            candidates.push_back({key.second, *std::move(algorithm)});
+        }
+    }
+    return candidates;
+}
+
+}  // namespace
+
 PredictedTable predicted_table(MachineModel const& model, TableQuestion const& question) {
     if (question.jobs.empty() || question.sizes.empty()) {
         throw UsageError("a table needs at least one number of nodes and one size");
@@ -216,7 +206,7 @@ PredictedTable predicted_table(MachineModel const& model, TableQuestion const& q
             continue;
         }
         for (Topology const& job : question.jobs) {
-            Measurement const asked{model.system, job, of.collective, "", 0, 0};
+            Measurement const asked{model.system, job, of.collective, ""};
             if (std::string const why = refusal_of(model, asked); !why.empty()) {
                 table.left_out.push_back(fmt::format("{} on {} nodes: {}", name_of(of.collective), job.text(), why));
                 continue;

@@ -8,16 +8,10 @@
 #include "common/formats/table/table.hpp"
 #include "common/tools/predict/machine_model.hpp"
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace dlmb::predict {
-
-/// What an algorithm of PICO's table is called by the library that is told to use it: {"open_mpi.tuned", "ring"} of
-/// "ring_ompi". Nothing: a library's own decision, or an algorithm that no library has.
-[[nodiscard]] std::optional<tuning::Algorithm> library_algorithm(Collective collective, std::string_view name);
 
 struct TableQuestion {
     std::vector<Topology> jobs;

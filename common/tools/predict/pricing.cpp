@@ -7,27 +7,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <tuple>
 
 namespace dlmb::predict {
 
-Price alpha_beta_price(double alpha_us, double gigabytes_per_s) {
-    double const us_per_byte = 1e-3 / gigabytes_per_s;
-    return [alpha_us, us_per_byte](Collective collective, double bytes, int ranks) {
-        double const rounds = ranks - 1;
-        double const once = rounds * alpha_us + rounds / ranks * bytes * us_per_byte;
-        switch (collective) {
-        case Collective::allreduce:
-            return 2 * once;
-        case Collective::allgather:
-        case Collective::reduce_scatter:
-        case Collective::alltoall:
-            return once;
-        default:
-            throw UsageError(fmt::format("{} has no price by latency and bandwidth", name_of(collective)));
-        }
-    };
+MachineModel alpha_beta_model(double alpha_us, double gigabytes_per_s) {
+    MachineModel model;
+    model.forced = true;                                                   // no error is known that could refuse
+    model.best.parameters.fill(-std::numeric_limits<double>::infinity());  // the logarithm of 0
+    model.best.parameters[static_cast<std::size_t>(Parameter::latency)] = std::log(alpha_us);
+    model.best.parameters[static_cast<std::size_t>(Parameter::byte)] = std::log(1e-3 / gigabytes_per_s);
+    for (Collective const collective : {Collective::allreduce, Collective::allgather, Collective::reduce_scatter}) {
+        model.best.factors[{collective, "bucket"}] = {};  // of one dimension: a ring at every size
+    }
+    model.best.factors[{Collective::alltoall, "pairwise"}] = {};
+    return model;
 }
 
 Fastest fastest_of(std::vector<Prediction> const& predictions) {
@@ -40,60 +37,50 @@ Fastest fastest_of(std::vector<Prediction> const& predictions) {
     return {static_cast<std::size_t>(best - predictions.begin()), apart && predictions.size() > 1};
 }
 
-std::optional<BestAlgorithm> best_algorithm(MachineModel const& model, Measurement question, LoadCache& cache) {
-    std::optional<BestAlgorithm> best;
-    for (auto const& [key, factors] : model.best.factors) {
-        auto const algorithm = algorithm_of(key.first, key.second);
-        if (key.first != question.collective || !algorithm) {
-            continue;
-        }
-        question.algorithm = key.second;
-        auto const contradicted = model.contradicted.find(key);
-        if (contradicted != model.contradicted.end() && question.topology.nodes() >= contradicted->second) {
-            continue;
-        }
-        try {
-            Prediction const prediction = predict(model, question, *algorithm, cache);
-            if (!best || prediction.time_us < best->us.time_us) {
-                best = BestAlgorithm{key.second, prediction};
-            }
-        } catch (UsageError const&) {
-            continue;  // not for so many ranks
-        }
+std::optional<Prediction> answer(MachineModel const& model, Measurement const& question, LoadCache& cache) {
+    auto const algorithm = algorithm_of(question.collective, question.algorithm);
+    if (!algorithm || !refusal_of(model, question).empty()) {
+        return std::nullopt;
     }
-    return best;
+    try {
+        return predict(model, question, *algorithm, cache);
+    } catch (UsageError const&) {
+        return std::nullopt;
+    }
 }
 
-Price model_price(MachineModel const& model) {
-    using Key = std::tuple<Collective, double, int>;
-    auto const known = std::make_shared<std::map<Key, double>>();
-    auto const cache = std::make_shared<LoadCache>();
-    return [&model, known, cache](Collective collective, double bytes, int ranks) {
+Price model_price(MachineModel model) {
+    struct Known {
+        MachineModel model;
+        LoadCache cache;
+        std::map<std::tuple<Collective, double, int>, double> us;
+    };
+    auto const known = std::make_shared<Known>(Known{std::move(model), {}, {}});
+    return [known](Collective collective, double bytes, int ranks) {
         if (ranks < 2) {
             return 0.0;
         }
-        auto const found = known->find({collective, bytes, ranks});
-        if (found != known->end()) {
+        std::tuple const asked(collective, bytes, ranks);
+        if (auto const found = known->us.find(asked); found != known->us.end()) {
             return found->second;
         }
-        Measurement question;
-        question.system = model.system;
-        question.topology = {model.kind, {ranks}, 1};
-        question.collective = collective;
-        question.bytes = bytes;
-        if (std::string const why = refusal_of(model, question); !why.empty()) {
-            std::string const text = fmt::format("{} over {} ranks: {}", name_of(collective), ranks, why);
-            if (!model.forced && error_is_too_large(model, collective)) {
-                throw ModelRefusal(text);
-            }
-            throw UsageError(text);
+        MachineModel const& of = known->model;
+        std::string const what = fmt::format("{} over {} ranks", name_of(collective), ranks);
+        Measurement question{of.system, {of.kind, {ranks}, 1}, collective, "", bytes};
+        std::string const why = refusal_of(of, question);
+        if (!why.empty() && !of.forced && error_is_too_large(of, collective)) {
+            throw ModelRefusal(fmt::format("{}: {}", what, why));
         }
-        auto const best = best_algorithm(model, question, *cache);
+        std::optional<double> best;
+        for (auto const& [key, factors] : of.best.factors) {
+            question.algorithm = key.second;
+            auto const us = key.first == collective ? answer(of, question, known->cache) : std::nullopt;
+            best = us && us->time_us < best.value_or(us->time_us + 1) ? us->time_us : best;
+        }
         if (!best) {
-            throw UsageError(
-                fmt::format("{}: the model has no algorithm of it for {} ranks", name_of(collective), ranks));
+            throw UsageError(fmt::format("{}: {}", what, why.empty() ? "the model has no algorithm of it" : why));
         }
-        return known->emplace(Key{collective, bytes, ranks}, best->us.time_us).first->second;
+        return known->us[asked] = *best;
     };
 }
 

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Prices one collective, for questions that compare many: by a latency and a bandwidth, or by a machine
-// model and the fastest of the algorithms that it was fitted to.
+// Prices one collective, for questions that compare many: by a machine model and the fastest of the algorithms that it
+// was fitted to.
 #pragma once
 
 #include "common/tools/predict/machine_model.hpp"
@@ -18,9 +18,23 @@ namespace dlmb::predict {
 /// one rank: 0. Throws UsageError where it has no price.
 using Price = std::function<double(Collective collective, double bytes, int ranks)>;
 
-/// Ring algorithms, p ranks, S bytes: allgather, reduce_scatter (p-1) alpha + (p-1)/p S beta; allreduce twice of it;
-/// alltoall (p-1) alpha + (p-1)/p S beta. Others have no price.
-[[nodiscard]] Price alpha_beta_price(double alpha_us, double gigabytes_per_s);
+/// The model knows that it is too far off to answer.
+class ModelRefusal : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A group of `ranks` is taken to be on as many nodes; of a torus: on a ring. Remembers what it was asked. The price
+/// throws ModelRefusal, and UsageError where the model has no algorithm.
+[[nodiscard]] Price model_price(MachineModel model);
+
+/// A machine of which a latency and a bandwidth are known. Ring algorithms, p ranks, S bytes: allgather, reduce_scatter
+/// and alltoall take (p-1) alpha + (p-1)/p S beta, an allreduce twice as long. It has no others.
+[[nodiscard]] MachineModel alpha_beta_model(double alpha_us, double gigabytes_per_s);
+
+/// Nothing: the model refuses it, or the algorithm is not for so many ranks.
+[[nodiscard]] std::optional<Prediction> answer(MachineModel const& model, Measurement const& question,
+                                               LoadCache& cache);
 
 /// Which of some predictions is the shortest, of equal ones the first; and whether its interval lies below those of all
 /// others. One alone is not apart: nothing tells that it is faster than what a library has.
@@ -29,25 +43,5 @@ struct Fastest {
     bool apart = false;
 };
 [[nodiscard]] Fastest fastest_of(std::vector<Prediction> const& predictions);
-
-struct BestAlgorithm {
-    std::string algorithm;  // as the model names it
-    Prediction us;
-};
-
-/// The fastest of the model's algorithms for a question whose algorithm is ignored; nothing: the model has none that
-/// can be run so.
-[[nodiscard]] std::optional<BestAlgorithm> best_algorithm(MachineModel const& model, Measurement question,
-                                                          LoadCache& cache);
-
-/// The model knows that it is too far off to answer.
-class ModelRefusal : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
-/// A group of `ranks` is taken to be on as many nodes; of a torus: on a ring. Remembers what it was asked. The price
-/// throws ModelRefusal, and UsageError where the model has no algorithm; `model` must outlive it.
-[[nodiscard]] Price model_price(MachineModel const& model);
 
 }  // namespace dlmb::predict

@@ -72,16 +72,6 @@ std::vector<RoundLoad> loads_of(std::vector<Round> const& rounds, Topology const
         load.node = std::max(largest(out), load.in);
         load.inside = largest(inside);
         load.link = torus ? largest(links) : 0;
-        for (std::size_t first = 0; first < ranks; first += static_cast<std::size_t>(topology.ranks_per_node)) {
-            double busy = 0;
-            double received_inside = 0;
-            for (std::size_t rank = first; rank < first + static_cast<std::size_t>(topology.ranks_per_node); ++rank) {
-                busy += sent[rank] + received[rank] > 0 ? 1 : 0;
-                received_inside += inside[rank];
-            }
-            load.inside_node = std::max(load.inside_node, received_inside);
-            load.busy = std::max(load.busy, busy);
-        }
         loads.push_back(load);
     }
     return loads;

@@ -14,16 +14,14 @@ namespace dlmb::predict {
 /// Shares are of the full vector.
 struct RoundLoad {
     double times = 1;
-    double messages = 0;     // sent or received by the busiest rank
-    double largest = 0;      // share of the largest message
-    double node = 0;         // share that the busiest node sends or receives over the network
-    double in = 0;           // the same of what is received alone
-    double link = 0;         // torus: share on the busiest link
-    double far = 0;          // tree: share that a node sends on average, times log2 of the distance in nodes
-    double hops = 0;         // torus: links of the longest route; tree: log2 of the largest distance in nodes, plus 1
-    double inside = 0;       // share that the busiest rank receives inside its node: the receiver copies
-    double inside_node = 0;  // the same of all ranks of the busiest node
-    double busy = 0;         // ranks of a node that send or receive, where these are the most
+    double messages = 0;  // sent or received by the busiest rank
+    double largest = 0;   // share of the largest message
+    double node = 0;      // share that the busiest node sends or receives over the network
+    double in = 0;        // the same of what is received alone
+    double link = 0;      // torus: share on the busiest link
+    double far = 0;       // tree: share that a node sends on average, times log2 of the distance in nodes
+    double hops = 0;      // torus: links of the longest route; tree: log2 of the largest distance in nodes, plus 1
+    double inside = 0;    // share that the busiest rank receives inside its node: the receiver copies
     double reduced = 0;
     double copied = 0;
 };

@@ -88,13 +88,6 @@ using Extents = std::vector<int>;
 /// Bytes of temporary memory over those of the vector, at the rank that needs the most (Open MPI 4.1, MPICH 4).
 [[nodiscard]] double temporary_share(Collective collective, Algorithm algorithm);
 
-/// Bytes that a call reads as input and writes as output on a rank, over those of the vector, at the rank that has the
-/// most. Of a broadcast the input is another rank's.
-[[nodiscard]] double touched_share(Collective collective, int ranks);
-
-/// Bytes of the buffers that a rank gives to a call, over those of the vector.
-[[nodiscard]] double buffer_share(Collective collective, int ranks);
-
 /// Set-up of an implementation over remote memory, in each call before it sends.
 enum class SetUp : std::uint8_t {
     none,

@@ -7,8 +7,8 @@ usage: own_results.py BIN FOLDER [LAUNCHES [SECONDS]]
 
 BIN: the folder of the programs, built with Open MPI. FOLDER keeps the result files; what is there is not measured again, so
 that a run that was interrupted goes on. LAUNCHES (4): of 2 and of 4 ranks each, about a minute each on an idle machine, which is
-needed. SECONDS: begin no further program after so many; run again to go on. Source launch/small-machine.sh first on less than
-4 cores. Prints the error by collective and algorithm against the median over launches, and how far each launch is from the
+needed, with 4 processors: the fit leaves out cells of more ranks. SECONDS: begin no further program after so many; run again to
+go on. Prints the error by collective and algorithm against the median over launches, and how far each launch is from the
 others: no model can be nearer to one launch than that. 25 % is the goal of the median.
 exit 0; 75: not all is measured yet; or that of the program that failed
 """

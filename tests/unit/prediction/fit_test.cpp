@@ -17,9 +17,9 @@ namespace {
 /// 2 us per call, 3 per round, 6 more beyond 8192 bytes, ...: far from the priors where these are wide.
 MachineParameters machine() {
     MachineParameters parameters{};
-    std::array<double, parameter_count> const values{
-        2,          3,          6,          2,          0.12,       0.5, 1 / 12000.0, 0.9,       1 / 90000.0,
-        1 / 6000.0, 1 / 5000.0, 1 / 9000.0, 1 / 7000.0, 1 / 3000.0, 4,   2,           1 / 6000.0};
+    std::array<double, parameter_count> const values{2,          3,           6,          2,           0.12,
+                                                     0.5,        1 / 12000.0, 0.9,        1 / 90000.0, 1 / 6000.0,
+                                                     1 / 5000.0, 1 / 9000.0,  1 / 7000.0, 1 / 3000.0};
     for (std::size_t index = 0; index < parameter_count; ++index) {
         parameters[index] = std::log(values[index]);
     }
@@ -46,32 +46,6 @@ std::vector<Measurement> measured(std::vector<std::string> const& shapes, LoadCa
                 double const chance = to_unit(philox({number++, 0, 0, 0}, 7)[0]) - 0.5;
                 measurement.time_us = cost_of(terms_of(measurement, algorithm, {}, cache), machine(), {}).total() *
                                       std::exp(noise * chance);
-                measurements.push_back(measurement);
-            }
-        }
-    }
-    return measurements;
-}
-
-/// Of 2 and of 4 ranks on one node, where buffers of `cached_bytes` and more are in no cache.
-std::vector<Measurement> measured_on_a_node(double cached_bytes, LoadCache& cache) {
-    std::vector<Measurement> measurements;
-    std::uint32_t number = 0;
-    Limits limits;
-    limits.cached_bytes = cached_bytes;
-    for (int const ranks : {2, 4}) {
-        for (auto const& [collective, name] :
-             std::vector<ImplementationKey>{{Collective::allreduce, "recursive_doubling"},
-                                            {Collective::allreduce, "ring"},
-                                            {Collective::allreduce, "rabenseifner"},
-                                            {Collective::sendrecv, "ring"}}) {
-            for (double bytes = 256; bytes <= 16 << 20; bytes *= 4) {
-                Measurement measurement{"made", parse_nodes("1"), collective, name, bytes, 0};
-                measurement.topology.ranks_per_node = ranks;
-                auto const algorithm = algorithm_of(collective, name).value();
-                double const chance = to_unit(philox({number++, 0, 0, 0}, 7)[0]) - 0.5;
-                measurement.time_us = cost_of(terms_of(measurement, algorithm, limits, cache), machine(), {}).total() *
-                                      std::exp(0.1 * chance);
                 measurements.push_back(measurement);
             }
         }
@@ -343,25 +317,6 @@ TEST(Fit, RefusesWhatGivesNoModel) {
     EXPECT_THROW((void)fit(measured({"4", "2x2"}, cache), {}, cache), UsageError) << "mixed topologies";
 }
 
-TEST(Prediction, AddsUpTheWorkOfRanksThatTakeTurnsOnAProcessor) {
-    LoadCache cache;
-    Measurement question{"made", parse_nodes("1"), Collective::allgather, "ring", 4 << 20, 0};
-    question.topology.ranks_per_node = 4;
-    auto const cost = [&](int processors) {
-        question.processors = processors;
-        return cost_of(terms_of(question, {Algorithm::ring}, {}, cache), machine(), {});
-    };
-    EXPECT_EQ(cost(0).total(), cost(4).total()) << "one for each";
-    EXPECT_NEAR(cost(2).bandwidth, 2 * cost(4).bandwidth, 1e-9);
-    EXPECT_NEAR(cost(1).bandwidth, 4 * cost(4).bandwidth, 1e-9);
-    EXPECT_NEAR(cost(2).call - cost(4).call, 4, 1e-9) << "a turn";
-    EXPECT_NEAR(cost(1).latency - cost(4).latency, 3 * 3 * 2 * 2, 1e-9)
-        << "three more ranks, in three rounds, with the answer of the receiver";
-    question.bytes = 4096;
-    double const eager_copies = 3 * 1024 / 7000.0;
-    EXPECT_NEAR(cost(1).latency - cost(4).latency, 3 * 3 * 2 + 3 * eager_copies, 1e-9) << "no answer; copies add up";
-}
-
 TEST(Prediction, CountsTwoBuffersThatGlibcGivesBackAsNewMemory) {
     LoadCache cache;
     auto const fresh = [&](Collective collective, Algorithm algorithm, double bytes) {
@@ -372,52 +327,6 @@ TEST(Prediction, CountsTwoBuffersThatGlibcGivesBackAsNewMemory) {
     EXPECT_EQ(fresh(Collective::reduce_scatter, Algorithm::recursive_halving, 131072), 2 * 131072);
     EXPECT_EQ(fresh(Collective::allreduce, Algorithm::recursive_doubling, 131072), 0) << "one buffer is kept";
     EXPECT_EQ(fresh(Collective::allreduce, Algorithm::recursive_doubling, 32 << 20), 32 << 20);
-}
-
-TEST(Fit, FindsFromWhichSizeOnBuffersOfANodeAreInNoCache) {
-    LoadCache cache;
-    MachineModel const model = fit(measured_on_a_node(1 << 20, cache), {0}, cache);
-    EXPECT_EQ(model.limits.cached_bytes, 1 << 20) << "chosen by leaving sizes of algorithms out";
-    EXPECT_EQ(model.limits.eager_bytes, 8192);
-    auto const memory = static_cast<std::size_t>(Parameter::memory);
-    EXPECT_NEAR(model.best.parameters[memory], machine()[memory], 0.3);
-    Measurement question{"made", parse_nodes("1"), Collective::allgather, "neighbor", 8 << 20, 0};
-    question.topology.ranks_per_node = 4;
-    Limits limits;
-    limits.cached_bytes = 1 << 20;
-    double const truth =
-        cost_of(terms_of(question, {Algorithm::neighbor_exchange}, limits, cache), machine(), {}).total();
-    EXPECT_NEAR(std::log(predict(model, question, {Algorithm::neighbor_exchange}, cache).time_us / truth), 0, 0.1);
-}
-
-TEST(Fit, TakesAllBuffersForCachedWhereNoneCostMore) {
-    LoadCache cache;
-    EXPECT_EQ(fit(measured_on_a_node(no_limit, cache), {0}, cache).limits.cached_bytes, no_limit);
-    EXPECT_EQ(fit(measured({"4", "8"}, cache, 0.2), {0}, cache).limits.cached_bytes, no_limit)
-        << "one rank per node has no messages inside";
-}
-
-TEST(Prediction, CountsWhatIsReadAndWrittenInMemoryInsideNodesOnly) {
-    LoadCache cache;
-    Limits limits;
-    limits.cached_bytes = 1 << 20;
-    auto const memory = [&](Collective collective, Algorithm algorithm, double bytes, int ranks_per_node,
-                            std::string const& nodes = "1", int processors = 0) {
-        Measurement question{"made", parse_nodes(nodes), collective, "", bytes, 0};
-        question.topology.ranks_per_node = ranks_per_node;
-        question.processors = processors;
-        return terms_of(question, {algorithm}, limits, cache).amounts[static_cast<std::size_t>(Parameter::memory)];
-    };
-    constexpr double mib = 1 << 20;
-    EXPECT_EQ(memory(Collective::allreduce, Algorithm::ring, mib / 2 - 4, 2), 0) << "two buffers are just below";
-    EXPECT_EQ(memory(Collective::allreduce, Algorithm::ring, mib / 2, 2), mib);
-    EXPECT_EQ(memory(Collective::allreduce, Algorithm::ring, mib, 4, "1", 2), 4 * mib) << "two ranks per processor";
-    EXPECT_EQ(memory(Collective::bcast, Algorithm::binomial, mib / 2, 2), 0) << "one buffer";
-    EXPECT_EQ(memory(Collective::bcast, Algorithm::binomial, mib, 2), 2 * mib) << "from the root's to its own";
-    EXPECT_EQ(memory(Collective::allgather, Algorithm::ring, 4 * mib, 4), 5 * mib);
-    EXPECT_EQ(memory(Collective::allreduce, Algorithm::ring, 64 * mib, 1, "4"), 0) << "between nodes NICs do it";
-    EXPECT_EQ(memory(Collective::alltoall, Algorithm::pairwise, 4 * mib, 2, "2"), 4 * mib)
-        << "a quarter of the vector inside a node in two of three rounds";
 }
 
 TEST(Refusal, NamesWhatTheModelDoesNotKnow) {

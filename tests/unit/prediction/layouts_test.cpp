@@ -24,7 +24,7 @@ constexpr Sbp sbp_b = Sbp::broadcast;
 constexpr Sbp sbp_p = Sbp::partial;
 constexpr double alpha_us = 2;
 
-Price const ring_price = alpha_beta_price(alpha_us, 10);
+Price const ring_price = model_price(alpha_beta_model(alpha_us, 10));
 
 std::vector<Move> moves_between(Mesh const& mesh, Layout const& from, Layout const& to, double bytes) {
     return Transitions(mesh, ring_price).between(from, to, bytes);

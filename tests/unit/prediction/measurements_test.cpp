@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/tools/predict/lines_to_fit.hpp"
+#include "common/tools/predict/measurements.hpp"
 
 #include <gtest/gtest.h>
 
@@ -54,40 +54,6 @@ TEST(Measurements, OfBineTreesBetweenPairsOfNodesAreOfRecursiveDoubling) {
     for (std::size_t other : {1U, 2U, 3U, 4U}) {
         EXPECT_EQ(table.lines[other].unusable, "unknown algorithm") << other;
     }
-}
-
-/// Lines of one algorithm at five sizes: times of 1 us, multiplied from the third size on.
-std::string five_sizes(std::string const& algorithm, double factor) {
-    std::string lines;
-    for (int size = 0; size < 5; ++size) {
-        lines += "a,4,1,no,allreduce," + algorithm + "," + std::to_string(8 << size) + "," +
-                 std::to_string(size < 3 ? 1 : factor) + "\n";
-    }
-    return lines;
-}
-
-TEST(LinesToFit, AreOfNoAlgorithmThatTheLibraryHardlyRan) {
-    std::string const decision = five_sizes("default_mpich", 2);
-    std::string const doubling = five_sizes("recursive_doubling_mpich", 2.01);
-    std::string const own_doubling = five_sizes("recursive_doubling_over", 8);
-    std::string const rabenseifner = five_sizes("rabenseifner_mpich", 2);
-    auto const kept = [](std::string const& lines) { return lines_to_fit(read(lines).lines).measurements.size(); };
-    auto const found = lines_to_fit(read(decision + doubling + own_doubling + rabenseifner).lines);
-    EXPECT_EQ(found.measurements.size(), 10U);
-    EXPECT_EQ(found.left_out, (LineCounts{{{Collective::allreduce, "recursive_doubling_mpich"}, 5}}));
-    EXPECT_NE(describe(found.left_out).find("5 lines"), std::string::npos);
-    EXPECT_NE(describe(found.left_out).find("allreduce recursive_doubling_mpich (5)"), std::string::npos);
-    EXPECT_EQ(kept(decision + doubling + own_doubling), 10U) << "the decision may be recursive doubling";
-    EXPECT_EQ(kept(decision + doubling + own_doubling + five_sizes("rabenseifner_over", 2)), 15U)
-        << "nor does it tell that another library is as fast";
-    EXPECT_EQ(kept(decision + doubling + rabenseifner), 10U) << "nothing tells which of them ran";
-    EXPECT_EQ(kept(doubling + own_doubling + rabenseifner), 15U) << "no decision was measured";
-    EXPECT_EQ(kept(decision + five_sizes("recursive_doubling_mpich", 8) + own_doubling + rabenseifner), 15U)
-        << "unlike the decision where sizes tell";
-    EXPECT_EQ(kept(five_sizes("default_mpich", 9) + doubling + own_doubling + five_sizes("rabenseifner_mpich", 9)), 15U)
-        << "three sizes alike, where the other implementation takes as long";
-    EXPECT_EQ(kept(decision + own_doubling), 5U) << "a decision names no messages";
-    EXPECT_EQ(describe({}), "");
 }
 
 TEST(Measurements, ThatAreDamagedAreRefusedWithTheLine) {

@@ -25,7 +25,6 @@ MachineModel sample() {
     model.residuals[ring] = {{256, 8, 0.05}};
     model.replicates = {model.best, model.best};
     model.corrected = true;
-    model.limits.cached_bytes = 1 << 20;
     model.limits.inject_bytes = 192;
     model.points = 12;
     model.fewest_nodes = 8;
@@ -55,7 +54,7 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         EXPECT_THROW((void)read_model(text.substr(0, length), "model.json"), UsageError) << length;
     }
     std::vector<std::function<void(Json&)>> const damages{
-        [](Json& model) { model["schema"] = "dlmb.machine-model/1.0"; },
+        [](Json& model) { model["schema"] = "dlmb.machine-model/2.0"; },
         [](Json& model) { model["schema"] = 1; },
         [](Json& model) { model["topology"] = "ring"; },
         [](Json& model) { model.erase("system"); },
@@ -64,7 +63,7 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         [](Json& model) { model["parameters"]["byte_us"]["value"] = 2e11; },
         [](Json& model) { model["algorithms"][0]["setup_us"] = 1e12; },
         [](Json& model) { model["parameters"].erase("link_ratio"); },
-        [](Json& model) { model["cached_bytes"] = nullptr; },
+        [](Json& model) { model["fresh_bytes"] = nullptr; },
         [](Json& model) { model["inject_bytes"] = -1; },
         [](Json& model) { model.erase("inject_bytes"); },
         [](Json& model) { model["range"]["most_nodes"] = 7; },

@@ -9,7 +9,7 @@ from pathlib import Path
 
 FLAGS = {"--json", "--bound", "--force"}
 OPTIONS = {"--machine", "--latency", "--overhead", "--gap-per-byte", "--algorithm", "--topology", "--path", "--hop", "--rate-tolerance",
-           "--placement-seed", "--processors-per-node", "--eager-limit"}
+           "--placement-seed", "--eager-limit"}
 
 
 def time_of(predict: Path, pattern: str, arguments: list[str]) -> subprocess.CompletedProcess[str]:

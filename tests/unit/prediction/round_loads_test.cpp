@@ -128,7 +128,6 @@ TEST(Tree, CountsWhatLeavesTheNodeAndWhatStaysInside) {
     }
     RoundLoad const spread = load_of(star, "1", 4);
     EXPECT_EQ(spread.inside, 1) << "each receiver copies";
-    EXPECT_EQ(spread.inside_node, 3);
     EXPECT_EQ(load_of(shift(8, 4), "8").hops, 3) << "1 + log2 4";
     EXPECT_EQ(load_of(shift(8, 4), "8").far, 2);
 }

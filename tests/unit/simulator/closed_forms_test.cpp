@@ -212,10 +212,6 @@ TEST(ClosedForms, WhatIsPackedTakesTheTimeOfACopy) {
     EXPECT_EQ(time_of({.conversion = numbers}), 146 * 2 * nanosecond);
 }
 
-TEST(ClosedForms, PlansTellHowManyBytesOfBuffersARankHas) {
-    EXPECT_EQ(lower(all_do(4, all_reduce(64)), {}).buffer_bytes, Bytes{1} << 41U);
-}
-
 TEST(ClosedForms, TheSamePlanTwiceGivesTheSameTimes) {
     Simulation const first = simulated(24, exchange(24, 300), "bruck");
     Simulation const second = simulated(24, exchange(24, 300), "bruck");

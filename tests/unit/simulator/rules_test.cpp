@@ -90,41 +90,6 @@ TEST(SimulatorRules, ProcessorsRunBesideEachOther) {
                 ElementsAre(100));
 }
 
-// Three ranks on two processors: the third one takes turns with the first, and sends when that one has calculated.
-TEST(SimulatorRules, RanksOfANodeTakeTurnsOnItsProcessors) {
-    Machine machine = machine_of(10, 1, 0, 0);
-    machine.ranks_per_node = 3;
-    machine.processors_per_node = 2;
-    char const* const goal =
-        "num_ranks 3\nrank 0 {\ncalc 70\n}\nrank 1 {\nrecv 1b from 2\n}\nrank 2 {\nsend 1b to 1\n}\n";
-    EXPECT_THAT(ends_of(goal, machine), ElementsAre(70, 82, 71));
-    Simulation const simulation = simulate(read_goal(goal, "test"), machine);
-    EXPECT_EQ(simulation.split.compute, 70 * ns) << "on the critical path, of another rank";
-    EXPECT_THAT(simulation.busy, ElementsAre(70 * ns, 1 * ns, 1 * ns));
-    machine.processors_per_node = 3;
-    EXPECT_THAT(ends_of(goal, machine), ElementsAre(70, 12, 1));
-}
-
-// Ranks 0 and 1 share a node: there the sender reads and writes each of 10 further bytes, 3 ns each time.
-TEST(SimulatorRules, BuffersThatAreInNoCacheAreReadAndWrittenInMemory) {
-    Machine machine = machine_of(10, 1, 0, 1);
-    machine.ranks_per_node = 2;
-    machine.cached_bytes = 1000;
-    machine.memory_per_byte = 3 * ns * 1000;
-    auto const ends = [&](Bytes buffer_bytes, char const* goal) {
-        Program program = read_goal(goal, "test");
-        program.buffer_bytes = buffer_bytes;
-        return simulate(std::move(program), machine).ends;
-    };
-    char const* const near = "num_ranks 3\nrank 0 {\nsend 11b to 1\n}\nrank 1 {\nrecv 11b from 0\n}\nrank 2 {\n}\n";
-    char const* const far = "num_ranks 3\nrank 0 {\nsend 11b to 2\n}\nrank 1 {\n}\nrank 2 {\nrecv 11b from 0\n}\n";
-    EXPECT_THAT(ends(999, near), ElementsAre(1 * ns, 22 * ns, 0));
-    EXPECT_THAT(ends(1000, near), ElementsAre(61 * ns, 82 * ns, 0));
-    EXPECT_THAT(ends(1000, far), ElementsAre(1 * ns, 0, 22 * ns));
-    EXPECT_EQ(with_buffers(machine, 1000).copy_per_byte, 6 * ns * 1000);
-    EXPECT_EQ(with_buffers(machine, 999).copy_per_byte, 0);
-}
-
 // irequires: after the start of the calc; of a receive, after it is posted.
 TEST(SimulatorRules, IrequiresWaitsForTheStart) {
     EXPECT_THAT(ends_of("num_ranks 2\nrank 0 {\na: calc 100\nb: calc 10 cpu 1\nb irequires a\nr: recv 1b from 1\n"

@@ -62,6 +62,12 @@ struct FillAnswer {
 };
 
 class FillBubbles {
+    struct Item {
+        std::string text;  // with its time
+        int count;
+        std::string separator;  // before the next one
+    };
+
 public:
     void add_options(CLI::App& parser) {
         parser.add_option("--ranks", ranks_, "number of ranks")->required()->check(CLI::Range(1, most_pipeline_ranks));
@@ -84,12 +90,9 @@ public:
 
 private:
     int answered() {
-        if (fill_.empty()) {
-            throw UsageError("--fill: names no work; give such as forward.compute@20 or allreduce:4M");
-        }
-        FillAnswer const one = answer(1);
+        read_items();
         int const fits = largest_that_fits();
-        std::vector<FillAnswer> answers{one};
+        std::vector<FillAnswer> answers{answer(1)};
         for (int const copies : {fits, fits + 1}) {
             if (copies > 1 && copies <= most_fill_copies) {
                 answers.push_back(answer(copies));
@@ -103,40 +106,41 @@ private:
         return exit_ok;
     }
 
-    /// Each item as often, with its time.
-    std::string fill_of(int copies) {
-        std::string text = fill_;
-        std::string made;
-        while (!text.empty()) {
-            std::size_t const end = std::min(text.find_first_of("+/"), text.size());
-            std::string item = text.substr(0, end);
-            if (item.find('@') == std::string::npos) {
-                item += fmt::format("@{:.3f}", price_of(item));
+    /// Those without a time get their price. A count stands behind the time: forward.compute@20x3.
+    void read_items() {
+        for (std::size_t begin = 0; begin < fill_.size();) {
+            std::size_t const end = std::min(fill_.find_first_of("+/", begin), fill_.size());
+            std::string text = fill_.substr(begin, end - begin);
+            std::size_t const times = text.find('x', std::min(text.find('@'), text.size()));
+            auto const count = times == std::string::npos ? 1 : parse_whole<int>(text.substr(times + 1)).value_or(0);
+            if (count < 1 || count > most_fill_copies) {
+                throw UsageError(
+                    fmt::format("--fill: '{}': expected a count from 1 to {} behind the x", text, most_fill_copies));
             }
-            made += fmt::format("{}x{}", item.substr(0, count_at(item)), std::int64_t{count_of(item)} * copies);
-            made += end < text.size() ? text.substr(end, 1) : "";
-            text.erase(0, std::min(end + 1, text.size()));
+            text.erase(std::min(times, text.size()));
+            if (text.find('@') == std::string::npos) {
+                text += fmt::format("@{:.3f}", price_of(text));
+            }
+            items_.push_back({text, count, fill_.substr(end, 1)});
+            begin = end + 1;
         }
-        return made;
+        if (items_.empty()) {
+            throw UsageError("--fill: names no work; give such as forward.compute@20 or allreduce:4M");
+        }
     }
 
-    /// Where "x3" stands behind a time; npos: nowhere.
-    static std::size_t count_at(std::string_view item) { return item.find('x', std::min(item.find('@'), item.size())); }
-    static int count_of(std::string_view item) {
-        std::size_t const at = count_at(item);
-        auto const count = at == std::string_view::npos ? std::optional(1) : parse_whole<int>(item.substr(at + 1));
-        if (!count || *count < 1 || *count > most_fill_copies) {
-            throw UsageError(
-                fmt::format("--fill: '{}': expected a count from 1 to {} behind the x", item, most_fill_copies));
+    [[nodiscard]] std::string fill_of(int copies) const {
+        std::string made;
+        for (Item const& item : items_) {
+            made += fmt::format("{}x{}{}", item.text, std::int64_t{item.count} * copies, item.separator);
         }
-        return *count;
+        return made;
     }
 
     double price_of(std::string const& item) {
         auto const colon = item.find(':');
         auto const dot = item.find('.');
-        auto const collective =
-            dlmb::predict::collective_of(item.substr(dot == std::string::npos ? 0 : dot + 1, colon - (dot + 1)));
+        auto const collective = collective_of(item.substr(dot == std::string::npos ? 0 : dot + 1, colon - (dot + 1)));
         if (colon == std::string::npos || !collective || !price_.given()) {
             throw UsageError(fmt::format("--fill: '{}' has no time; add @MICROSECONDS, or --model or --bandwidth for a "
                                          "collective with bytes",
@@ -152,13 +156,10 @@ private:
                                          "@MICROSECONDS, or give more --ranks or a smaller --pp",
                                          item));
         }
-        if (!known_price_) {
-            known_price_ = price_.price();
-        }
-        return known_price_(*collective, static_cast<double>(parse_bytes(item.substr(colon + 1), "--fill")), copies);
+        return price_.price()(*collective, static_cast<double>(parse_bytes(item.substr(colon + 1), "--fill")), copies);
     }
 
-    FillAnswer answer(int copies) {
+    [[nodiscard]] FillAnswer answer(int copies) const {
         auto const statistics = planned(fill_of(copies)).statistics;
         auto const value = [&](char const* name) {
             auto const found = statistics.find(name);
@@ -180,32 +181,27 @@ private:
     }
 
     /// 0: not even once. By doubling and halving: with more work no end is earlier.
-    int largest_that_fits() {
+    [[nodiscard]] int largest_that_fits() const {
         auto const fits = [&](int copies) {
             FillAnswer const found = answer(copies);
             return found.filled_us <= found.makespan_us;
         };
+        int largest = 1;
+        for (Item const& item : items_) {
+            largest = std::max(largest, item.count);
+        }
+        int const beyond = most_fill_copies / largest + 1;  // no item may have a larger count
         int least = 0;
         int most = 1;
-        while (most <= most_copies() && fits(most)) {
+        while (most < beyond && fits(most)) {
             least = most;
-            most *= 2;
+            most = std::min(2 * most, beyond);
         }
-        most = std::min(most, most_copies() + 1);
         while (most - least > 1) {
             int const middle = least + (most - least) / 2;
             (fits(middle) ? least : most) = middle;
         }
         return least;
-    }
-
-    /// No item may have a larger count.
-    int most_copies() {
-        int largest = 1;
-        for (std::string_view const item : words(fill_, "+/")) {
-            largest = std::max(largest, count_of(item));
-        }
-        return most_fill_copies / largest;
     }
 
     static void print_text(int fits, std::vector<FillAnswer> const& answers) {
@@ -219,7 +215,7 @@ private:
         }
     }
 
-    void print_json(int fits, std::vector<FillAnswer> const& answers) {
+    void print_json(int fits, std::vector<FillAnswer> const& answers) const {
         nlohmann::ordered_json json{{"schema", "dlmb.fill/1.0"},
                                     {"ranks", ranks_},
                                     {"makespan_us", answers.front().makespan_us},
@@ -241,7 +237,7 @@ private:
     std::string preset_;
     std::string fill_;
     PriceOptions price_;
-    dlmb::predict::Price known_price_;
+    std::vector<Item> items_;
     bool json_ = false;
 };
 

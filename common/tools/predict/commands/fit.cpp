@@ -10,7 +10,6 @@
 #include "common/formats/table/provenance.hpp"
 #include "common/tools/predict/commands/fit_input.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
-#include "common/tools/predict/lines_to_fit.hpp"
 
 #include <fmt/core.h>
 
@@ -19,8 +18,6 @@
 
 namespace dlmb::predict::commands {
 namespace {
-
-using namespace dlmb::predict;
 
 class Fit {
 public:
@@ -52,15 +49,26 @@ public:
         if (!is_standard_output(output_)) {
             print(model);
         }
-        std::string const too_fast = describe(model.left_out);
-        if (!input.left_out_text.empty() || !too_fast.empty()) {
+        if (!input.left_out_text.empty() || !model.left_out.empty()) {
             print_to(printed_beside({output_}),
-                     fmt::format("\n{}{}{}", input.left_out_text, too_fast, too_fast.empty() ? "" : "\n"));
+                     fmt::format("\n{}{}", input.left_out_text, text_of_left_out(model.left_out)));
         }
         return exit_ok;
     }
 
 private:
+    static std::string text_of_left_out(LineCounts const& left_out) {
+        int lines = 0;
+        std::string names;
+        for (auto const& [key, count] : left_out) {
+            lines += count;
+            names += fmt::format("{}{} {} ({})", names.empty() ? "" : ", ", name_of(key.first), key.second, count);
+        }
+        return lines == 0
+                   ? names
+                   : fmt::format("{} lines were left out, which are too fast for their algorithm: {}\n", lines, names);
+    }
+
     static void print(MachineModel const& model) {
         fmt::print("{} measurements of {} on {} to {} nodes\n\n", model.points, model.system, model.fewest_nodes,
                    model.most_nodes);

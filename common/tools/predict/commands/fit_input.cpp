@@ -8,7 +8,7 @@
 #include "common/base/units.hpp"
 #include "common/formats/record/result_file.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
-#include "common/tools/predict/lines_to_fit.hpp"
+#include "common/tools/predict/measurements.hpp"
 
 #include <fmt/format.h>
 
@@ -19,9 +19,6 @@
 
 namespace dlmb::predict::commands {
 namespace {
-
-using dlmb::predict::Collective;
-using dlmb::predict::Measurement;
 
 std::string parameter_of(record::Record const& cell, char const* name) {
     auto const found = cell.identity.parameters.find(name);
@@ -51,10 +48,14 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
                                           std::string const& system) {
     auto const& world = cell.identity.world;
     auto const& flags = cell.result.flags;
-    if (std::find(flags.begin(), flags.end(), record::assumed_nodes_flag) != flags.end()) {
+    auto const& environment = launch.environment.identity;
+    auto const units = environment.find("processing_units");
+    auto const processors = units == environment.end() ? std::nullopt : parse_whole<int>(units->second);
+    if (std::find(flags.begin(), flags.end(), record::assumed_nodes_flag) != flags.end() ||
+        (processors && *processors > 0 && world.ranks_per_node > *processors)) {  // ranks took turns
         return std::nullopt;
     }
-    auto const collective = dlmb::predict::collective_of(parameter_of(cell, "operation"));
+    auto const collective = collective_of(parameter_of(cell, "operation"));
     auto const message = parse_whole<Bytes>(parameter_of(cell, "message-size"));
     if (cell.identity.pattern != "collective" || cell.result.status != record::Status::ok || cell.origin ||
         cell.result.time.median <= 0 || cell.identity.memory != "host" || !collective || !message ||
@@ -74,10 +75,6 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
     measurement.bytes = static_cast<double>(*message) * (per_rank ? world.ranks : 1);
     measurement.time_us = cell.result.time.median / nanoseconds_per_microsecond;
     measurement.job = launch.launch_id;
-    auto const processors = launch.environment.identity.find("processing_units");
-    if (processors != launch.environment.identity.end()) {
-        measurement.processors = parse_whole<int>(processors->second).value_or(0);
-    }
     return measurement;
 }
 
@@ -107,23 +104,20 @@ void add_results(std::string const& path, std::string const& system, int max_nod
 
 void add_table(std::string const& path, std::string const& system, int max_nodes, FitInput& input) {
     std::set<std::string> systems;
-    std::vector<dlmb::predict::TableLine> lines;
     int unusable = 0;
-    for (auto& line : dlmb::predict::read_measurements(input.text, path, true).lines) {
+    for (TableLine& line : read_measurements(input.text, path, true).lines) {
         systems.insert(line.measurement.system);
         if (line.measurement.system == system && (max_nodes == 0 || line.measurement.topology.nodes() <= max_nodes)) {
-            unusable += line.unusable.empty() ? 0 : 1;
-            lines.push_back(std::move(line));
+            if (line.unusable.empty()) {
+                input.measurements.push_back(std::move(line.measurement));
+            } else {
+                ++unusable;
+            }
         }
     }
-    dlmb::predict::LinesToFit found = dlmb::predict::lines_to_fit(lines);
-    input.measurements = std::move(found.measurements);
     if (unusable > 0) {
         input.left_out_text = fmt::format(
             "{} lines were left out, whose messages are not known or whose buffers are on GPUs\n", unusable);
-    }
-    if (!found.left_out.empty()) {
-        input.left_out_text += describe(found.left_out) + "\n";
     }
     if (!systems.contains(system)) {
         std::vector<std::string> const known(systems.begin(), systems.end());

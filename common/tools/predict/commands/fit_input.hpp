@@ -12,14 +12,14 @@
 namespace dlmb::predict::commands {
 
 struct FitInput {
-    std::vector<dlmb::predict::Measurement> measurements;  // of one system, of algorithms whose messages are known
-    std::string text;                                      // the file as it was read
-    std::string left_out_text;  // what is not among them and why, in whole lines; empty: nothing
+    std::vector<Measurement> measurements;  // of one system, of algorithms whose messages are known
+    std::string text;                       // the file as it was read
+    std::string left_out_text;              // what is not among them and why, in whole lines; empty: nothing
 };
 
-/// Of a table, the lines of `system` whose times may be those of the algorithm that they name. A result file is of one
-/// machine, which `system` names; of its cells those count whose messages are known: sendrecv to the next rank, and
-/// collectives by an algorithm of the library
+/// Of a table, the lines of `system` whose algorithm is known. A result file is of one machine, which `system` names;
+/// of its cells those count whose messages are known: sendrecv to the next rank, and collectives by an algorithm of the
+/// library
 /// (--method algorithm:CALL=NAME, which becomes NAME_ompi or NAME_mpich). A launch is a job. Without what is on more
 /// than `max_nodes` nodes, unless that is 0. Throws UsageError.
 [[nodiscard]] FitInput read_fit_input(std::string const& path, std::string const& system, int max_nodes);

@@ -15,8 +15,6 @@
 
 namespace dlmb::predict::commands {
 
-using namespace dlmb::predict;
-
 void MachineOptions::add(CLI::App& parser) {
     parser.add_option("--machine", path_, "machine model of dlmb_predict fit, instead of the parameters below");
     for (LevelOption& option : level_options_) {
@@ -27,20 +25,15 @@ void MachineOptions::add(CLI::App& parser) {
     for (MachineOption& option : machine_options_) {
         parser.add_option(option.name, option.value, option.help)->capture_default_str();
     }
-    parser
-        .add_option("--processors-per-node", processors_per_node_,
-                    "processors of a node; more ranks than these take turns; 0: each rank has one")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
     parser.add_flag("--force", force_, "answer also where the held-out error of --machine is above 40 %");
 }
 
 Machine MachineOptions::machine(int ranks_per_node) {
     bool const given = std::any_of(level_options_.begin(), level_options_.end(),
                                    [](LevelOption const& option) { return !option.text.empty(); });
-    bool const more = !eager_limit_.empty() || processors_per_node_ != 0 ||
-                      std::any_of(machine_options_.begin(), machine_options_.end(),
-                                  [](MachineOption const& option) { return option.value != 0; });
+    bool const more =
+        !eager_limit_.empty() || std::any_of(machine_options_.begin(), machine_options_.end(),
+                                             [](MachineOption const& option) { return option.value != 0; });
     if (!path_.empty()) {
         if (given || more) {
             throw UsageError("time: --machine and --latency, --eager-limit ... both say what messages cost");
@@ -61,7 +54,6 @@ Machine MachineOptions::machine(int ranks_per_node) {
         machine.*option.field = rounded(option.name, option.value, option.factor);
     }
     machine.ranks_per_node = ranks_per_node;
-    machine.processors_per_node = processors_per_node_;
     if (!eager_limit_.empty()) {
         machine.eager_limit = parse_bytes(eager_limit_, "--eager-limit");
     }

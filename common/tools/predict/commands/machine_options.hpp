@@ -19,9 +19,9 @@ class MachineOptions {
 public:
     void add(CLI::App& parser);
     /// Throws UsageError where the options say nothing, or both ways something.
-    [[nodiscard]] dlmb::predict::Machine machine(int ranks_per_node);
+    [[nodiscard]] Machine machine(int ranks_per_node);
     /// The fitted model that machine() took; nullptr: there is none. It is forced where --force is given.
-    [[nodiscard]] dlmb::predict::MachineModel const* model() const { return model_ ? &*model_ : nullptr; }
+    [[nodiscard]] MachineModel const* model() const { return model_ ? &*model_ : nullptr; }
     /// Whether the model knows that it is wrong about such operations, which is then said.
     [[nodiscard]] bool refuses(OperationKind kind) const;
 
@@ -31,7 +31,7 @@ private:
         char const* name;
         char const* help;
         double factor;  // from ns to the unit of the field
-        std::int64_t dlmb::predict::LogGopsParameters::*field;
+        std::int64_t LogGopsParameters::*field;
         std::string text{};
     };
     /// A parameter in ns of all levels.
@@ -39,38 +39,35 @@ private:
         char const* name;
         char const* help;
         double factor;
-        std::int64_t dlmb::predict::Machine::*field;
+        std::int64_t Machine::*field;
         double value = 0;
     };
     static constexpr double picoseconds_per_ns = 1e3;
     static constexpr double femtoseconds_per_ns = 1e6;
 
-    static void read_levels(LevelOption const& option, dlmb::predict::Machine& machine);
+    static void read_levels(LevelOption const& option, Machine& machine);
     static std::int64_t rounded(char const* name, double value, double factor);
 
     std::string path_;
     bool force_ = false;
     std::array<LevelOption, 5> level_options_{{
         {"--latency", "L: ns from one rank to another, or by level: node=300,system=2000", picoseconds_per_ns,
-         &dlmb::predict::LogGopsParameters::latency},
+         &LogGopsParameters::latency},
         {"--overhead", "o: ns of the processor at each end of a message", picoseconds_per_ns,
-         &dlmb::predict::LogGopsParameters::overhead},
-        {"--gap", "g: ns between two messages of a NIC", picoseconds_per_ns, &dlmb::predict::LogGopsParameters::gap},
-        {"--gap-per-byte", "G: ns per byte; 0.04 is 25 GB/s", femtoseconds_per_ns,
-         &dlmb::predict::LogGopsParameters::gap_per_byte},
+         &LogGopsParameters::overhead},
+        {"--gap", "g: ns between two messages of a NIC", picoseconds_per_ns, &LogGopsParameters::gap},
+        {"--gap-per-byte", "G: ns per byte; 0.04 is 25 GB/s", femtoseconds_per_ns, &LogGopsParameters::gap_per_byte},
         {"--overhead-per-byte", "O: ns of the processor per byte that is sent", femtoseconds_per_ns,
-         &dlmb::predict::LogGopsParameters::overhead_per_byte},
+         &LogGopsParameters::overhead_per_byte},
     }};
     std::array<MachineOption, 3> machine_options_{{
-        {"--reduce-per-byte", "ns to reduce a byte", femtoseconds_per_ns, &dlmb::predict::Machine::reduce_per_byte},
-        {"--copy-per-byte", "ns to copy a byte inside a rank", femtoseconds_per_ns,
-         &dlmb::predict::Machine::copy_per_byte},
+        {"--reduce-per-byte", "ns to reduce a byte", femtoseconds_per_ns, &Machine::reduce_per_byte},
+        {"--copy-per-byte", "ns to copy a byte inside a rank", femtoseconds_per_ns, &Machine::copy_per_byte},
         {"--call", "ns when a collective or an exchange begins, and when a Recv ends", picoseconds_per_ns,
-         &dlmb::predict::Machine::call},
+         &Machine::call},
     }};
     std::string eager_limit_;
-    int processors_per_node_ = 0;
-    std::optional<dlmb::predict::MachineModel> model_;
+    std::optional<MachineModel> model_;
 };
 
 }  // namespace dlmb::predict::commands

@@ -13,8 +13,6 @@
 
 namespace dlmb::predict::commands {
 
-using namespace dlmb::predict;
-
 SharedLinks::SharedLinks(Topology topology, Placement placement, std::uint64_t seed, int ranks, int ranks_per_node,
                          LinkCosts const& costs)
     : topology_(std::move(topology)), interconnect_(interconnect_of(topology_)),

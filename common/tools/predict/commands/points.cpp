@@ -23,43 +23,30 @@
 namespace dlmb::predict::commands {
 namespace {
 
-using namespace dlmb::predict;
-
 /// Range of the answered points, for a comparison with that of the fit.
 struct Asked {
-    int fewest_nodes = 0;  // 0: nothing was answered
-    int most_nodes = 0;
-    double fewest_bytes = 0;
-    double most_bytes = 0;
+    std::set<int> nodes;
+    std::set<double> sizes;
     std::set<Collective> collectives;
 
-    void add(Measurement const& question) {
-        int const nodes = question.topology.nodes();
-        bool const first = fewest_nodes == 0;
-        fewest_nodes = first ? nodes : std::min(fewest_nodes, nodes);
-        most_nodes = std::max(most_nodes, nodes);
-        fewest_bytes = first ? question.bytes : std::min(fewest_bytes, question.bytes);
-        most_bytes = std::max(most_bytes, question.bytes);
-        collectives.insert(question.collective);
-    }
-
     void print(MachineModel const& model) const {
-        if (fewest_nodes == 0) {
+        if (nodes.empty()) {
             return;
         }
+        int const most_nodes = *nodes.rbegin();
         bool const more = most_nodes > model.most_nodes;
         if (more) {
             fmt::print("Extrapolated from {} to {} nodes, x{:.3g}{}\n", model.most_nodes, most_nodes,
                        static_cast<double>(most_nodes) / model.most_nodes,
                        model.held_out_above > 0 ? "; intervals have grown with it" : "");
         }
-        if (fewest_nodes < model.fewest_nodes) {
-            fmt::print("Extrapolated from {} down to {} nodes\n", model.fewest_nodes, fewest_nodes);
+        if (*nodes.begin() < model.fewest_nodes) {
+            fmt::print("Extrapolated from {} down to {} nodes\n", model.fewest_nodes, *nodes.begin());
         }
-        if (most_bytes > model.most_bytes || fewest_bytes < model.fewest_bytes) {
+        if (*sizes.rbegin() > model.most_bytes || *sizes.begin() < model.fewest_bytes) {
             fmt::print("Sizes of {:.0f} to {:.0f} bytes were asked for, and {:.0f} to {:.0f} were fitted; intervals do "
                        "not grow with that\n",
-                       fewest_bytes, most_bytes, model.fewest_bytes, model.most_bytes);
+                       *sizes.begin(), *sizes.rbegin(), model.fewest_bytes, model.most_bytes);
         }
         for (Collective const collective : collectives) {
             auto const error = model.held_out.find(collective);
@@ -144,10 +131,12 @@ public:
             }
             try {
                 auto const algorithm = algorithm_of(line.measurement.collective, line.measurement.algorithm);
-                Prediction const prediction = dlmb::predict::predict(model, line.measurement, *algorithm, cache);
+                Prediction const prediction = predict(model, line.measurement, *algorithm, cache);
                 text += fmt::format(",{:.6g},{:.6g},{:.6g},{}", prediction.time_us, prediction.low_us,
                                     prediction.high_us, forced ? "ok (forced)" : "ok");
-                asked.add(line.measurement);
+                asked.nodes.insert(line.measurement.topology.nodes());
+                asked.sizes.insert(line.measurement.bytes);
+                asked.collectives.insert(line.measurement.collective);
                 choices.add(line.measurement, prediction, texts.size() - 1);
                 ++answered;
             } catch (UsageError const& error) {  // the schedule does not exist for so many ranks

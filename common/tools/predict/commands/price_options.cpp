@@ -16,7 +16,7 @@ namespace dlmb::predict::commands {
 int unless_refused(std::function<int()> const& answer) {
     try {
         return answer();
-    } catch (dlmb::predict::ModelRefusal const& refusal) {
+    } catch (ModelRefusal const& refusal) {
         print_error(fmt::format("dlmb_predict: refused: {}; --force answers\n", refusal.what()));
         return exit_unavailable;
     }
@@ -31,16 +31,14 @@ void PriceOptions::add_to(CLI::App& parser) {
     parser.add_flag("--force", force_, "answer also where the model's held-out error is above 40 %");
 }
 
-dlmb::predict::Price PriceOptions::price() {
+Price PriceOptions::price() {
     if (model_path_.empty() == (bandwidth_ <= 0)) {
         throw UsageError("give either --model MODEL, or --bandwidth GB/s with --alpha-us");
     }
-    if (model_path_.empty()) {
-        return dlmb::predict::alpha_beta_price(alpha_us_, bandwidth_);
-    }
-    model_ = dlmb::predict::read_model(read_document(model_path_), model_path_);
+    model_ = model_path_.empty() ? alpha_beta_model(alpha_us_, bandwidth_)
+                                 : read_model(read_document(model_path_), model_path_);
     model_.forced = model_.forced || force_;
-    return dlmb::predict::model_price(model_);
+    return model_price(model_);
 }
 
 std::string PriceOptions::text() const {

@@ -21,7 +21,7 @@ public:
     void add_to(CLI::App& parser);
     [[nodiscard]] bool given() const { return !model_path_.empty() || bandwidth_ > 0; }
     /// Must stay while the price is used. Throws UsageError where not exactly one of both ways is given.
-    [[nodiscard]] dlmb::predict::Price price();
+    [[nodiscard]] Price price();
     /// "model.json of fugaku, 8 to 64 nodes", "2 us and 25 GB/s".
     [[nodiscard]] std::string text() const;
 
@@ -30,7 +30,7 @@ private:
     double alpha_us_ = 0;
     double bandwidth_ = 0;  // GB/s
     bool force_ = false;
-    dlmb::predict::MachineModel model_;
+    MachineModel model_;
 };
 
 }  // namespace dlmb::predict::commands

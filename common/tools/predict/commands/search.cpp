@@ -29,7 +29,6 @@
 namespace dlmb::predict::commands {
 namespace {
 
-using namespace dlmb::predict;
 using SearchJson = nlohmann::ordered_json;
 
 constexpr double most_extent = 1 << 24;
@@ -237,14 +236,14 @@ private:
                    price_.text(), choice.looked_at);
         for (std::size_t layer = 0; layer < problem.layers.size(); ++layer) {
             fmt::print("layer {:<4} {:>8} x {:<8} {}\n", layer + 1, problem.layers[layer].inputs,
-                       problem.layers[layer].outputs, dlmb::predict::text_of(choice.divisions[layer]));
+                       problem.layers[layer].outputs, text_of(choice.divisions[layer]));
         }
         fmt::print("\n{:<6}{:<17}{:<12}{:<12}{:<15}{:>6}{:>14}{:>14}\n", "layer", "tensor", "from", "to", "operation",
                    "ranks", "bytes", "us");
         for (LayoutMove const& each : choice.moves) {
             fmt::print("{:<6}{:<17}{:<12}{:<12}{:<15}{:>6}{:>14.0f}{:>14.3f}\n", each.layer + 1, each.tensor,
-                       dlmb::predict::text_of(each.move.from), dlmb::predict::text_of(each.move.to),
-                       name_of(each.move.operation), each.move.ranks, each.move.bytes, each.move.us);
+                       text_of(each.move.from), text_of(each.move.to), name_of(each.move.operation), each.move.ranks,
+                       each.move.bytes, each.move.us);
         }
         fmt::print("\n{:.3f} us of communication in a step", choice.us);
         for (auto const& [name, us] : others) {
@@ -275,8 +274,8 @@ private:
         for (LayoutMove const& each : choice.moves) {
             json["operations"].push_back({{"layer", each.layer + 1},
                                           {"tensor", each.tensor},
-                                          {"from", dlmb::predict::text_of(each.move.from)},
-                                          {"to", dlmb::predict::text_of(each.move.to)},
+                                          {"from", text_of(each.move.from)},
+                                          {"to", text_of(each.move.to)},
                                           {"operation", name_of(each.move.operation)},
                                           {"axes", each.move.axes},
                                           {"ranks", each.move.ranks},

@@ -10,8 +10,6 @@
 namespace dlmb::predict::commands {
 namespace {
 
-using namespace dlmb::predict;
-
 double us(Picoseconds time) {
     return static_cast<double>(time) / picoseconds_per_us;
 }
@@ -45,7 +43,7 @@ struct PieceText {
     std::optional<Rank> to;
     Bytes bytes = 0;
 };
-PieceText text_of(PathPiece const& piece, Program const& program) {
+PieceText piece_text(PathPiece const& piece, Program const& program) {
     Task const& task = program.tasks[piece.task];
     Rank const owner = piece.kind == PathPiece::Kind::in_flight ? program.rank_of(piece.task) : piece.rank;
     PieceText text{program.label_of(owner, piece.task), std::nullopt, std::nullopt, 0};
@@ -65,11 +63,9 @@ struct RankTimes {
 };
 RankTimes times_of_ranks(Simulation const& simulation) {
     std::vector<Picoseconds> const& ends = simulation.ends;
-    auto const [least, most] = std::minmax_element(ends.begin(), ends.end());
     RankTimes times;
-    times.first = static_cast<Rank>(least - ends.begin());
+    times.first = static_cast<Rank>(std::min_element(ends.begin(), ends.end()) - ends.begin());
     times.last = static_cast<Rank>(std::max_element(ends.begin(), ends.end()) - ends.begin());
-    (void)most;
     // Sums of many ranks can be beyond 64 bits.
     double end = 0;
     double idle = 0;
@@ -104,7 +100,7 @@ nlohmann::ordered_json to_json(Simulation const& simulation, SimulationContext c
     }
     nlohmann::ordered_json pieces = nlohmann::ordered_json::array();
     for (PathPiece const& piece : longest(simulation.path, most_pieces)) {
-        PieceText const text = text_of(piece, simulation.program);
+        PieceText const text = piece_text(piece, simulation.program);
         nlohmann::ordered_json one{{"what", name_of(piece.kind)},
                                    {"rank", piece.rank},
                                    {"step", text.step},
@@ -150,7 +146,7 @@ std::string to_text(Simulation const& simulation, std::string const& title, std:
                             pieces.size(), simulation.path.size(), "begin us", "us", "rank", "what", "step");
     }
     for (PathPiece const& piece : pieces) {
-        PieceText const what = text_of(piece, simulation.program);
+        PieceText const what = piece_text(piece, simulation.program);
         std::string const message =
             what.from ? fmt::format(" {} -> {}, {} B", *what.from, *what.to, what.bytes) : std::string();
         text += fmt::format("{:>14.3f} {:>12.3f}  {:<8} {:<7} {}{}\n", us(piece.begin), us(piece.end - piece.begin),

@@ -18,10 +18,9 @@ inline constexpr double picoseconds_per_us = 1e6;
 using SimulationContext = nlohmann::ordered_json;
 
 /// One object. All times are whole picoseconds. `most_pieces`: so many of the critical path, the longest ones.
-[[nodiscard]] nlohmann::ordered_json to_json(dlmb::predict::Simulation const& simulation,
-                                             SimulationContext const& context, std::size_t most_pieces);
+[[nodiscard]] nlohmann::ordered_json to_json(Simulation const& simulation, SimulationContext const& context,
+                                             std::size_t most_pieces);
 
-[[nodiscard]] std::string to_text(dlmb::predict::Simulation const& simulation, std::string const& title,
-                                  std::size_t most_pieces);
+[[nodiscard]] std::string to_text(Simulation const& simulation, std::string const& title, std::size_t most_pieces);
 
 }  // namespace dlmb::predict::commands

@@ -25,8 +25,6 @@
 namespace dlmb::predict::commands {
 namespace {
 
-using namespace dlmb::predict;
-
 constexpr Bytes most_size = Bytes{1} << 40;
 
 class PredictTable {

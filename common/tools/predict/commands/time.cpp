@@ -31,8 +31,6 @@
 namespace dlmb::predict::commands {
 namespace {
 
-using namespace dlmb::predict;
-
 constexpr std::uint64_t most_interval_messages = 50'000'000;  // of all replicates: some ten seconds
 constexpr std::uint64_t cost_of_shared_links = 300;           // simulating a message takes as long as so many without
 

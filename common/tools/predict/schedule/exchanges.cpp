@@ -13,18 +13,14 @@
 #include <utility>
 
 namespace dlmb::predict {
-namespace {
-
-constexpr int most_distances = 64;
-
-}  // namespace
 
 int floor_power(int ranks) {
     return static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
 }
 
-void append(Rounds& rounds, Rounds more) {
+Rounds then(Rounds rounds, Rounds more) {
     std::move(more.begin(), more.end(), std::back_inserter(rounds));
+    return rounds;
 }
 
 Rounds reversed(Rounds rounds) {
@@ -37,6 +33,40 @@ Rounds reversed(Rounds rounds) {
     return rounds;
 }
 
+Rounds reducing(Rounds rounds, double share) {
+    for (Round& round : rounds) {
+        round.reduced = share;
+    }
+    return rounds;
+}
+
+void for_distances(int ranks, std::function<void(int, double)> const& use) {
+    constexpr int most_distances = 64;
+    int const all = ranks - 1;
+    int const taken = std::min(all, most_distances);
+    for (int index = 0; index < taken; ++index) {
+        // One of each of `taken` equal ranges, at a place that changes by the golden ratio: always the middle would be
+        // the same distance in a dimension of a torus whose extent is a power of two.
+        double const place = taken == all ? 0.5 : std::fmod((index + 1) * 0.6180339887498949, 1.0);
+        int const distance = 1 + static_cast<int>((index + place) * all / taken);
+        use(distance, static_cast<double>(all) / taken);
+    }
+}
+
+namespace {
+
+/// The busiest rank copies this share of the vector in the first of these rounds, all times of it together.
+Rounds copying_first(Rounds rounds, double share) {
+    rounds.front().copied += share / rounds.front().times;
+    return rounds;
+}
+
+/// Each rank copies its own block into the result.
+Rounds copying_block(Rounds rounds, int ranks) {
+    return copying_first(std::move(rounds), 1.0 / ranks);
+}
+
+/// Every rank sends the share to the rank `distance` further on.
 Round shift(int ranks, int distance, double share) {
     Round round;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -45,32 +75,59 @@ Round shift(int ranks, int distance, double share) {
     return round;
 }
 
-void Folded::fold(Rounds& rounds, double share, double reduced) const {
-    if (pairs_ > 0) {
+/// The q ranks that are left when the first 2 (P - q) ranks have become pairs: the odd one of each pair stays.
+class Folded {
+public:
+    explicit Folded(int ranks) : left_(floor_power(ranks)), pairs_(ranks - left_) {}
+
+    [[nodiscard]] int left() const { return left_; }
+    [[nodiscard]] int rank(int place) const { return place < pairs_ ? 2 * place + 1 : place + pairs_; }
+    /// Even ranks give the vector to the odd ones.
+    [[nodiscard]] Rounds fold(double share, double reduced) const {
         Round round;
         for (int pair = 0; pair < pairs_; ++pair) {
             round.messages.push_back({2 * pair, 2 * pair + 1, share});
         }
         round.reduced = reduced;
-        rounds.push_back(std::move(round));
+        return pairs_ > 0 ? Rounds{std::move(round)} : Rounds{};
     }
-}
-
-void Folded::unfold(Rounds& rounds, double share) const {
-    Rounds back;
-    fold(back, share, 0);
-    append(rounds, reversed(std::move(back)));
-}
-
-Round Folded::exchange(int distance, double share) const {
-    Round round;
-    for (int place = 0; place < left_; ++place) {
-        round.messages.push_back({rank(place), rank(place ^ distance), share});
+    [[nodiscard]] Rounds unfold(double share) const { return reversed(fold(share, 0)); }
+    [[nodiscard]] Round exchange(int distance, double share) const {
+        Round round;
+        for (int place = 0; place < left_; ++place) {
+            round.messages.push_back({rank(place), rank(place ^ distance), share});
+        }
+        round.both_ways = true;
+        return round;
     }
-    round.both_ways = true;
-    return round;
+
+private:
+    int left_;
+    int pairs_;
+};
+
+/// Between the ranks that are left when those beyond a power of two have given theirs their vector, and have got it, or
+/// this share of it, back.
+Rounds folded(int ranks, Rounds (*between)(Folded const&), double share_back) {
+    Folded const folded(ranks);
+    Rounds rounds = then(then(folded.fold(1, 1), between(folded)), folded.unfold(share_back));
+    return copying_first(std::move(rounds), 1);  // of the input, which stays as it is
 }
 
+Rounds doubling_allreduce(int ranks) {
+    auto const doubling = [](Folded const& folded) {
+        Rounds rounds;
+        for (int distance = 1; distance < folded.left(); distance *= 2) {
+            rounds.push_back(folded.exchange(distance, 1));
+        }
+        return reducing(std::move(rounds), 1);
+    };
+    Rounds rounds = folded(ranks, doubling, 1);
+    rounds.back().copied += 1;  // of the result: the last rank has it in temporary memory
+    return rounds;
+}
+
+/// Halves the vector in each round; the partner's distance doubles, or halves.
 Rounds halving(Folded const& folded, bool nearest_first) {
     Rounds rounds;
     double share = 0.5;
@@ -80,39 +137,18 @@ Rounds halving(Folded const& folded, bool nearest_first) {
     }
     return rounds;
 }
-
-Rounds gather_after_halving(Folded const& folded) {
-    Rounds rounds;
-    for (int distance = folded.left() / 2; distance > 0; distance /= 2) {
-        Round round;
-        for (int place = 0; place < distance; ++place) {
-            round.messages.push_back({folded.rank(place + distance), folded.rank(place), 0.5 / distance});
-        }
-        rounds.push_back(std::move(round));
-    }
-    return rounds;
+Rounds halving_from_nearest(Folded const& folded) {
+    return halving(folded, true);
+}
+Rounds halving_from_farthest(Folded const& folded) {
+    return halving(folded, false);
+}
+Rounds halving_allreduce(Folded const& folded) {
+    return then(halving_from_nearest(folded), reducing(reversed(halving_from_nearest(folded)), 0));
 }
 
-Rounds doubling_allgather(int ranks) {
-    // Parts of the P - q folded ranks travel with those of their neighbours.
-    Folded const folded(ranks);
-    double const block = 1.0 / ranks;
-    Rounds rounds;
-    folded.fold(rounds, block, 0);
-    for (int distance = 1; distance < folded.left(); distance *= 2) {
-        rounds.push_back(folded.exchange(distance, static_cast<double>(distance) / folded.left()));
-    }
-    folded.unfold(rounds, 1);
-    return rounds;
-}
-
-Rounds ring(int ranks, bool reduces) {
-    Round round = shift(ranks, 1, 1.0 / ranks);
-    round.times = ranks - 1;
-    round.reduced = reduces ? 1.0 / ranks : 0;
-    return {round};
-}
-
+/// A reduce_scatter by buckets (Jain, Sabharwal: Optimal bucket algorithms for large MPI collectives on torus
+/// interconnects, 2010): the part that the ring of one dimension leaves is divided by that of the next one.
 Rounds bucket(Extents const& extents) {
     int const ranks = std::accumulate(extents.begin(), extents.end(), 1, std::multiplies<>());
     Rounds rounds;
@@ -134,7 +170,14 @@ Rounds bucket(Extents const& extents) {
     }
     return rounds;
 }
+Rounds bucket_reduce_scatter(Extents const& extents) {
+    return copying_first(bucket(extents), 1);
+}
+Rounds bucket_allgather(Extents const& extents) {
+    return reducing(reversed(bucket(extents)), 0);
+}
 
+/// Throws UsageError for an odd number of ranks.
 Rounds neighbor_exchange(int ranks) {
     if (ranks % 2 != 0) {
         throw UsageError(fmt::format("neighbor exchange needs an even number of ranks, not {}", ranks));
@@ -188,29 +231,16 @@ Rounds bruck_alltoall(int ranks) {
     return rounds;
 }
 
-void for_distances(int ranks, std::function<void(int, double)> const& use) {
-    int const all = ranks - 1;
-    int const taken = std::min(all, most_distances);
-    for (int index = 0; index < taken; ++index) {
-        // One of each of `taken` equal ranges, at a place that changes by the golden ratio: always the middle would be
-        // the same distance in a dimension of a torus whose extent is a power of two.
-        double const place = taken == all ? 0.5 : std::fmod((index + 1) * 0.6180339887498949, 1.0);
-        int const distance = 1 + static_cast<int>((index + place) * all / taken);
-        use(distance, static_cast<double>(all) / taken);
-    }
-}
-
 Rounds pairwise(int ranks, bool reduces) {
     Rounds rounds;
     for_distances(ranks, [&](int distance, double stands_for) {
         rounds.push_back(shift(ranks, distance, 1.0 / ranks));
         rounds.back().times = stands_for;
-        rounds.back().reduced = reduces ? 1.0 / ranks : 0;
     });
-    return rounds;
+    return reducing(std::move(rounds), reduces ? 1.0 / ranks : 0);
 }
 
-Rounds all_to_all_at_once(int ranks) {
+Rounds all_at_once(int ranks) {
     Round round;
     for_distances(ranks, [&](int distance, double stands_for) {
         for (Message message : shift(ranks, distance, 1.0 / ranks).messages) {
@@ -219,6 +249,69 @@ Rounds all_to_all_at_once(int ranks) {
         }
     });
     return {round};
+}
+
+}  // namespace
+
+Rounds doubling_allgather(int ranks) {
+    // Parts of the P - q folded ranks travel with those of their neighbours.
+    Folded const folded(ranks);
+    Rounds rounds = folded.fold(1.0 / ranks, 0);
+    for (int distance = 1; distance < folded.left(); distance *= 2) {
+        rounds.push_back(folded.exchange(distance, static_cast<double>(distance) / folded.left()));
+    }
+    return then(std::move(rounds), folded.unfold(1));
+}
+
+Rounds ring(int ranks, bool reduces) {
+    Round round = shift(ranks, 1, 1.0 / ranks);
+    round.times = ranks - 1;
+    round.reduced = reduces ? 1.0 / ranks : 0;
+    return {round};
+}
+
+Rounds halving_reduce(int ranks) {
+    Folded const folded(ranks);
+    Rounds rounds = then(folded.fold(1, 1), halving_from_nearest(folded));
+    for (int distance = folded.left() / 2; distance > 0; distance /= 2) {
+        Round round;  // in the reverse order of partners
+        for (int place = 0; place < distance; ++place) {
+            round.messages.push_back({folded.rank(place + distance), folded.rank(place), 0.5 / distance});
+        }
+        rounds.push_back(std::move(round));
+    }
+    return rounds;
+}
+
+std::span<ScheduleRow const> exchange_schedules() {
+    using C = Collective;
+    using A = Algorithm;
+    static constexpr ScheduleRow rows[] = {
+        {C::allreduce, A::recursive_doubling, 1, doubling_allreduce},
+        {C::allreduce, A::rabenseifner, 1, [](int p) { return folded(p, halving_allreduce, 1); }},
+        {C::allreduce, A::ring, 0, [](int p) { return then(copying_first(ring(p, true), 1), ring(p, false)); }},
+        {C::allreduce, A::bucket, 1, nullptr,
+         [](Extents const& torus) { return then(bucket_reduce_scatter(torus), bucket_allgather(torus)); }},
+        {C::allreduce, A::linear, 1, [](int p) { return then(star_up(p), star(p, 1)); }},
+        {C::allgather, A::recursive_doubling, 0, [](int p) { return copying_block(doubling_allgather(p), p); }},
+        {C::allgather, A::ring, 0, [](int p) { return copying_block(ring(p, false), p); }},
+        {C::allgather, A::bucket, 0, nullptr, bucket_allgather},
+        {C::allgather, A::neighbor_exchange, 0, [](int p) { return copying_block(neighbor_exchange(p), p); }},
+        {C::allgather, A::bruck, 1, [](int p) { return copying_block(bruck_allgather(p), p); }},
+        {C::allgather, A::linear, 0, [](int p) { return copying_block(all_at_once(p), p); }},
+        {C::allgather, A::gather_bcast, 0, [](int p) { return copying_block(gather_bcast(p), p); }},
+        {C::reduce_scatter, A::recursive_halving, 2, [](int p) { return folded(p, halving_from_farthest, 1.0 / p); }},
+        {C::reduce_scatter, A::distance_doubling, 2, [](int p) { return folded(p, halving_from_nearest, 1.0 / p); }},
+        {C::reduce_scatter, A::ring, 1, [](int p) { return copying_first(ring(p, true), 1); }},
+        {C::reduce_scatter, A::bucket, 2, nullptr, bucket_reduce_scatter},
+        {C::reduce_scatter, A::pairwise, 0, [](int p) { return pairwise(p, true); }},
+        {C::alltoall, A::bruck, 1, bruck_alltoall},
+        {C::alltoall, A::pairwise, 0, [](int p) { return pairwise(p, false); }},
+        {C::alltoall, A::linear, 0, all_at_once},
+        {C::alltoall, A::linear_sync, 0, all_at_once},
+        {C::sendrecv, A::ring, 0, [](int p) { return Rounds{shift(p, 1, 1)}; }},
+    };
+    return rows;
 }
 
 }  // namespace dlmb::predict

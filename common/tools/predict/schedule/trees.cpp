@@ -8,12 +8,16 @@
 namespace dlmb::predict {
 namespace {
 
-constexpr int knomial_radix = 4;
+/// The children of each rank, in the order in which they are served.
+using Tree = std::vector<std::vector<int>>;
 
-}  // namespace
+Tree tree_of(int ranks) {
+    return Tree(static_cast<std::size_t>(ranks));
+}
 
+/// A rank's children are at the powers of two above it: the tree of Open MPI's broadcast.
 Tree binomial_tree(int ranks) {
-    Tree children(static_cast<std::size_t>(ranks));
+    Tree children = tree_of(ranks);
     for (int rank = 0; rank < ranks; ++rank) {
         for (int distance = 1; rank + distance < ranks; distance *= 2) {
             if (distance > rank) {
@@ -24,25 +28,17 @@ Tree binomial_tree(int ranks) {
     return children;
 }
 
-Tree in_order_binomial_tree(int ranks) {
-    Tree children(static_cast<std::size_t>(ranks));
-    for (int distance = floor_power(ranks); distance > 0; distance /= 2) {
-        for (int rank = 0; rank + distance < ranks; rank += 2 * distance) {
-            children[static_cast<std::size_t>(rank)].push_back(rank + distance);
-        }
-    }
-    return children;
-}
-
-Tree knomial_tree(int ranks) {
-    Tree children(static_cast<std::size_t>(ranks));
+/// The parent of a rank is the rank with its lowest digit that is not zero set to zero, so that subtrees are
+/// neighbours. Of radix 2 the tree of a reduction, in Open MPI and in MPICH.
+Tree knomial_tree(int ranks, int radix) {
+    Tree children = tree_of(ranks);
     for (int rank = 0; rank < ranks; ++rank) {
         int top = 1;
-        while (rank == 0 ? top < ranks : rank / top % knomial_radix == 0) {
-            top *= knomial_radix;
+        while (rank == 0 ? top < ranks : rank / top % radix == 0) {
+            top *= radix;
         }
-        for (int digit = top / knomial_radix; digit > 0; digit /= knomial_radix) {
-            for (int times = 1; times < knomial_radix && rank + times * digit < ranks; ++times) {
+        for (int digit = top / radix; digit > 0; digit /= radix) {
+            for (int times = 1; times < radix && rank + times * digit < ranks; ++times) {
                 children[static_cast<std::size_t>(rank)].push_back(rank + times * digit);
             }
         }
@@ -50,8 +46,9 @@ Tree knomial_tree(int ranks) {
     return children;
 }
 
+/// A level of n ranks is followed by 2 n; a rank's children are n and 2 n further on (ompi_coll_base_topo_build_tree).
 Tree binary_tree(int ranks) {
-    Tree children(static_cast<std::size_t>(ranks));
+    Tree children = tree_of(ranks);
     for (int rank = 0; rank < ranks; ++rank) {
         int const level = floor_power(rank + 1);  // ranks of this level
         for (int const child : {rank + level, rank + 2 * level}) {
@@ -64,7 +61,7 @@ Tree binary_tree(int ranks) {
 }
 
 Tree chain_tree(int ranks, int fan) {
-    Tree children(static_cast<std::size_t>(ranks));
+    Tree children = tree_of(ranks);
     int const others = ranks - 1;
     int first = 1;
     for (int chain = 0; chain < fan && first < ranks; ++chain) {
@@ -76,8 +73,6 @@ Tree chain_tree(int ranks, int fan) {
     }
     return children;
 }
-
-namespace {
 
 /// How many messages of the same rank each message of the longest way follows, in all. A rank sends to its children in
 /// their order: the first one, which has the most below it, does not wait for the others.
@@ -99,9 +94,8 @@ int queued_on_longest_way(Tree const& children) {
     return longest.second;
 }
 
-}  // namespace
-
-Rounds down(Tree const& children, double share, bool at_once) {
+/// A rank passes the vector on when it has it: to all its children at once, or to one after another.
+Rounds down(Tree const& children, double share = 1, bool at_once = true) {
     Rounds rounds;
     std::vector<std::pair<int, std::size_t>> queue{{0, 0}};  // rank, round in which it has the vector
     for (std::size_t at = 0; at < queue.size(); ++at) {
@@ -123,23 +117,21 @@ Rounds down(Tree const& children, double share, bool at_once) {
     return rounds;
 }
 
+/// Parents reduce what arrives, one vector after another.
 Rounds up(Tree const& children) {
-    Rounds rounds = reversed(down(children, 1, false));
-    for (Round& round : rounds) {
-        round.reduced = 1;
-    }
-    return rounds;
+    return reducing(reversed(down(children, 1, false)), 1);
 }
 
+/// The same in segments that follow each other closely: every rank is busy with its children and its parent all the
+/// time, and the levels of the tree only add the latency of a segment each.
 Rounds pipelined_up(Tree const& children) {
-    Rounds rounds = up(children);
+    Rounds rounds = reducing(up(children), 0);
     Round together;
     for (Round& round : rounds) {
         for (Message& message : round.messages) {
             together.messages.push_back(message);
             message.share = 0;
         }
-        round.reduced = 0;
     }
     for (auto const& of_rank : children) {
         together.reduced = std::max(together.reduced, static_cast<double>(of_rank.size()));
@@ -163,25 +155,6 @@ Rounds binomial_scatter(int ranks) {
     return rounds;
 }
 
-Rounds star(int ranks, double share) {
-    Round round;
-    for (int rank = 1; rank < ranks; ++rank) {
-        round.messages.push_back({0, rank, share});
-    }
-    return {round};
-}
-
-Rounds gather_bcast(int ranks) {
-    Rounds rounds = reversed(star(ranks, 1.0 / ranks));
-    append(rounds, down(binary_tree(ranks), 0));
-    Round together;  // the segments of the broadcast
-    for (int rank = 1; rank < ranks; ++rank) {
-        together.messages.push_back({rank - 1, rank, 1});
-    }
-    rounds.push_back(std::move(together));
-    return rounds;
-}
-
 Rounds split_binary(int ranks) {
     Rounds rounds = down(binary_tree(ranks), 0.5);
     // Odd ranks are the left half of the tree and have the left half of the vector. The last one has no neighbour.
@@ -193,6 +166,72 @@ Rounds split_binary(int ranks) {
     }
     rounds.push_back(std::move(swap));
     return rounds;
+}
+
+/// The question to a rank and its answer: two messages that nothing else overlaps.
+Rounds asked_one_by_one(int ranks) {
+    Rounds rounds;
+    for_distances(ranks, [&](int rank, double stands_for) {
+        rounds.push_back({{{0, rank, 0}}, stands_for});
+        rounds.push_back({{{rank, 0, 1.0 / ranks}}, stands_for});
+    });
+    return rounds;
+}
+
+}  // namespace
+
+Rounds star(int ranks, double share) {
+    Round round;
+    for (int rank = 1; rank < ranks; ++rank) {
+        round.messages.push_back({0, rank, share});
+    }
+    return {round};
+}
+
+Rounds star_up(int ranks) {
+    return reducing(reversed(star(ranks, 1)), ranks - 1);
+}
+
+Rounds gather_bcast(int ranks) {
+    Rounds rounds = then(reversed(star(ranks, 1.0 / ranks)), down(binary_tree(ranks), 0));
+    Round together;  // the segments of the broadcast
+    for (int rank = 1; rank < ranks; ++rank) {
+        together.messages.push_back({rank - 1, rank, 1});
+    }
+    rounds.push_back(std::move(together));
+    return rounds;
+}
+
+std::span<ScheduleRow const> tree_schedules() {
+    using C = Collective;
+    using A = Algorithm;
+    static constexpr ScheduleRow rows[] = {
+        {C::bcast, A::binomial, 0, [](int p) { return down(binomial_tree(p)); }},
+        {C::bcast, A::binary, 0, [](int p) { return down(binary_tree(p)); }},
+        {C::bcast, A::knomial, 0, [](int p) { return down(knomial_tree(p, 4)); }},
+        {C::bcast, A::split_binary, 0, split_binary},
+        {C::bcast, A::chain, 0, [](int p) { return down(chain_tree(p, 4)); }},
+        {C::bcast, A::three_chains, 0, [](int p) { return down(chain_tree(p, 3)); }},
+        {C::bcast, A::pipeline, 0, [](int p) { return down(chain_tree(p, 1)); }},
+        {C::bcast, A::linear, 0, [](int p) { return star(p, 1); }},
+        {C::bcast, A::scatter_allgather, 0, [](int p) { return then(binomial_scatter(p), doubling_allgather(p)); }},
+        {C::bcast, A::scatter_allgather_ring, 0, [](int p) { return then(binomial_scatter(p), ring(p, false)); }},
+        {C::reduce, A::binomial, 1, [](int p) { return up(knomial_tree(p, 2)); }},
+        {C::reduce, A::binary, 1, [](int p) { return up(binary_tree(p)); }},
+        {C::reduce, A::binomial_pipelined, 1, [](int p) { return pipelined_up(knomial_tree(p, 2)); }},
+        {C::reduce, A::binary_pipelined, 1, [](int p) { return pipelined_up(binary_tree(p)); }},
+        {C::reduce, A::chain, 1, [](int p) { return up(chain_tree(p, 4)); }},
+        {C::reduce, A::three_chains, 1, [](int p) { return up(chain_tree(p, 3)); }},
+        {C::reduce, A::pipeline, 1, [](int p) { return up(chain_tree(p, 1)); }},
+        {C::reduce, A::linear, 1, star_up},
+        {C::reduce, A::rabenseifner, 2, halving_reduce},
+        {C::scatter, A::binomial, 0.5, binomial_scatter},
+        {C::scatter, A::linear, 0, [](int p) { return star(p, 1.0 / p); }},
+        {C::gather, A::binomial, 0.5, [](int p) { return reversed(binomial_scatter(p)); }},
+        {C::gather, A::linear, 0, [](int p) { return reversed(star(p, 1.0 / p)); }},
+        {C::gather, A::linear_sync, 0, asked_one_by_one},
+    };
+    return rows;
 }
 
 }  // namespace dlmb::predict

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <span>
@@ -66,8 +67,6 @@ public:
     void add(Plan const& plan) {
         plan_ = &plan;
         builder_.begin_rank();
-        builder_.set_buffers(std::accumulate(plan.buffers.begin(), plan.buffers.end(), Bytes{0},
-                                             [](Bytes sum, Buffer const& buffer) { return sum + buffer.bytes; }));
         step_end_.clear();
         groups_.clear();
         for (Group const& group : plan.groups) {
@@ -137,21 +136,9 @@ private:
         TaskId const first = builder_.next();
         std::vector<bool> waited_for(micro.steps.size(), false);
         for (algorithms::MicroStep const& step : micro.steps) {
-            Task task{.amount = step.bytes, .cpu = message_cpu};
-            switch (step.action) {
-            case algorithms::Action::send:
-                task.kind = TaskKind::send;
-                break;
-            case algorithms::Action::receive:
-                task.kind = TaskKind::recv;
-                break;
-            case algorithms::Action::copy:
-                task.kind = TaskKind::copy;
-                break;
-            case algorithms::Action::reduce:
-                task.kind = TaskKind::reduce;
-                break;
-            }
+            constexpr std::array kinds{TaskKind::send, TaskKind::recv, TaskKind::copy, TaskKind::reduce};  // by Action
+            Task task{
+                .amount = step.bytes, .kind = kinds.at(static_cast<std::size_t>(step.action)), .cpu = message_cpu};
             if (step.peer >= 0) {
                 task.peer = members[static_cast<std::size_t>(step.peer)];
             }
@@ -281,7 +268,7 @@ private:
         step_end_.push_back(kind == TaskKind::recv ? called_after(end) : end);
     }
 
-    /// The rank that waited for a message goes on: with more ranks than processors, when its turn has come.
+    /// The call that waited for a message returns.
     TaskId called_after(TaskId task) {
         TaskId const call = builder_.add({.kind = TaskKind::call});
         builder_.require(call, task);
@@ -318,54 +305,35 @@ private:
     std::vector<InOrder> in_order_;
 };
 
-/// What a step is, whatever the rank; nothing where it depends on the rank.
-class RankFree {
-public:
-    RankFree(Plan const& plan, LoweringChoice const& choice, int ranks) : plan_(plan), choice_(choice), ranks_(ranks) {}
-
-    /// How far apart ranks are that do the step alike; 0: it depends on the rank.
-    [[nodiscard]] int stride_of(Operation const& operation) const {
-        if (std::holds_alternative<Compute>(operation)) {
-            return 1;
-        }
-        std::optional<algorithms::Collective> const collective = algorithms::collective_of(plan_, operation);
-        if (!collective || collective->shape.places != ranks_ || collective->shape.place != plan_.me) {
-            return 0;
-        }
-        algorithms::Shape const& shape = collective->shape;
-        std::string const& name = algorithm_of(choice_, shape.kind);
-        if (shape.kind == OperationKind::exchange && (name == "linear" || name == "pairwise")) {
-            return 1;
-        }
-        algorithms::Algorithm algorithm = algorithms::find(name, shape.kind);
-        algorithm = algorithm == algorithms::automatic ? algorithms::choose(shape) : algorithm;
-        bool const equal_parts =
-            shape.shares.empty() && shape.bytes % (size_of(shape.element) * static_cast<Bytes>(ranks_)) == 0;
-        if (algorithm == algorithms::dissemination || algorithm == algorithms::bruck_exchange) {
-            return 1;
-        }
-        if (algorithm == algorithms::neighbor && ranks_ % 2 == 0) {
-            return equal_parts ? 2 : 0;
-        }
-        return (algorithm == algorithms::ring || algorithm == algorithms::neighbor) && equal_parts ? 1 : 0;
+/// How far apart ranks are that do the step alike; 0: it depends on the rank.
+int stride_of(Operation const& operation, Plan const& plan, LoweringChoice const& choice, int ranks) {
+    if (std::holds_alternative<Compute>(operation)) {
+        return 1;
     }
-
-private:
-    Plan const& plan_;
-    LoweringChoice const& choice_;
-    int ranks_;
-};
+    std::optional<algorithms::Collective> const collective = algorithms::collective_of(plan, operation);
+    if (!collective || collective->shape.places != ranks || collective->shape.place != plan.me) {
+        return 0;
+    }
+    algorithms::Shape const& shape = collective->shape;
+    std::string const& name = algorithm_of(choice, shape.kind);
+    if (shape.kind == OperationKind::exchange && (name == "linear" || name == "pairwise")) {
+        return 1;
+    }
+    algorithms::Algorithm algorithm = algorithms::find(name, shape.kind);
+    algorithm = algorithm == algorithms::automatic ? algorithms::choose(shape) : algorithm;
+    if (algorithm == algorithms::dissemination || algorithm == algorithms::bruck_exchange) {
+        return 1;
+    }
+    bool const around = algorithm == algorithms::ring || algorithm == algorithms::neighbor;
+    if (!around || !shape.shares.empty() || shape.bytes % (size_of(shape.element) * static_cast<Bytes>(ranks)) != 0) {
+        return 0;  // parts are not equal
+    }
+    return algorithm == algorithms::neighbor && ranks % 2 == 0 ? 2 : 1;
+}
 
 bool is_world(Group const& group, int ranks) {
-    if (group.members.size() != static_cast<std::size_t>(ranks)) {
-        return false;
-    }
-    for (int rank = 0; rank < ranks; ++rank) {
-        if (group.members[static_cast<std::size_t>(rank)] != rank) {
-            return false;
-        }
-    }
-    return true;
+    return group.members.size() == static_cast<std::size_t>(ranks) && group.members.front() == 0 &&
+           group.members.back() == ranks - 1 && std::is_sorted(group.members.begin(), group.members.end());
 }
 
 /// The same operation of two ranks, but for their own numbers and places in buffers.
@@ -406,7 +374,7 @@ int period_of(PlanSource const& plans, LoweringChoice const& choice, int domain)
     Plan const first = plans.of(0);
     int period = std::max(1, domain);
     for (Step const& step : first.steps) {
-        int const stride = RankFree(first, choice, ranks).stride_of(step.operation);
+        int const stride = stride_of(step.operation, first, choice, ranks);
         if (stride == 0) {
             return ranks;
         }

@@ -47,17 +47,6 @@ Machine uniform_machine(LogGopsParameters const& parameters) {
     return machine;
 }
 
-Machine with_buffers(Machine machine, Bytes buffer_bytes) {
-    if (buffer_bytes >= machine.cached_bytes) {
-        FemtosecondsPerByte const more = 2 * machine.memory_per_byte;
-        machine.copy_per_byte += more;
-        for (SizeSegment& segment : machine.level(Level::node)) {
-            segment.parameters.overhead_per_byte += more;
-        }
-    }
-    return machine;
-}
-
 void check(Machine const& machine) {
     for (std::size_t level = 0; level < machine.levels.size(); ++level) {
         if (machine.levels[level].empty()) {
@@ -74,9 +63,7 @@ void check(Machine const& machine) {
     }
     check_range("time to reduce a byte (fs)", machine.reduce_per_byte, slowest_byte);
     check_range("time to copy a byte (fs)", machine.copy_per_byte, slowest_byte);
-    check_range("time of a byte in memory (fs)", machine.memory_per_byte, slowest_byte);
     check_range("time of a call (ps)", machine.call, longest_parameter);
-    check_range("processors of a node", machine.processors_per_node, longest_parameter);
     check_range("ranks of a node", machine.ranks_per_node, longest_parameter);
 }
 
@@ -92,18 +79,15 @@ Machine machine_of(MachineModel const& model, MachineParameters const& parameter
     };
     double const latency = us(Parameter::latency);
     double const overhead = std::min(us(Parameter::message), latency / 2);
-    double const waiting =
-        model.processors > 0 ? std::max(0.0, static_cast<double>(ranks_per_node) / model.processors - 1) : 0;
-    double const handover = waiting * us(Parameter::handover);
     // A fitted value is above 0, also where it rounds to 0: shared links need a bandwidth.
     FemtosecondsPerByte const nic_byte = std::max<FemtosecondsPerByte>(fs(us(Parameter::byte)), 1);
     // Inside a node the processor of the sender moves the bytes, over a network the NIC.
     auto const parameters_up_to = [&](double bytes, bool inside) {
         bool const eager = bytes <= model.limits.eager_bytes;
-        double const rendezvous = eager ? 0 : us(Parameter::rendezvous) + handover;
+        double const rendezvous = eager ? 0 : us(Parameter::rendezvous);
         double const fetch = inside || bytes <= model.limits.inject_bytes ? 0 : us(Parameter::fetch);
         double const hop = inside ? 0 : us(Parameter::hop);
-        return LogGopsParameters{ps(latency - 2 * overhead + hop + handover + rendezvous + fetch), ps(overhead),
+        return LogGopsParameters{ps(latency - 2 * overhead + hop + rendezvous + fetch), ps(overhead),
                                  ps(us(Parameter::message)), inside ? 0 : nic_byte,
                                  fs((inside ? us(Parameter::inside) : 0) + (eager ? us(Parameter::eager) : 0))};
     };
@@ -116,13 +100,10 @@ Machine machine_of(MachineModel const& model, MachineParameters const& parameter
                                 {.parameters = parameters_up_to(beyond_all_machines, inside)}};
     }
     machine.ranks_per_node = ranks_per_node;
-    machine.processors_per_node = model.processors;
     machine.eager_limit = static_cast<Bytes>(model.limits.eager_bytes);
     machine.reduce_per_byte = fs(us(Parameter::reduce));
     machine.copy_per_byte = fs(us(Parameter::copy));
-    machine.cached_bytes = static_cast<Bytes>(model.limits.cached_bytes);
-    machine.memory_per_byte = fs(us(Parameter::memory));
-    machine.call = ps(us(Parameter::call) + waiting * us(Parameter::turn));
+    machine.call = ps(us(Parameter::call));
     return machine;
 }
 

@@ -48,13 +48,10 @@ struct SizeSegment {
 struct Machine {
     /// By Level; segments by size, the last one for all that is larger.
     std::array<std::vector<SizeSegment>, level_names.size()> levels;
-    int ranks_per_node = 0;       // 0: each rank has a node of its own
-    int processors_per_node = 0;  // that its ranks take in turns, where they are more; 0: each has its own
+    int ranks_per_node = 0;                                 // 0: each rank has a node of its own
     Bytes eager_limit = std::numeric_limits<Bytes>::max();  // S: a larger send ends when its receive does
     FemtosecondsPerByte reduce_per_byte = 0;                // gamma, per byte of the result
     FemtosecondsPerByte copy_per_byte = 0;
-    Bytes cached_bytes = std::numeric_limits<Bytes>::max();  // buffers of a rank of this size are in no cache
-    FemtosecondsPerByte memory_per_byte = 0;                 // more for each byte read or written in such buffers
     Picoseconds call = 0;  // of the processor, when a collective or an exchange begins and when a Recv has its message
 
     [[nodiscard]] std::vector<SizeSegment>& level(Level level) { return levels[static_cast<std::size_t>(level)]; }
@@ -64,10 +61,6 @@ struct Machine {
 
 /// The same parameters for all distances and sizes.
 [[nodiscard]] Machine uniform_machine(LogGopsParameters const& parameters);
-
-/// What the machine is to ranks with so many bytes of buffers: without a cache, copies and messages inside a node read
-/// each byte from memory and write it there. What ranks of another node get is the NIC's work.
-[[nodiscard]] Machine with_buffers(Machine machine, Bytes buffer_bytes);
 
 /// Throws UsageError where a parameter is negative or a level has no segment.
 void check(Machine const& machine);

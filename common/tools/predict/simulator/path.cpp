@@ -115,7 +115,6 @@ private:
                 whole = end_of(before, rank) <= is.time;
                 break;
             case Cause::cpu:
-                rank = program_.rank_of(before);  // another one where processors are shared
                 if (waits_for_receive(tasks_[before])) {
                     add_work(before, rank);
                     whole = false;

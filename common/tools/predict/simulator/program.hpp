@@ -79,8 +79,7 @@ struct Program {
     int cpus = 1;              // of each rank
     int nics = 1;
     std::uint64_t messages = 0;
-    Bytes buffer_bytes = 0;  // of the rank that has the most; 0: not known
-    int world = 0;           // ranks; where they are more than those with tasks, rank r does as r mod ranks() does
+    int world = 0;  // ranks; where they are more than those with tasks, rank r does as r mod ranks() does
 
     /// That have tasks of their own.
     [[nodiscard]] int ranks() const { return static_cast<int>(first_task.size()) - 1; }
@@ -106,8 +105,6 @@ public:
 
     void begin_rank();
     void begin_step(std::string_view label);
-    /// The present rank has buffers of so many bytes.
-    void set_buffers(Bytes bytes) { program_.buffer_bytes = std::max(program_.buffer_bytes, bytes); }
     /// `tag` of messages; the task waits for what require() says.
     TaskId add(Task const& task, std::uint32_t tag = 0);
     void require(TaskId task, TaskId earlier, bool at_start = false) { waits_.push_back({earlier, task, at_start}); }

@@ -68,14 +68,7 @@ public:
           nics_(static_cast<std::size_t>(program.ranks()) * static_cast<std::size_t>(program.nics)),
           queues_(program.queues), left_(program.task_count()),
           starts_are_waited_for_(std::any_of(program.edges.begin(), program.edges.end(),
-                                             [](Edge const& edge) { return edge.at_start(); })) {
-        for (std::size_t rank = 0; rank < busy_.size(); ++rank) {
-            auto const node = static_cast<std::size_t>(std::max(machine.ranks_per_node, 1));
-            auto const shared = static_cast<std::size_t>(machine.processors_per_node);
-            std::size_t const taken = shared > 0 && shared < node ? rank - rank % node + rank % node % shared : rank;
-            first_cpu_.push_back(taken * static_cast<std::size_t>(program.cpus));
-        }
-    }
+                                             [](Edge const& edge) { return edge.at_start(); })) {}
 
     void run() {
         for (std::uint32_t rank = 0; rank + 1 < program_.first_task.size(); ++rank) {
@@ -214,7 +207,7 @@ private:
     /// Takes the processor from `time` on, or when it is free. Returns the start.
     Picoseconds occupy(TaskId task, std::uint32_t rank, Picoseconds time, Picoseconds busy) {
         Task& is = tasks_[task];
-        Cpu& cpu = cpus_[first_cpu_[rank] + is.cpu];
+        Cpu& cpu = cpus_[rank * static_cast<std::size_t>(program_.cpus) + is.cpu];
         if (cpu.free > time) {
             time = cpu.free;
             is.cause = caused(Cause::cpu, cpu.last);
@@ -423,8 +416,7 @@ private:
     Machine const& machine_;
     LinkNetwork* network_;
     std::vector<Cpu> cpus_;
-    std::vector<Picoseconds> busy_;       // by rank
-    std::vector<std::size_t> first_cpu_;  // of a rank
+    std::vector<Picoseconds> busy_;  // by rank
     std::vector<Nic> nics_;
     std::vector<Queue> queues_;
     std::size_t left_;
@@ -462,20 +454,19 @@ void check_durations(Program const& program, Machine const& machine) {
 
 Simulation simulate(Program program, Machine const& machine, LinkNetwork* network) {
     check(machine);
-    Machine const used = with_buffers(machine, program.buffer_bytes);
-    check_durations(program, used);
+    check_durations(program, machine);
     if (network != nullptr && program.ranks() < program.world) {
         throw Error("simulation: ranks that stand for others cannot share the links of a network");
     }
     Simulation simulation;
     simulation.program = std::move(program);
-    Simulator simulator(simulation.program, used, network);
+    Simulator simulator(simulation.program, machine, network);
     simulator.run();
     simulation.events = simulator.events();
     for (Rank rank = 0; rank < simulation.program.world; ++rank) {
         simulation.busy.push_back(simulator.busy(static_cast<std::size_t>(simulation.program.representative_of(rank))));
     }
-    analyse(simulation, used);
+    analyse(simulation, machine);
     return simulation;
 }
 
