@@ -204,6 +204,25 @@ Bytes product(Input const& input, std::string_view where, Bytes a, Bytes b) {
     return *bytes;
 }
 
+Bytes total(Input const& input, std::string_view where, std::span<Bytes const> parts) {
+    Bytes sum = 0;
+    for (Bytes const part : parts) {
+        sum += part;
+        if (sum >> 63U != 0) {
+            input.refuse(fmt::format("{}: its parts together are more than 2^63 - 1", where));
+        }
+    }
+    return sum;
+}
+
+Bytes whole_text(Input const& input, std::string_view name, std::string_view text, Bytes most) {
+    auto const value = parse_whole<Bytes>(text.substr(0, text.size() - (text.ends_with(".0") ? 2 : 0)));
+    if (!value || *value > most) {
+        input.refuse(fmt::format("{} '{}' must be a whole number from 0 to {}", name, text, most));
+    }
+    return *value;
+}
+
 std::optional<Rank> rank_of_name(std::string_view name) {
     std::string_view stem = name.substr(name.find_last_of("/:") + 1);
     auto const number_at = [&](std::size_t begin) -> std::optional<Rank> {
@@ -235,6 +254,12 @@ std::optional<Rank> rank_of_name(std::string_view name) {
 std::optional<Bytes> equal_part(Bytes bytes, int ranks) {
     auto const parts = static_cast<Bytes>(std::max(ranks, 1));
     return bytes % parts == 0 ? std::optional(bytes / parts) : std::nullopt;
+}
+
+void split_equally(TraceOperation& exchange, int ranks) {
+    if (auto const part = equal_part(exchange.sent, ranks); part && ranks > 0) {
+        exchange.send_split.each = exchange.recv_split.each = part;
+    }
 }
 
 }  // namespace dlmb::trace

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,7 +70,7 @@ private:
 /// Reads the files of one format.
 class Reader {
 public:
-    Reader() = default;
+    explicit Reader(Builder& builder) : builder_(builder) {}
     Reader(Reader const&) = delete;
     Reader& operator=(Reader const&) = delete;
     Reader(Reader&&) = delete;
@@ -78,7 +79,16 @@ public:
     virtual void read(Input& input) = 0;
     /// After the last file.
     virtual void finish() {}
+
+protected:
+    Builder& builder_;
 };
+
+/// `make` of a format.
+template <class FormatReader>
+std::unique_ptr<Reader> make_reader(Builder& builder) {
+    return std::make_unique<FormatReader>(builder);
+}
 
 /// `suits`: whether a file begins like one of the format; `head` is its first 64 KiB.
 struct Format {
@@ -93,10 +103,19 @@ struct Format {
 /// The same; refuses what is beyond.
 [[nodiscard]] Bytes product(Input const& input, std::string_view where, Bytes a, Bytes b);
 
+/// The sum of the parts; refuses what is beyond 2^63 - 1.
+[[nodiscard]] Bytes total(Input const& input, std::string_view where, std::span<Bytes const> parts);
+
+/// A size in bytes or a count, which some generators write as "4096.0"; refuses what is above `most`.
+[[nodiscard]] Bytes whole_text(Input const& input, std::string_view name, std::string_view text, Bytes most);
+
 /// The number that a file name tells of its rank: "rank-3.pt.trace.json", "trace_3.json.gz", "3.json", "x.3.et".
 [[nodiscard]] std::optional<Rank> rank_of_name(std::string_view name);
 
 /// Equal parts for `ranks` ranks, or nothing where `bytes` is no multiple.
 [[nodiscard]] std::optional<Bytes> equal_part(Bytes bytes, int ranks);
+
+/// Where an exchange of `ranks` known ranks goes, if its format has equal parts alone.
+void split_equally(TraceOperation& exchange, int ranks);
 
 }  // namespace dlmb::trace

@@ -76,7 +76,7 @@ public:
         for (RankProgram const& program : trace.programs) {
             Counts counts;
             for (TraceOperation const& operation : program.operations) {
-                if (program.ranks.size() == 1 && !is_message(operation)) {
+                if (program.ranks.size() == 1 && !is_message(operation.kind)) {
                     add(operation, program.ranks.front(), counts);
                 }
             }
@@ -85,7 +85,7 @@ public:
 
     [[nodiscard]] SharedDetails next(TraceOperation const& operation, Rank rank, RankProgram const& program,
                                      Counts& counts) const {
-        if (is_message(operation) || program.ranks.size() > 1) {
+        if (is_message(operation.kind) || program.ranks.size() > 1) {
             return {phase_named(operation.label), {}};
         }
         if (details_.empty()) {
@@ -117,9 +117,6 @@ private:
         if (!parts.empty()) {
             details.parts = parts;
         }
-    }
-    static bool is_message(TraceOperation const& operation) {
-        return operation.kind == OperationKind::send || operation.kind == OperationKind::recv;
     }
     [[nodiscard]] std::vector<Rank> members_of(TraceOperation const& operation, Rank rank) const {
         return trace_.groups.at(operation.group).members_around(rank);
@@ -240,8 +237,7 @@ private:
 
     void add(TraceOperation const& operation) {
         std::vector<Rank> members = trace_.groups.at(operation.group).members_around(rank_);
-        bool const message = operation.kind == OperationKind::send || operation.kind == OperationKind::recv;
-        if (message) {
+        if (is_message(operation.kind)) {
             add_message(operation);
             return;
         }

@@ -29,7 +29,7 @@ public:
         parser.add_option("--to", format_, "format: " + formats)->required();
         parser
             .add_option("-o,--output", output_,
-                        "the file (-: standard output), or of chakra and param the folder of a file per rank")
+                        "the file (-: standard output), or of chakra the folder of a file per rank")
             ->required();
         parser.add_option("--phase", phase_, "only the steps of this phase (the label up to its first dot)");
         parser.footer(export_text());

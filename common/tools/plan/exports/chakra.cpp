@@ -2,18 +2,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Execution traces of MLCommons Chakra: schema/protobuf/et_def.proto, version 0.0.4, written to the wire as it is read
-// (formats/chakra.cpp says why). Attributes have the alternatives that the feeder of Chakra takes (et_feeder_node.cpp);
-// it sees 0 for others. ASTRA-sim runs allreduce, allgather, reduce_scatter and all-to-all of equal parts, sends and
-// receives; of a broadcast it replays a time, others end it.
+// (formats/protobuf.hpp says why). Attributes have the alternatives that the feeder of Chakra takes
+// (et_feeder_node.cpp); it sees 0 for others. ASTRA-sim runs allreduce, allgather, reduce_scatter and all-to-all of
+// equal parts, sends and receives; of a broadcast it replays a time, others end it.
 #include "common/formats/plan/group_index.hpp"
 #include "common/formats/plan/messages.hpp"
 #include "common/formats/plan/traffic.hpp"
 #include "common/tools/plan/exports/exports.hpp"
+#include "common/tools/plan/formats/chakra_nodes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -21,22 +23,13 @@
 namespace dlmb::trace {
 namespace {
 
-// NodeType and CollectiveCommType.
-constexpr std::uint64_t compute_node = 4;
-constexpr std::uint64_t send_node = 5;
-constexpr std::uint64_t recv_node = 6;
-constexpr std::uint64_t collective_node = 7;
+using namespace chakra;
+
+// CollectiveCommType.
 constexpr std::uint64_t all_reduce_type = 0;
 constexpr std::uint64_t all_gather_type = 2;
 constexpr std::uint64_t all_to_all_type = 6;
 constexpr std::uint64_t reduce_scatter_type = 7;
-
-// Alternatives of Attribute.
-constexpr std::uint64_t int32_value = 7;
-constexpr std::uint64_t int64_value = 9;
-constexpr std::uint64_t uint64_value = 13;
-constexpr std::uint64_t bool_value = 27;
-constexpr std::uint64_t text_value = 29;
 
 /// Fields of one message of protobuf.
 class ProtobufFields {
@@ -63,7 +56,7 @@ public:
         return text(10, ProtobufFields().text(1, name).number(alternative, value).bytes_);
     }
     ProtobufFields& attribute(std::string_view name, std::string_view value) {
-        return text(10, ProtobufFields().text(1, name).text(text_value, value).bytes_);
+        return text(10, ProtobufFields().text(1, name).text(string_val, value).bytes_);
     }
     /// With its length in front, as records stand in a file.
     [[nodiscard]] std::string record() const {
@@ -87,6 +80,29 @@ private:
 struct Collective {
     std::uint64_t type = 0;
     Bytes bytes = 0;  // that the rank hands in
+};
+
+/// Numbers of groups that all ranks know, by their members: 0, 1, ... in the order of the members.
+class GroupNumbers {
+public:
+    explicit GroupNumbers(PlanSource const& plans) {
+        plans.each([&](Plan const& plan) {
+            for (Step const& step : plan.steps) {
+                if (auto const group = collective_group(step.operation)) {
+                    numbers_.try_emplace(plan.groups.at(*group).members, 0);
+                }
+            }
+        });
+        std::size_t next = 0;
+        for (auto& [members, number] : numbers_) {
+            number = next++;
+        }
+    }
+    [[nodiscard]] std::size_t of(Group const& group) const { return numbers_.at(group.members); }
+    [[nodiscard]] std::map<std::vector<Rank>, std::size_t> const& all() const { return numbers_; }
+
+private:
+    std::map<std::vector<Rank>, std::size_t> numbers_;
 };
 
 /// An exchange in which this rank sends and gets equal parts, its own included.
@@ -197,18 +213,18 @@ private:
     }
     void add_computation(std::uint64_t us, std::optional<ProductShape> const& product) {
         std::uint64_t const operations = product ? 2 * product->rows * product->columns * product->inner : 0;
-        ProtobufFields fields = node("compute", compute_node);
+        ProtobufFields fields = node("compute", type_computation);
         add(fields.number(7, us)
-                .attribute("is_cpu_op", bool_value, 0)
-                .attribute("num_ops", int64_value, operations)
-                .attribute("tensor_size", uint64_value, 0));
+                .attribute("is_cpu_op", bool_val, 0)
+                .attribute("num_ops", int64_val, operations)
+                .attribute("tensor_size", uint64_val, 0));
     }
     void add_collective(Operation const& operation, Collective const& collective) {
         Group const& group = plan_.groups.at(*collective_group(operation));
-        ProtobufFields fields = node(name_of(operation), collective_node);
-        add(fields.attribute("is_cpu_op", bool_value, 0)
-                .attribute("comm_type", int64_value, collective.type)
-                .attribute("comm_size", int64_value, collective.bytes)
+        ProtobufFields fields = node(name_of(operation), type_collective);
+        add(fields.attribute("is_cpu_op", bool_val, 0)
+                .attribute("comm_type", int64_val, collective.type)
+                .attribute("comm_size", int64_val, collective.bytes)
                 .attribute("pg_name", std::to_string(groups_.of(group))));
     }
     void add_messages(std::span<Message const> messages) {
@@ -219,12 +235,12 @@ private:
             }
             auto const me = static_cast<std::uint64_t>(plan_.me);
             auto const peer = static_cast<std::uint64_t>(message.peer);
-            ProtobufFields fields = node(message.sends ? "send" : "recv", message.sends ? send_node : recv_node);
-            add(fields.attribute("is_cpu_op", bool_value, 0)
-                    .attribute("comm_size", int64_value, std::max<Bytes>(message.bytes, 1))
-                    .attribute("comm_src", int32_value, message.sends ? me : peer)
-                    .attribute("comm_dst", int32_value, message.sends ? peer : me)
-                    .attribute("comm_tag", int32_value, message.tag));
+            ProtobufFields fields = node(message.sends ? "send" : "recv", message.sends ? type_send : type_recv);
+            add(fields.attribute("is_cpu_op", bool_val, 0)
+                    .attribute("comm_size", int64_val, std::max<Bytes>(message.bytes, 1))
+                    .attribute("comm_src", int32_val, message.sends ? me : peer)
+                    .attribute("comm_dst", int32_val, message.sends ? peer : me)
+                    .attribute("comm_tag", int32_val, message.tag));
         }
         if (last_.size() > 1) {
             begin_ = std::exchange(last_, {});
@@ -243,6 +259,19 @@ private:
     NodeIds last_;               // nodes of this step since its last round began
     std::vector<NodeIds> ends_;  // by StepId: the nodes after which it is over
 };
+
+/// The element of a reduction or of a collective that moves typed data; nothing of others.
+std::optional<Element> element_of(Operation const& operation) {
+    return std::visit(
+        [](auto const& step) -> std::optional<Element> {
+            if constexpr (requires { step.element; }) {
+                return step.element;
+            } else {
+                return std::nullopt;
+            }
+        },
+        operation);
+}
 
 void add_losses(LossCounter& losses, Plan const& plan, std::vector<std::optional<Collective>> const& collectives) {
     for (std::size_t id = 0; id < plan.steps.size(); ++id) {

@@ -58,11 +58,7 @@ std::span<ExportFormat const> all_export_formats() {
         ExportFormat{"goal", "schedule of LogGOPSim and ATLAHS (text): messages and computations", false,
                      write_goal_export},
         ExportFormat{"chakra", "execution traces of MLCommons Chakra for ASTRA-sim, and their file of groups", true,
-                     write_chakra},
-        ExportFormat{"param", "basic JSON of PARAM (commsTraceReplay.py --trace-type basic)", true, write_param},
-        ExportFormat{"htsim", "connection matrix of htsim: one flow per pair of ranks", false, write_htsim},
-        ExportFormat{"nccl-matrix", "matrix of alltoallv_perf of nccl-tests: bytes per pair of ranks", false,
-                     write_nccl_matrix}};
+                     write_chakra}};
     return formats;
 }
 
@@ -88,20 +84,6 @@ PlanSource only_phase(PlanSource const& plans, std::string const& phase) {
     return {plans.ranks(), [&plans, phase](Rank rank) { return phase_of_plan(plans.of(rank), phase); }};
 }
 
-GroupNumbers::GroupNumbers(PlanSource const& plans) {
-    plans.each([&](Plan const& plan) {
-        for (Step const& step : plan.steps) {
-            if (auto const group = collective_group(step.operation)) {
-                numbers_.try_emplace(plan.groups.at(*group).members, 0);
-            }
-        }
-    });
-    std::size_t next = 0;
-    for (auto& [members, number] : numbers_) {
-        number = next++;
-    }
-}
-
 void LossCounter::add_common(Step const& step) {
     add("label", !step.label.empty());
     add("micro-batch", step.microbatch >= 0);
@@ -111,18 +93,6 @@ void LossCounter::add_common(Step const& step) {
     } else if (auto const* recv = std::get_if<Recv>(&step.operation)) {
         add("batch of messages that are posted in one call", recv->batch >= 0);
     }
-}
-
-std::optional<Element> element_of(Operation const& operation) {
-    return std::visit(
-        [](auto const& step) -> std::optional<Element> {
-            if constexpr (requires { step.element; }) {
-                return step.element;
-            } else {
-                return std::nullopt;
-            }
-        },
-        operation);
 }
 
 bool is_empty_message(Operation const& operation) {

@@ -38,30 +38,12 @@ struct ExportFormat {
 /// Chakra execution traces, schema 0.0.4: RANK of `plan.RANK.et`, and `comm_group.json`. What ASTRA-sim runs stays a
 /// collective; everything else is messages (common/formats/plan/messages.hpp).
 [[nodiscard]] Losses write_chakra(PlanSource const& plans, FileSink const& sink);
-/// The basic JSON of PARAM: `RANK.json`.
-[[nodiscard]] Losses write_param(PlanSource const& plans, FileSink const& sink);
-/// Flows of htsim, one per pair of ranks, of all messages of the plans.
-[[nodiscard]] Losses write_htsim(PlanSource const& plans, FileSink const& sink);
-/// Bytes per pair of ranks, of all messages of the plans.
-[[nodiscard]] Losses write_nccl_matrix(PlanSource const& plans, FileSink const& sink);
-
 /// {"format": ..., "losses": [{"what": ..., "steps": ...}]}
 [[nodiscard]] std::string losses_json(std::string_view format, Losses const& losses);
 
 /// Steps of one phase alone; a step waits for those that it waited for over others. Throws UsageError where no plan has
 /// the phase. The source refers to `plans`.
 [[nodiscard]] PlanSource only_phase(PlanSource const& plans, std::string const& phase);
-
-/// Numbers of groups that all ranks know, by their members: 0, 1, ... in the order of the members.
-class GroupNumbers {
-public:
-    explicit GroupNumbers(PlanSource const& plans);
-    [[nodiscard]] std::size_t of(Group const& group) const { return numbers_.at(group.members); }
-    [[nodiscard]] std::map<std::vector<Rank>, std::size_t> const& all() const { return numbers_; }
-
-private:
-    std::map<std::vector<Rank>, std::size_t> numbers_;
-};
 
 /// Counts, over the plans of all ranks, what a format does not hold.
 class LossCounter {
@@ -79,8 +61,6 @@ private:
     Losses losses_;
 };
 
-/// The element of a reduction or of a collective that moves typed data; nothing of others.
-[[nodiscard]] std::optional<Element> element_of(Operation const& operation);
 /// A Send or Recv of no bytes.
 [[nodiscard]] bool is_empty_message(Operation const& operation);
 /// An exchange in which the rank gives itself something.

@@ -47,7 +47,7 @@ struct Section {
 
 class AicbReader : public Reader {
 public:
-    explicit AicbReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         std::vector<Section> sections;
@@ -124,18 +124,6 @@ private:
         return cells;
     }
 
-    static std::uint64_t number(Input const& input, std::string_view name, std::string_view text, std::uint64_t most) {
-        // A size may be written as a float ("4096.0").
-        if (text.ends_with(".0")) {
-            text.remove_suffix(2);
-        }
-        auto const value = parse_whole<std::uint64_t>(text);
-        if (!value || *value > most) {
-            input.refuse(fmt::format("{} '{}' must be a whole number from 0 to {}", name, text, most));
-        }
-        return *value;
-    }
-
     void add(Input const& input, Row const& row, Section& section) {
         std::string_view type = row["comm_type"];
         if (!type.starts_with("CommType.")) {
@@ -161,11 +149,11 @@ private:
         operation.iteration = section.iterations;
         constexpr std::uint64_t most_bytes = ~std::uint64_t{0} >> 1U;
         Bytes const bytes =
-            *kind == OperationKind::barrier ? 0 : number(input, "msg_size", row["msg_size"], most_bytes);
+            *kind == OperationKind::barrier ? 0 : whole_text(input, "msg_size", row["msg_size"], most_bytes);
         operation.sent = bytes;
         operation.received = bytes;
         if (auto const count = row["count"]; !count.empty()) {
-            operation.repeat = number(input, "count", count, most_count);
+            operation.repeat = whole_text(input, "count", count, most_count);
         }
         if (*kind == OperationKind::broadcast || *kind == OperationKind::reduce) {
             operation.root = 0;  // AICB: the first of the group, whatever column src says
@@ -177,7 +165,7 @@ private:
         section.groups.emplace_back(group);
         auto const size = row["comm_group_size"];
         section.sizes.push_back(
-            size.empty() ? 0 : static_cast<int>(number(input, "comm_group_size", size, most_recorded_ranks)));
+            size.empty() ? 0 : static_cast<int>(whole_text(input, "comm_group_size", size, most_recorded_ranks)));
         section.directions.emplace_back(row["additional"]);
         section.operations.push_back(std::move(operation));
     }
@@ -267,9 +255,7 @@ private:
             operation.received = operation.sent / members;
             break;
         case OperationKind::exchange:
-            if (auto const part = equal_part(operation.sent, ranks); part && ranks > 0) {
-                operation.send_split.each = operation.recv_split.each = part;
-            }
+            split_equally(operation, ranks);
             break;
         case OperationKind::send:
         case OperationKind::recv:
@@ -305,7 +291,6 @@ private:
         return true;
     }
 
-    Builder& builder_;
     std::vector<Rank> all_;
 };
 
@@ -318,8 +303,7 @@ bool is_aicb(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format aicb_format() {
-    return {"aicb", "workloads of AICB (CSV)", is_aicb,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<AicbReader>(builder); }};
+    return {"aicb", "workloads of AICB (CSV)", is_aicb, make_reader<AicbReader>};
 }
 
 }  // namespace dlmb::trace

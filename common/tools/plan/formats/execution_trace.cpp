@@ -34,7 +34,7 @@ bool is_tensor(Json const& value) {
 
 class ExecutionTraceReader : public Reader {
 public:
-    explicit ExecutionTraceReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         TraceFile file;
@@ -218,17 +218,6 @@ private:
         file.calls.push_back(std::move(record));
     }
 
-    static Bytes total(Input const& input, std::string const& where, std::vector<Bytes> const& elements) {
-        Bytes sum = 0;
-        for (Bytes const each : elements) {
-            sum += each;
-            if (sum >> 63U != 0) {
-                input.refuse(fmt::format("{}: its tensors have more than 2^63 - 1 elements", where));
-            }
-        }
-        return sum;
-    }
-
     /// Schema 1.1 says most of it by name.
     static void attributes(Input const& input, std::string const& where, Json const& node, TorchRecord& record) {
         if (!node.contains("attrs") || !node["attrs"].is_array()) {
@@ -313,8 +302,6 @@ private:
         }
         builder_.add(input.name(), std::move(program));
     }
-
-    Builder& builder_;
 };
 
 bool is_execution_trace(std::string_view /*name*/, std::string_view head) {
@@ -324,9 +311,8 @@ bool is_execution_trace(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format execution_trace_format() {
-    return {
-        "pytorch-et", "execution traces of PyTorch (schema 1.0.x, 1.1.x), one file per rank", is_execution_trace,
-        [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<ExecutionTraceReader>(builder); }};
+    return {"pytorch-et", "execution traces of PyTorch (schema 1.0.x, 1.1.x), one file per rank", is_execution_trace,
+            make_reader<ExecutionTraceReader>};
 }
 
 }  // namespace dlmb::trace

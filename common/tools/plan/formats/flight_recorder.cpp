@@ -48,7 +48,7 @@ std::optional<std::int64_t> last_number(Input const& input, std::string const& w
 
 class FlightRecorderReader : public Reader {
 public:
-    explicit FlightRecorderReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         groups_.clear();
@@ -181,7 +181,6 @@ private:
     void sizes(Input const& input, Json const& told, Entry& entry) const {
         TorchRecord& details = entry.details;
         auto const elements = [&](char const* name, NumberList& tensors) {
-            Bytes sum = 0;
             Json const list = told.value(name, Json::array());
             if (!list.is_array()) {
                 input.refuse(fmt::format("{}.{} must be a list of sizes", details.where, name));
@@ -193,12 +192,8 @@ private:
                     product_of_sizes = product(input, where, product_of_sizes, size);
                 }
                 tensors.numbers.push_back(product_of_sizes);
-                sum += product_of_sizes;
-                if (sum >> 63U != 0) {
-                    input.refuse(fmt::format("{}: more than 2^63 - 1 elements", where));
-                }
             }
-            return sum;
+            return total(input, fmt::format("{}.{}", details.where, name), tensors.numbers);
         };
         NumberList in;
         NumberList out;
@@ -269,7 +264,7 @@ private:
                 builder_.incomplete(fmt::format("{}: the recorder does not keep how {} is split among the ranks",
                                                 input.name(), entry.call));
             }
-            if (!entry.is_message && operation->kind != OperationKind::send && operation->kind != OperationKind::recv) {
+            if (!entry.is_message && !is_message(operation->kind)) {
                 numbers_[{entry.group, rank}].push_back(entry.number);
             }
             program.operations.push_back(std::move(*operation));
@@ -321,7 +316,7 @@ private:
             std::map<std::string, std::size_t> places;
             std::erase_if(program.operations, [&](TraceOperation const& operation) {
                 std::string const& group = builder_.trace().groups.at(operation.group).name;
-                if (operation.kind == OperationKind::send || operation.kind == OperationKind::recv) {
+                if (is_message(operation.kind)) {
                     return false;
                 }
                 bool const left_out = numbers_[{group, program.ranks.front()}].at(places[group]++) < first[group];
@@ -333,7 +328,6 @@ private:
         }
     }
 
-    Builder& builder_;
     std::map<std::string, RecordedGroup> groups_;                                // of the file
     std::map<std::pair<std::string, Rank>, std::vector<std::int64_t>> numbers_;  // of collectives in the programs
 };
@@ -346,9 +340,8 @@ bool is_flight_recorder(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format flight_recorder_format() {
-    return {
-        "flight-recorder", "dumps of PyTorch's flight recorder as JSON, one file per rank", is_flight_recorder,
-        [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<FlightRecorderReader>(builder); }};
+    return {"flight-recorder", "dumps of PyTorch's flight recorder as JSON, one file per rank", is_flight_recorder,
+            make_reader<FlightRecorderReader>};
 }
 
 }  // namespace dlmb::trace

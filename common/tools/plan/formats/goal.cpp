@@ -13,7 +13,7 @@ namespace {
 
 class GoalReader : public Reader {
 public:
-    explicit GoalReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         goal::LineReader lines(most_recorded_ranks);
@@ -65,7 +65,6 @@ private:
         program.add(std::move(operation));
     }
 
-    Builder& builder_;
     int ranks_ = 0;
 };
 
@@ -78,8 +77,7 @@ bool is_goal(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format goal_format() {
-    return {"goal", "schedules of GOAL (text)", is_goal,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<GoalReader>(builder); }};
+    return {"goal", "schedules of GOAL (text)", is_goal, make_reader<GoalReader>};
 }
 
 }  // namespace dlmb::trace

@@ -125,7 +125,7 @@ private:
 
 class KinetoReader : public Reader {
 public:
-    explicit KinetoReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         Profile profile;
@@ -296,7 +296,7 @@ private:
 
     static void peer(Input const& input, TorchRecord& record, Json const& arguments) {
         auto const kind = operation_named(record.name);
-        if (kind != OperationKind::send && kind != OperationKind::recv) {
+        if (!kind || !is_message(*kind)) {
             return;
         }
         char const* const name = kind == OperationKind::send ? "Dst Rank" : "Src Rank";
@@ -380,8 +380,6 @@ private:
         });
         return found == steps.end() ? std::nullopt : std::optional(static_cast<int>(found - steps.begin()));
     }
-
-    Builder& builder_;
 };
 
 bool is_kineto(std::string_view /*name*/, std::string_view head) {
@@ -394,8 +392,7 @@ bool is_kineto(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format kineto_format() {
-    return {"kineto", "profiles of PyTorch (Kineto), one file per rank", is_kineto,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<KinetoReader>(builder); }};
+    return {"kineto", "profiles of PyTorch (Kineto), one file per rank", is_kineto, make_reader<KinetoReader>};
 }
 
 }  // namespace dlmb::trace

@@ -21,7 +21,7 @@ namespace {
 
 class InspectorReader : public Reader {
 public:
-    explicit InspectorReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         file_ = input.name();
@@ -143,7 +143,6 @@ private:
     static constexpr std::string_view collective = "coll_";
     static constexpr std::string_view message = "p2p_";
 
-    Builder& builder_;
     Communicators communicators_;
     std::map<std::tuple<std::string, int, std::string>, std::set<Bytes>> numbers_;
     Json header_;  // of the record, or of the marker in front of it
@@ -167,8 +166,7 @@ bool is_nccl_inspector(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format nccl_inspector_format() {
-    return {"nccl-inspector", "JSON Lines of NCCL's Inspector plugin", is_nccl_inspector,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<InspectorReader>(builder); }};
+    return {"nccl-inspector", "JSON Lines of NCCL's Inspector plugin", is_nccl_inspector, make_reader<InspectorReader>};
 }
 
 }  // namespace dlmb::trace

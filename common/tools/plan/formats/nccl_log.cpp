@@ -48,7 +48,7 @@ std::string_view behind(std::string_view text, std::string_view name) {
 
 class NcclLogReader : public Reader {
 public:
-    explicit NcclLogReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         file_ = input.name();
@@ -196,15 +196,14 @@ private:
         Joined const joined = joined_of(input, writer, address, *size, message);
         TraceOperation operation = nccl_operation(
             input, name, *kind, *dtype, product(input, name, number("count"), dtype->bytes), static_cast<Bytes>(*size));
-        bool const to_peer = *kind == OperationKind::send || *kind == OperationKind::recv;
+        bool const to_peer = is_message(*kind);
         std::string_view const peer = behind(message, "peer");
         auto const root = peer.empty() ? parse_whole<int>(behind(message, "root")) : parse_whole<int>(peer);
-        bool const has_root = *kind == OperationKind::broadcast || *kind == OperationKind::reduce ||
-                              *kind == OperationKind::gather || *kind == OperationKind::scatter;
-        if ((to_peer || has_root) && (!root || *root < 0 || *root >= *size)) {
+        bool const names_one = to_peer || has_root(*kind);
+        if (names_one && (!root || *root < 0 || *root >= *size)) {
             input.refuse(fmt::format("{}: root is no rank of {}", name, *size));
         }
-        (to_peer ? operation.peer : operation.root) = to_peer || has_root ? root : std::nullopt;
+        (to_peer ? operation.peer : operation.root) = names_one ? root : std::nullopt;
         communicators_.join(joined.process, joined.name, joined.rank, *size);
         communicators_.call(joined.process, joined.name, std::move(operation));
     }
@@ -234,7 +233,6 @@ private:
         return {*rank, size, fmt::format("{} ranks", size), writer.both()};
     }
 
-    Builder& builder_;
     Communicators communicators_;
     std::map<std::string, std::map<std::string, Joined>> joined_;  // by process and address
     std::set<std::string, std::less<>> hosts_;                     // that wrote lines
@@ -250,7 +248,7 @@ bool is_nccl_log(std::string_view /*name*/, std::string_view head) {
 
 Format nccl_log_format() {
     return {"nccl-log", "logs of NCCL and RCCL with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL", is_nccl_log,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<NcclLogReader>(builder); }};
+            make_reader<NcclLogReader>};
 }
 
 }  // namespace dlmb::trace

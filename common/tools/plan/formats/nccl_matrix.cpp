@@ -13,7 +13,7 @@ namespace {
 
 class MatrixReader : public Reader {
 public:
-    explicit MatrixReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         std::vector<std::vector<Bytes>> rows;
@@ -54,25 +54,11 @@ public:
             for (std::vector<Bytes> const& row : rows) {
                 operation.recv_split.parts.push_back(row[static_cast<std::size_t>(rank)]);
             }
-            operation.sent = total(input, operation.send_split.parts);
-            operation.received = total(input, operation.recv_split.parts);
+            operation.sent = total(input, "a rank", operation.send_split.parts);
+            operation.received = total(input, "a rank", operation.recv_split.parts);
             builder_.add(input.name(), {{rank}, {std::move(operation)}});
         }
     }
-
-private:
-    static Bytes total(Input const& input, std::vector<Bytes> const& parts) {
-        Bytes sum = 0;
-        for (Bytes const each : parts) {
-            sum += each;
-            if (sum >> 63U != 0) {
-                input.refuse("a rank sends or receives more than 2^63 - 1 bytes");
-            }
-        }
-        return sum;
-    }
-
-    Builder& builder_;
 };
 
 bool is_nccl_matrix(std::string_view /*name*/, std::string_view head) {
@@ -83,8 +69,7 @@ bool is_nccl_matrix(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format nccl_matrix_format() {
-    return {"nccl-matrix", "matrices of alltoallv_perf of nccl-tests", is_nccl_matrix,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<MatrixReader>(builder); }};
+    return {"nccl-matrix", "matrices of alltoallv_perf of nccl-tests", is_nccl_matrix, make_reader<MatrixReader>};
 }
 
 }  // namespace dlmb::trace

@@ -20,7 +20,7 @@ struct ParamGroup {
 
 class ParamReader : public Reader {
 public:
-    explicit ParamReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         auto const rank = rank_of_name(input.name());
@@ -71,12 +71,8 @@ private:
                        ? std::optional(whole_number(input, fmt::format("{}.{}", where, name), json[name]))
                        : std::nullopt;
         };
-        auto const ranks_of = [&](char const* name) -> int {
-            Bytes const value = number(name).value_or(0);
-            if (value > most_recorded_ranks) {
-                input.refuse(fmt::format("{}.{} is {}, more than {} ranks", where, name, value, most_recorded_ranks));
-            }
-            return static_cast<int>(value);
+        auto const ranks_of = [&](char const* name) {
+            return rank_number(input, fmt::format("{}.{}", where, name), Json(number(name).value_or(0)));
         };
         auto const& name = json["comms"].get_ref<std::string const&>();
         ParamGroup& group = groups[number("pg_id").value_or(0)];
@@ -84,7 +80,9 @@ private:
             group.size = size;
         }
         if (json.contains("global_ranks")) {
-            members(input, where, json["global_ranks"], group);
+            std::string const place = where + ".global_ranks";
+            group.members = members_of(input, place, number_list(input, place, json["global_ranks"]).numbers);
+            group.size = group.members.empty() ? group.size : static_cast<int>(group.members.size());
         }
         auto const kind = operation_named(name);
         if (!kind) {
@@ -103,7 +101,7 @@ private:
         if (kind != OperationKind::barrier) {
             sizes(input, where, json, *kind, record, number("in_msg_size"), number("out_msg_size"));
         }
-        if (kind == OperationKind::send || kind == OperationKind::recv) {
+        if (is_message(*kind)) {
             char const* const key = kind == OperationKind::send ? "dst_rank" : "src_rank";
             if (!json.contains(key) && name.find("any") == std::string::npos) {
                 input.refuse(fmt::format("{}: a {} without {}", where, name_of(*kind), key));
@@ -118,19 +116,6 @@ private:
                                       .value_or(static_cast<int>(*root));
             }
             program.operations.push_back(std::move(*operation));
-        }
-    }
-
-    static void members(Input const& input, std::string const& where, Json const& list, ParamGroup& group) {
-        group.members.clear();
-        for (Bytes const rank : number_list(input, where + ".global_ranks", list).numbers) {
-            if (rank >= most_recorded_ranks) {
-                input.refuse(fmt::format("{}.global_ranks: rank {} is not below {}", where, rank, most_recorded_ranks));
-            }
-            group.members.push_back(static_cast<Rank>(rank));
-        }
-        if (!group.members.empty()) {
-            group.size = static_cast<int>(group.members.size());
         }
     }
 
@@ -163,7 +148,6 @@ private:
         }
     }
 
-    Builder& builder_;
     bool any_ = false;
 };
 
@@ -174,8 +158,7 @@ bool is_param(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format param_format() {
-    return {"param", "basic JSON of PARAM, one file per rank", is_param,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<ParamReader>(builder); }};
+    return {"param", "basic JSON of PARAM, one file per rank", is_param, make_reader<ParamReader>};
 }
 
 }  // namespace dlmb::trace

@@ -58,7 +58,7 @@ constexpr std::string_view sendrecv = "MPI_Sendrecv";
 
 class PmpiReader : public Reader {
 public:
-    explicit PmpiReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         auto const rank = rank_of_name(input.name());
@@ -133,17 +133,6 @@ private:
         }
         return counts;
     }
-    static Bytes total(Input const& input, Fields const& fields, std::vector<Bytes> const& parts) {
-        Bytes sum = 0;
-        for (Bytes const each : parts) {
-            sum += each;
-            if (sum >> 63U != 0) {
-                input.refuse(fmt::format("{}: more than 2^63 - 1 bytes", fields[0]));
-            }
-        }
-        return sum;
-    }
-
     TraceGroupId group(Input const& input, Rank rank, Fields const& fields, std::size_t place, int& size,
                        int& in_group) {
         size = static_cast<int>(part(input, fields, place, 2));
@@ -251,7 +240,7 @@ private:
         OperationKind const kind = operation.kind;
         if (layout.counts != 0) {
             operation.send_split.parts = list(input, fields, layout.counts, part(input, fields, layout.type, 1));
-            operation.sent = total(input, fields, operation.send_split.parts);
+            operation.sent = total(input, fields[0], operation.send_split.parts);
         } else if (layout.count != 0) {
             Bytes const bytes =
                 product(input, fields[0], number(input, fields, layout.count), part(input, fields, layout.type, 1));
@@ -265,7 +254,7 @@ private:
         if (layout.recv_counts != 0) {
             operation.recv_split.parts =
                 list(input, fields, layout.recv_counts, part(input, fields, layout.recv_type, 1));
-            operation.received = total(input, fields, operation.recv_split.parts);
+            operation.received = total(input, fields[0], operation.recv_split.parts);
         } else if (layout.recv_count != 0) {
             Bytes const bytes = product(input, fields[0], number(input, fields, layout.recv_count),
                                         part(input, fields, layout.recv_type, 1));
@@ -285,8 +274,6 @@ private:
             operation.received = operation.sent;
         }
     }
-
-    Builder& builder_;
 };
 
 bool is_pmpi(std::string_view /*name*/, std::string_view head) {
@@ -301,8 +288,7 @@ bool is_pmpi(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format pmpi_format() {
-    return {"pmpi", "traces of MPI calls by liballprof, one file per rank", is_pmpi,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<PmpiReader>(builder); }};
+    return {"pmpi", "traces of MPI calls by liballprof, one file per rank", is_pmpi, make_reader<PmpiReader>};
 }
 
 }  // namespace dlmb::trace

@@ -75,7 +75,7 @@ std::optional<double> seconds_of(std::string_view text) {
 
 class RequestReader : public Reader {
 public:
-    explicit RequestReader(Builder& builder) : trace_(builder.trace().requests) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         if (!trace_.empty()) {
@@ -190,7 +190,7 @@ private:
         }
     }
 
-    RequestTrace& trace_;
+    RequestTrace& trace_ = builder_.trace().requests;
     std::unordered_set<Bytes> seen_;
     Bytes least_tokens_ = 1;  // of a block
     Bytes most_block_tokens_ = std::numeric_limits<Bytes>::max();
@@ -206,8 +206,7 @@ bool is_requests(std::string_view /*name*/, std::string_view head) {
 
 Format requests_format() {
     return {"requests", "requests to an inference service (JSON Lines of Mooncake, CSV of Azure and BurstGPT)",
-            is_requests,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<RequestReader>(builder); }};
+            is_requests, make_reader<RequestReader>};
 }
 
 }  // namespace dlmb::trace

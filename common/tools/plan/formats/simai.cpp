@@ -26,7 +26,7 @@ struct Header {
 
 class SimaiReader : public Reader {
 public:
-    explicit SimaiReader(Builder& builder) : builder_(builder) {}
+    using Reader::Reader;
 
     void read(Input& input) override {
         std::string_view line;
@@ -111,20 +111,10 @@ private:
         }
     }
 
-    /// Some generators divide, and write "4096.0".
-    static Bytes bytes_of(Input const& input, std::string_view text) {
-        constexpr Bytes most = ~Bytes{0} >> 1U;
-        std::string_view const digits = text.substr(0, text.size() - (text.ends_with(".0") ? 2 : 0));
-        auto const bytes = parse_whole<Bytes>(digits);
-        if (!bytes || *bytes > most) {
-            input.refuse(fmt::format("'{}' must be a number of bytes from 0 to 2^63 - 1", text));
-        }
-        return *bytes;
-    }
-
     void add(Input const& input, Header const& header, std::string_view name, std::string_view size, bool of_weights,
              std::string label, RankProgram& program) {
-        Bytes const bytes = bytes_of(input, size);
+        constexpr Bytes most = ~Bytes{0} >> 1U;
+        Bytes const bytes = whole_text(input, "bytes", size, most);
         if (name == "NONE") {
             return;
         }
@@ -146,8 +136,8 @@ private:
         operation.group = builder_.group(std::move(group));
         operation.sent = *kind == OperationKind::all_gather ? bytes / members : bytes;
         operation.received = *kind == OperationKind::reduce_scatter ? bytes / members : bytes;
-        if (auto const part = equal_part(bytes, static_cast<int>(members)); part && *kind == OperationKind::exchange) {
-            operation.send_split.each = operation.recv_split.each = part;
+        if (*kind == OperationKind::exchange) {
+            split_equally(operation, static_cast<int>(members));
         }
         program.operations.push_back(std::move(operation));
     }
@@ -172,8 +162,6 @@ private:
         }
         return {"dp", copies, {}, copies > 0 ? tensor : 0};
     }
-
-    Builder& builder_;
 };
 
 bool is_simai(std::string_view /*name*/, std::string_view head) {
@@ -197,8 +185,7 @@ bool is_simai(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format simai_format() {
-    return {"simai", "workloads of SimAI and ASTRA-sim (text)", is_simai,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<SimaiReader>(builder); }};
+    return {"simai", "workloads of SimAI and ASTRA-sim (text)", is_simai, make_reader<SimaiReader>};
 }
 
 }  // namespace dlmb::trace

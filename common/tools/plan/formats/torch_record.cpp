@@ -31,17 +31,6 @@ std::vector<Bytes> parts_of(Builder& builder, Input const& input, TorchRecord co
     return parts;
 }
 
-Bytes sum(Input const& input, TorchRecord const& record, std::vector<Bytes> const& parts) {
-    Bytes total = 0;
-    for (Bytes const part : parts) {
-        total += part;
-        if (total >> 63U != 0) {
-            input.refuse(fmt::format("{}: the parts are more than 2^63 - 1 bytes", record.where));
-        }
-    }
-    return total;
-}
-
 /// One side of an exchange.
 void split(Builder& builder, Input const& input, TorchRecord const& record, NumberList const& rows, Bytes elements,
            Bytes element_bytes, int ranks, Bytes& bytes, Split& split) {
@@ -55,7 +44,7 @@ void split(Builder& builder, Input const& input, TorchRecord const& record, Numb
     }
     if (!rows.numbers.empty()) {
         split.parts = parts_of(builder, input, record, rows.numbers, elements, element_bytes);
-        bytes = sum(input, record, split.parts);
+        bytes = total(input, record.where, split.parts);
         return;
     }
     if (ranks == 0) {
@@ -80,12 +69,7 @@ TraceGroup group_of(Builder& builder, Input const& input, TorchRecord const& rec
     if (cut) {
         builder.incomplete(fmt::format("{}: the list of ranks of group '{}' is cut off", input.name(), record.group));
     } else if (!ranks.empty()) {
-        for (Bytes const rank : ranks) {
-            if (rank >= most_recorded_ranks) {
-                input.refuse(fmt::format("{}: rank {} is not below {}", record.where, rank, most_recorded_ranks));
-            }
-            group.members.push_back(static_cast<Rank>(rank));
-        }
+        group.members = members_of(input, record.where, ranks);
         group.size = static_cast<int>(ranks.size());
         if (record.group_size != 0 && record.group_size != group.size) {
             builder.incomplete(fmt::format("{}: {}: group '{}' has {} ranks, but lists {}", input.name(), record.where,
@@ -93,15 +77,6 @@ TraceGroup group_of(Builder& builder, Input const& input, TorchRecord const& rec
         }
     }
     return group;
-}
-
-bool is_message(OperationKind kind) {
-    return kind == OperationKind::send || kind == OperationKind::recv;
-}
-
-bool has_root(OperationKind kind) {
-    return kind == OperationKind::broadcast || kind == OperationKind::reduce || kind == OperationKind::gather ||
-           kind == OperationKind::scatter;
 }
 
 /// The world rank of a rank in the group; without a list of its ranks the group is everybody.
@@ -122,6 +97,17 @@ int rank_number(Input const& input, std::string_view where, Json const& value) {
         input.refuse(fmt::format("{} is {}, more than {} ranks", where, number, most_recorded_ranks));
     }
     return static_cast<int>(number);
+}
+
+std::vector<Rank> members_of(Input const& input, std::string_view where, std::span<Bytes const> ranks) {
+    std::vector<Rank> members;
+    for (Bytes const rank : ranks) {
+        if (rank >= most_recorded_ranks) {
+            input.refuse(fmt::format("{}: rank {} is not below {}", where, rank, most_recorded_ranks));
+        }
+        members.push_back(static_cast<Rank>(rank));
+    }
+    return members;
 }
 
 NumberList regular_ranks(NumberList listed, int size, Bytes start, Bytes stride) {

@@ -53,6 +53,9 @@ void forget_callers_as_roots(Trace& trace);
 /// A number of ranks, or a rank.
 [[nodiscard]] int rank_number(Input const& input, std::string_view where, Json const& value);
 
+/// Ranks of a group; refuses one that is none.
+[[nodiscard]] std::vector<Rank> members_of(Input const& input, std::string_view where, std::span<Bytes const> ranks);
+
 /// Nothing for what is no communication (wait, init).
 [[nodiscard]] std::optional<TraceOperation> operation_of(Builder& builder, Input const& input,
                                                          TorchRecord const& record);
