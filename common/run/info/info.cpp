@@ -9,9 +9,11 @@
 #include "common/base/units.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/bootstrap/over_ranks.hpp"
+#include "common/formats/record/json.hpp"
 #include "common/measure/environment/machine.hpp"
 #include "common/run/adopt_device.hpp"
-#include "common/run/info/noise_floor.hpp"
+#include "common/run/fixed_text.hpp"
+#include "common/run/launch_calibration.hpp"
 #include "common/run/launcher/launcher.hpp"
 #include "common/run/printouts.hpp"
 
@@ -21,6 +23,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace dlmb::run {
 namespace {
@@ -346,14 +349,48 @@ int print_startup(Bootstrap& bootstrap, Nanoseconds init_ns, bool json) {
     return from_rank(bootstrap, bootstrap.rank() == 0 ? print(json ? found.dump(2) + "\n" : text) : exit_ok);
 }
 
-int print_noise(NoiseFloor const& floor, bool json) {
-    InfoJson const noise = noise_json(floor);
-    return print(json ? noise.dump(2) + "\n" : noise_text(noise));
+std::vector<OpenedBackend> usable_backends(Bootstrap& bootstrap) {
+    std::vector<OpenedBackend> usable;
+    for (BackendEntry const& entry : backend_entries()) {
+        MadeBackend made = make_backend(entry.name, BackendContext{bootstrap});
+        if (made && made.value()->supports(MemoryKind::host)) {
+            usable.push_back({std::string(entry.name), std::move(made).value(), ""});
+        }
+    }
+    return usable;
+}
+
+/// Collective, a second or so.
+std::optional<record::Calibration> measure_calibration(Bootstrap& bootstrap) {
+    constexpr Nanoseconds patience_ns = 60'000'000'000;
+    std::string const error = fmt::format("dlmb_info: error: rank {} stood still during ", bootstrap.rank());
+    measure::Watchdog watchdog([&](measure::HangReport const& hang) {
+        FixedText said;
+        said.add("{}{}\n", error, hang.cell);
+        put(STDERR_FILENO, said.view());
+        _exit(exit_cell_failed);
+    });
+    watchdog.arm("calibration", patience_ns);
+    Options options;
+    options.memory = {MemoryKind::host};
+    options.calibration = record::Effort::full;
+    auto calibration = calibrate_launch(bootstrap, options, usable_backends(bootstrap), {}, watchdog);
+    watchdog.disarm();
+    return calibration;
 }
 
 int calibrate(Bootstrap& bootstrap, bool json) {
-    NoiseFloor const floor = measure_noise_floor(bootstrap);
-    return from_rank(bootstrap, bootstrap.rank() == 0 ? print_noise(floor, json) : exit_ok);
+    auto const calibration = measure_calibration(bootstrap);
+    if (bootstrap.rank() != 0) {
+        return from_rank(bootstrap, exit_ok);
+    }
+    InfoJson const found{{"calibration", record::calibration_json(calibration)},
+                         {"remarks", quiet_warnings(*calibration)}};
+    std::string text = calibration_line(calibration);
+    for (std::string const& remark : quiet_warnings(*calibration)) {
+        text += fmt::format("# {}\n", remark);
+    }
+    return from_rank(bootstrap, print(json ? found.dump(2) + "\n" : text));
 }
 
 int print_lint(ModelShape const& model, Parallelism const& parallel, bool json) {
@@ -366,11 +403,8 @@ int print_lint(ModelShape const& model, Parallelism const& parallel, bool json) 
 
 void add_options(CLI::App& app, InfoOptions& options) {
     app.add_flag("--json", options.json, "print one JSON object");
-    auto* const calibrating =
-        app.add_flag("--calibrate", options.calibrate,
-                     "noise floor over the ranks of this launch, and what slowdown several launches can show");
-    app.add_option("--from", options.from, "result files of several launches: their spread, instead of measuring")
-        ->needs(calibrating);
+    app.add_flag("--calibrate", options.calibrate,
+                 "noise floor over the ranks of this launch; dlmb_compare --noise tells that of several launches");
     auto* const linting =
         app.add_option("--lint-model", options.model,
                        "config.json of a model, or nothing with --preset: sizes that the ranks do not "
@@ -405,9 +439,6 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
             }
             return print_lint(given.preset.empty() ? read_model(given.model) : model_of_presets(given.preset, patterns),
                               parse_parallelism(given.parallel, "--parallel"), given.json);
-        }
-        if (!given.from.empty()) {
-            return print_noise(read_noise_floor(given.from), given.json);
         }
         if (mpi_in_this_build()) {
             return run_under_launcher(argc, argv, default_mpi_thread, [&](Bootstrap& bootstrap, Nanoseconds init_ns) {

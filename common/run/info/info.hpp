@@ -36,7 +36,6 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
 struct InfoOptions {
     bool json = false;
     bool calibrate = false;
-    std::vector<std::filesystem::path> from;
     bool startup = false;
     bool probe = false;
     bool lint = false;

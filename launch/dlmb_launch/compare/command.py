@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from dlmb_launch.compare import tables
+from dlmb_launch.compare import noise, tables
 from dlmb_launch.compare.campaign import METRICS, Campaign, Metric
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
 from dlmb_launch.compare.document import cells_to_confirm, document, dumps, to_measure_again
@@ -62,6 +62,7 @@ def exit_code(found: set[int], warn_only: bool) -> int:
 
 USAGE_LINES = """dlmb_compare [OPTION...] BASELINE CANDIDATE
        dlmb_compare [OPTION...] --history FOLDER CANDIDATE
+       dlmb_compare --noise [--json] CAMPAIGN
        dlmb_compare --history FOLDER (--append RESULTS | --list [RESULTS] | --prune KEEP | --export otava FILE)"""
 
 DEFAULT_LAST = 30  # nights; fewer tell less of how nights differ, older ones less of tonight's level
@@ -92,6 +93,7 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--allow-env-diff", action="append", default=[], metavar="KEY", help="may differ between any two launches")
     what.add_argument("--margin", type=percentage, metavar="PERCENT", help="a smaller difference does not matter (default: 3; 5 for isolated cells below 50 us)")
     what.add_argument("--paired", action="store_true", help="launches that follow each other directly are pairs; from 12 pairs on they are tested as pairs")
+    what.add_argument("--noise", action="store_true", help="of one campaign: how far its launches are apart, and what slowdown so many can show")
     verdict = parser.add_argument_group("verdict")
     verdict.add_argument("--strict", action="store_true", help="exit 2 if something is inconclusive")
     verdict.add_argument("--warn-only", action="store_true", help="exit 0 instead of 1 or 2")
@@ -131,6 +133,10 @@ def name_campaigns(options: argparse.Namespace) -> None:
     """Sets baseline and candidate. A history alone, without a candidate, is managed or exported."""
     given = options.campaigns
     options.manages = options.append is not None or options.list is not None or options.prune is not None
+    if options.noise:
+        if len(given) != 1 or options.history or options.manages or options.export or options.rerun or options.confirm or options.markdown:
+            raise UsageError("--noise: goes with one CAMPAIGN, and with --json")
+        return
     if options.history is None:
         if options.manages:
             raise UsageError("--append, --list and --prune need --history FOLDER")
@@ -231,6 +237,10 @@ def manage(options: argparse.Namespace) -> int:
 
 def run(arguments: list[str] | None) -> int:
     options = parse(arguments)
+    if options.noise:
+        found = noise.document(read_campaign("campaign", options.campaigns[0], METRICS["time"]))
+        print(dumps(found) if options.json else noise.text(found), end="", flush=True)
+        return NO_REGRESSION
     if options.manages:
         return manage(options)
     comparison = compared(options)

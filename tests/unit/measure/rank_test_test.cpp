@@ -13,52 +13,6 @@
 namespace dlmb::measure {
 namespace {
 
-/// Over all choices of the candidate's places among the sorted values, how many win exactly u pairs.
-std::vector<double> counted(std::size_t baseline, std::size_t candidate) {
-    std::vector<double> share(baseline * candidate + 1, 0);
-    double subsets = 0;
-    for (std::uint32_t places = 0; places < 1U << (baseline + candidate); ++places) {
-        if (std::popcount(places) != static_cast<int>(candidate)) {
-            continue;
-        }
-        std::size_t wins = 0;
-        std::size_t below = 0;  // of the baseline
-        for (std::size_t i = 0; i < baseline + candidate; ++i) {
-            bool const ours = (places >> i & 1U) != 0;
-            wins += ours ? below : 0;
-            below += ours ? 0 : 1;
-        }
-        share[wins] += 1;
-        subsets += 1;
-    }
-    for (double& each : share) {
-        each /= subsets;
-    }
-    return share;
-}
-
-TEST(RankTest, TheDistributionIsThatOfAllSubsets) {
-    for (std::size_t b = 1; b <= 6; ++b) {
-        for (std::size_t c = 1; c <= 6; ++c) {
-            std::vector<double> const expected = counted(b, c);
-            std::vector<double> const found = statistics::pair_distribution(b, c);
-            ASSERT_EQ(found.size(), expected.size());
-            for (std::size_t u = 0; u < expected.size(); ++u) {
-                EXPECT_NEAR(found[u], expected[u], 1e-12) << b << " " << c << " " << u;
-            }
-        }
-    }
-}
-
-// 5 against 5: all 25 pairs have 1 / 252 = .00397, 24 or more 2 / 252. 8 against 8: 1 / 12870. 4 against 4: 1 / 70.
-TEST(RankTest, TheCriticalCountIsTheLeastOneThatIsUnlikelyEnough) {
-    EXPECT_EQ(statistics::critical_pairs(5, 5, 0.005), 25U);
-    EXPECT_EQ(statistics::critical_pairs(5, 5, 0.008), 24U);
-    EXPECT_EQ(statistics::critical_pairs(5, 5, 0.0039), std::nullopt);
-    EXPECT_EQ(statistics::critical_pairs(8, 8, 7.8e-5), 64U);
-    EXPECT_EQ(statistics::critical_pairs(4, 4, 0.005), std::nullopt);
-}
-
 using Values = std::vector<double>;
 
 TEST(ProbabilityByChance, AgreesWithHandComputedExamples) {
