@@ -8,22 +8,9 @@
 
 namespace dlmb {
 
-/// A step as all ranks that take part in it know it: a choice by what only one rank knows would make ranks wait for
-/// each other for ever. nullopt: unknown, or of no meaning for this operation.
-struct StepTraits {
-    OperationKind kind = OperationKind::compute;
-    /// Collective: its full logical buffer. Exchange: bytes that one rank sends, itself included, mean over the ranks
-    /// of the group (rounded down). Message: its size.
-    Bytes bytes = 0;
-    int ranks = 1;  // of the group
-    int nodes = 1;  // that they lie on
-    MemoryKind memory = MemoryKind::host;
-    std::optional<Element> element = std::nullopt;
-    std::optional<Reduction> reduction = std::nullopt;
-    std::optional<bool> in_place = std::nullopt;
-    std::optional<bool> uniform = std::nullopt;      // exchange: all blocks of all ranks are equal; others: no shares
-    std::optional<double> imbalance = std::nullopt;  // exchange: largest total that a rank sends or receives / mean
-};
+namespace tuning {
+struct Key;  // common/formats/table/query.hpp
+}
 
 struct StepChoice {
     std::string backend;
@@ -46,11 +33,14 @@ public:
     [[nodiscard]] virtual std::string const& digest() const = 0;
     /// Names of all backends that it can choose, each once, in an order that depends on the digest only.
     [[nodiscard]] virtual std::vector<std::string> backends() const = 0;
-    /// The choice for a step. For `compute`: who does the steps of a plan in which nobody communicates.
-    [[nodiscard]] virtual StepChoice choose(StepTraits const& step) const = 0;
+    /// Of a step as all ranks that take part in it know it.
+    [[nodiscard]] virtual StepChoice choose(tuning::Key const& step) const = 0;
+    /// Of a step that no table has rules for, and of a plan in which nobody communicates. `memory`: as name_of() has
+    /// it.
+    [[nodiscard]] virtual StepChoice baseline(std::string_view memory) const = 0;
     /// The ways to do the step whose times are known and can be compared, that of choose() first and each backend once.
     /// Where no times are known only that one, for 0.
-    [[nodiscard]] virtual std::vector<PricedChoice> priced_choices(StepTraits const& step) const {
+    [[nodiscard]] virtual std::vector<PricedChoice> priced_choices(tuning::Key const& step) const {
         return {{choose(step), 0}};
     }
 };

@@ -20,31 +20,50 @@ Bytes sent_by(Exchange const& exchange) {
     return bytes;
 }
 
-StepTraits traits_of(Operation const& operation, Members const& members, bool ragged) {
-    StepTraits traits;
-    traits.kind = kind_of(operation);
-    traits.ranks = static_cast<int>(members.world_ranks.size());
-    traits.nodes = members.nodes;
+/// As tables count them; 0 of an exchange of unequal blocks and of what tables know no size of.
+Bytes bytes_of(Operation const& operation, bool ragged) {
+    return std::visit(
+        [&](auto const& step) -> Bytes {
+            if constexpr (requires { step.bytes; }) {
+                return step.bytes;
+            } else if constexpr (requires { step.send_buffer; }) {
+                return ragged ? 0 : sent_by(step);
+            } else {
+                return 0;
+            }
+        },
+        operation);
+}
+
+/// Nothing: tables have no rules for it.
+std::optional<tuning::Key> key_of(Operation const& operation, Members const& members, bool ragged) {
+    auto const tuned = tuning::operation_named(name_of(operation));
+    if (!tuned) {
+        return std::nullopt;
+    }
+    tuning::Key key{.operation = *tuned,
+                    .bytes = bytes_of(operation, ragged),
+                    .ranks = members.world_ranks.size(),
+                    .nodes = static_cast<std::uint64_t>(members.nodes),
+                    .memory = std::string(name_of(MemoryKind::host))};
     std::visit(
         [&](auto const& step) {
-            if constexpr (requires { step.bytes; }) {
-                traits.bytes = step.bytes;
-                traits.element = step.element;
+            if constexpr (requires { step.element; }) {
+                key.dtype = name_of(step.element);
             }
             if constexpr (requires { step.reduction; }) {
-                traits.reduction = step.reduction;
+                key.reduction = name_of(step.reduction);
             }
             if constexpr (requires { step.send_buffer; }) {
-                traits.bytes = ragged ? 0 : sent_by(step);
-                traits.uniform = !ragged;
-                traits.imbalance = ragged ? std::nullopt : std::optional(1.0);
+                key.uniform = !ragged;
+                key.imbalance = ragged ? std::nullopt : std::optional(1.0);
             }
         },
         operation);
     if (auto const* const step = std::get_if<AllReduce>(&operation)) {
-        traits.in_place = step->send == step->recv;
+        key.in_place = step->send == step->recv;
     }
-    return traits;
+    return key;
 }
 
 }  // namespace
@@ -60,17 +79,20 @@ TunedSteps::TunedSteps(tuning::TableChooser const* chooser, std::string const& u
     }
 }
 
-TunedSteps::Decision TunedSteps::decide(Plan const& plan, StepTraits const& traits, bool ragged) const {
+TunedSteps::Decision TunedSteps::decide(Plan const& plan, std::optional<tuning::Key> const& key, bool ragged) const {
     Decision decision;
-    decision.used = {std::string(name_of(traits.kind)), traits.bytes, traits.ranks};
+    Operation const& operation = plan.steps.front().operation;
+    decision.used = {std::string(name_of(operation)), bytes_of(operation, ragged),
+                     static_cast<int>(plan.groups.front().members.size())};
     if (ragged) {
         decision.method.name = "alltoallv";  // the other ranks may have equal blocks, and know no more of these
     } else if (chooser_ != nullptr) {
-        if (StepChoice const choice = chooser_->choose(traits); choice.backend == "ucx") {
+        StepChoice const choice = key ? chooser_->choose(*key) : chooser_->baseline(name_of(MemoryKind::host));
+        if (choice.backend == "ucx") {
             choose_over_ucx(plan, choice, decision);
         }
         if (!decision.over_ucx) {
-            choose_over_mpi(plan, traits, decision);
+            choose_over_mpi(plan, key ? chooser_->choose_within("mpi", *key) : StepChoice{"mpi"}, decision);
         }
     }
     decision.used.method = to_string(decision.method);
@@ -88,8 +110,7 @@ void TunedSteps::choose_over_ucx(Plan const& plan, StepChoice const& choice, Dec
     }
 }
 
-void TunedSteps::choose_over_mpi(Plan const& plan, StepTraits const& traits, Decision& decision) const {
-    StepChoice const choice = chooser_->choose_within("mpi", traits);
+void TunedSteps::choose_over_mpi(Plan const& plan, StepChoice const& choice, Decision& decision) const {
     std::string const why_not = choice.why_not.empty() ? runner_.refusal(plan, choice.method) : choice.why_not;
     decision.used.rule = choice.rule;
     if (why_not.empty()) {
@@ -101,21 +122,22 @@ void TunedSteps::choose_over_mpi(Plan const& plan, StepTraits const& traits, Dec
 }
 
 void TunedSteps::run(Members const& members, Operation operation, std::vector<void*> const& memory, bool ragged) {
-    StepTraits const traits = traits_of(operation, members, ragged);
+    std::optional<tuning::Key> const key = key_of(operation, members, ragged);
+    Call call{kind_of(operation), bytes_of(operation, ragged), members.world_ranks, key, ragged};
     Plan plan{me_, {{members.world_ranks}}, {}, {}};
     Buffers buffers;
     for (void* const place : memory) {
         plan.buffers.push_back({});
         buffers.base.push_back(static_cast<std::byte*>(place));
     }
-    plan.steps.push_back({std::move(operation), {}, std::string(name_of(traits.kind))});
+    std::string label(name_of(operation));
+    plan.steps.push_back({std::move(operation), {}, std::move(label)});
 
-    Key key{traits.kind, traits.bytes, members.world_ranks, traits.element, traits.reduction, traits.in_place, ragged};
-    auto known = decisions_.find(key);
+    auto known = decisions_.find(call);
     if (known == decisions_.end()) {
-        Decision decision = decide(plan, traits, ragged);
+        Decision decision = decide(plan, key, ragged);
         std::scoped_lock const lock(mutex_);
-        known = decisions_.emplace(std::move(key), std::move(decision)).first;
+        known = decisions_.emplace(std::move(call), std::move(decision)).first;
     }
     Decision& decision = known->second;
     try {

@@ -59,16 +59,15 @@ public:
 
 private:
     /// What decides how an operation is done, and is equal on all of its ranks.
-    using Key = std::tuple<OperationKind, Bytes, std::vector<Rank>, std::optional<Element>, std::optional<Reduction>,
-                           std::optional<bool>, bool>;
+    using Call = std::tuple<OperationKind, Bytes, std::vector<Rank>, std::optional<tuning::Key>, bool>;
     struct Decision {
         MethodChoice method;
         bool over_ucx = false;
         bool is_default = true;  // of MPI
         Used used;
     };
-    [[nodiscard]] Decision decide(Plan const& plan, StepTraits const& traits, bool ragged) const;
-    void choose_over_mpi(Plan const& plan, StepTraits const& traits, Decision& decision) const;
+    [[nodiscard]] Decision decide(Plan const& plan, std::optional<tuning::Key> const& key, bool ragged) const;
+    void choose_over_mpi(Plan const& plan, StepChoice const& choice, Decision& decision) const;
     void choose_over_ucx(Plan const& plan, StepChoice const& choice, Decision& decision) const;
 
     tuning::TableChooser const* chooser_;
@@ -77,7 +76,7 @@ private:
     std::unique_ptr<UcxSteps> ucx_;  // nullptr: it is not needed, or not here
     Rank me_ = 0;
     mutable std::mutex mutex_;  // of the counts in decisions_
-    std::map<Key, Decision> decisions_;
+    std::map<Call, Decision> decisions_;
 };
 
 }  // namespace dlmb::torch

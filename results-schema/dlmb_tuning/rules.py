@@ -29,6 +29,8 @@ WORDS = {
     "reduction": ("sum", "prod", "min", "max", "user"),
     "memory": ("host", "pinned", "cuda", "managed", "nccl", "ucx", "rocm"),
 }
+#: The key of a table, beside operation and bytes: what a rule may ask for and a question may tell; the struct Key of C++, dlmb_tuning_query of C.
+KEY = (*COUNTS, *WORDS, *YES_NO, "imbalance")
 BACKENDS = ("mpi", "ucx", "nccl", "ucc", "in_process")  # a table may have scopes beyond them
 ROUNDING, ALLOWANCE = 1e-3, 0.05  # of a gain
 LEAST = {"bytes": 0, "ranks": 1, "nodes": 1, "imbalance": 1}
@@ -109,7 +111,7 @@ def conditions_from(when: Fields, operation: str) -> dict[str, Any]:
     found: dict[str, Any] = {"bytes": bytes_if(when, operation)}
     for name in COUNTS:
         found[name] = interval_if(when, name, Fields.whole)
-    for name in ("dtype", "reduction", "memory"):
+    for name in WORDS:
         found[name] = when.text_or_empty(name) or None
     for name in YES_NO:
         found[name] = when.yes_no_if(name)

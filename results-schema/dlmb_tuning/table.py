@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Optional, Union
 
 from .fields import IO, SYSTEM, Fields, TableError, as_text, parse, schema_error
-from .rules import BACKENDS, OPERATIONS, WORDS, Rule, conflicts, problems_of, rule_from
+from .rules import BACKENDS, KEY, OPERATIONS, WORDS, Rule, conflicts, problems_of, rule_from
 
 OUR_MINOR = 0
 MOST_BYTES = 256 << 20  # a device or a FIFO may have no end
-KEYS = ("ranks", "nodes", "memory", "dtype", "reduction", "imbalance", "in_place", "uniform")
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,11 @@ class Table:
 
     def lookup(self, operation: str, *, bytes: Optional[int] = None, backend: Optional[str] = None, **known: Any) -> Optional[Choice]:
         """None: no rule, keep the default. What is not given, or None, is unknown and matches only rules that do not ask
-        for it. Keys: ranks, nodes, memory, dtype, reduction, imbalance, in_place, uniform; their values as in
+        for it. Keys: ranks, nodes, memory, dtype, reduction, in_place, uniform, imbalance; their values as in
         dlmb_tuning.h. ValueError: a name that no table can have, which would silently keep the default."""
         require_word("operation", operation, OPERATIONS)
         for key in known:
-            require_word("key", key, KEYS)
+            require_word("key", key, KEY)
         values = {name: value for name, value in {"bytes": bytes, **known}.items() if value is not None}
         for name, words in WORDS.items():
             if name in values:

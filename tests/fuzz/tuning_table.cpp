@@ -26,25 +26,25 @@ void ask(tuning::TuningTable const& table, dlmb_tuning const* opened, tuning::Ru
     auto const interval = when.bytes.value_or(tuning::ByteInterval{0, tuning::no_limit});
     std::string const operation(name_of(when.operation));
     for (Bytes const bytes : {interval.min, interval.max}) {
-        tuning::Query query;
-        query.operation = when.operation;
-        query.backend = rule.scope == tuning::select_scope ? std::string_view() : std::string_view(rule.scope);
-        query.bytes = bytes;
-        query.memory = when.memory;
-        query.dtype = when.dtype;
-        query.reduction = when.reduction;
+        std::string const backend = rule.scope == tuning::select_scope ? "" : rule.scope;
+        tuning::Key key;
+        key.operation = when.operation;
+        key.bytes = bytes;
+        key.memory = when.memory;
+        key.dtype = when.dtype;
+        key.reduction = when.reduction;
         dlmb_tuning_query asked = DLMB_TUNING_QUERY_INIT;
         asked.operation = operation.c_str();
-        asked.scope = query.backend.empty() ? nullptr : rule.scope.c_str();
+        asked.scope = backend.empty() ? nullptr : rule.scope.c_str();
         asked.bytes = bytes;
         asked.memory = when.memory.c_str();
         asked.dtype = when.dtype.c_str();
         asked.reduction = when.reduction.c_str();
         if (when.ranks && when.ranks->min <= std::uint64_t{INT64_MAX}) {
-            query.ranks = when.ranks->min;
+            key.ranks = when.ranks->min;
             asked.ranks = static_cast<std::int64_t>(when.ranks->min);
         }
-        tuning::Rule const* const expected = lookup(table, query).deciding();
+        tuning::Rule const* const expected = lookup(table, key, backend).deciding();
         dlmb_tuning_choice choice = DLMB_TUNING_CHOICE_INIT;
         int const code = dlmb_tuning_lookup(opened, &asked, &choice);
         require(code == (expected == nullptr ? DLMB_TUNING_NO_RULE : DLMB_TUNING_MATCH), "the readers differ");

@@ -49,11 +49,12 @@ LAYERS: dict[str, tuple[str, ...]] = {
 }
 
 # A backend may share a handle and a check function with the bootstrap of its own library. NCCL's shares with the tuner
-# plug-in how they speak to each other.
+# plug-in how they speak to each other; tuned asks by the key of tables.
 BACKEND_ALSO = {
     "common/backends/mpi": "common/bootstrap/mpi",
     "common/backends/in_process": "common/bootstrap/in_process",
     "common/backends/nccl": TABLE,
+    "common/backends/tuned": TABLE,
 }
 
 # First part of an angle-bracket include -> path prefixes of the files that may have it.

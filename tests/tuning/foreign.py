@@ -78,8 +78,8 @@ class Foreign(unittest.TestCase):
         self.assertIn("--accept 'foreign'", (self.folder / "made" / "verify.sh").read_text(encoding="utf-8"))
 
     def test_what_needs_launches_of_dlmb_refuses_it(self) -> None:
-        self.assertIn("foreign evidence (pico)", self.refusal("gain", self.table, "--measured", self.results))
-        self.assertIn("--confirm and --next-* are for launches of DLMB", self.refusal("build", self.results, "-o", self.table, "--next-confirm", self.folder / "next.toml"))
+        measured = SOURCE / "results-schema" / "examples" / "results.jsonl"
+        self.assertIn("--confirm is for launches of DLMB", self.refusal("build", self.results, "-o", self.table, "--confirm", measured))
         self.assertIn(":1: converted from the output of another program", self.refusal("build", self.results, "-o", self.table, "--confirm", self.results))
 
     def test_a_table_is_written_whole_through_links_and_devices_and_to_standard_output_alone(self) -> None:

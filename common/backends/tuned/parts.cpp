@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/tuned/parts.hpp"
 
-#include "common/backends/tuned/traits.hpp"
+#include "common/backends/tuned/step_keys.hpp"
 
 #include <fmt/core.h>
 

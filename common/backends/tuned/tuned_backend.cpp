@@ -7,7 +7,7 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/tuned/parts.hpp"
 #include "common/backends/tuned/path.hpp"
-#include "common/backends/tuned/traits.hpp"
+#include "common/backends/tuned/step_keys.hpp"
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
@@ -289,13 +289,14 @@ public:
             return Unsupported{"tuned: has no rules for puts; name a backend that does them"};
         }
         Provenance facts;
-        std::vector<StepTraits> const traits = traits_of(plan, buffers.kind, nodes_, bootstrap_);
-        std::vector<StepChoice> const choices =
-            method.name == path_method ? by_path(traits, method, facts) : by_table(traits);
+        std::string_view const memory = name_of(buffers.kind);
+        Keys const keys = step_keys(plan, buffers.kind, nodes_, bootstrap_);
+        std::vector<StepChoice> choices = by_table(keys, memory);
+        if (method.name == path_method) {
+            follow_path(plan, keys, method, choices, facts);
+        }
         facts["tuned_steps"] = step_text(plan, choices);
-        StepTraits nothing;
-        nothing.memory = buffers.kind;
-        auto agreed = agreed_parts(plan, cut(plan, choices), chooser_.choose(nothing), bootstrap_);
+        auto agreed = agreed_parts(plan, cut(plan, choices), chooser_.baseline(memory), bootstrap_);
         if (!agreed) {
             return agreed.error();
         }
@@ -317,23 +318,25 @@ public:
     }
 
 private:
-    [[nodiscard]] std::vector<StepChoice> by_table(std::span<StepTraits const> traits) const {
+    using Keys = std::vector<std::optional<tuning::Key>>;
+
+    [[nodiscard]] std::vector<StepChoice> by_table(Keys const& keys, std::string_view memory) const {
         std::vector<StepChoice> choices;
-        for (StepTraits const& step : traits) {
-            choices.push_back(chooser_.choose(step));
+        for (std::optional<tuning::Key> const& key : keys) {
+            choices.push_back(key ? chooser_.choose(*key) : chooser_.baseline(memory));
         }
         return choices;
     }
 
-    /// Collective. Computations stay where the table has them: nobody's backend does anything for them.
-    [[nodiscard]] std::vector<StepChoice> by_path(std::span<StepTraits const> traits, MethodChoice const& method,
-                                                  Provenance& facts) {
-        std::vector<StepChoice> choices = by_table(traits);
+    /// Collective. `choices`: those of the table. Computations stay there: nobody's backend does anything for them.
+    void follow_path(Plan const& plan, Keys const& keys, MethodChoice const& method, std::vector<StepChoice>& choices,
+                     Provenance& facts) {
         std::vector<std::vector<PricedChoice>> ways;
         std::vector<std::size_t> steps;
-        for (std::size_t step = 0; step < traits.size(); ++step) {
-            if (traits[step].kind != OperationKind::compute) {
-                ways.push_back(runnable(chooser_.priced_choices(traits[step])));
+        for (std::size_t step = 0; step < keys.size(); ++step) {
+            if (!std::holds_alternative<Compute>(plan.steps[step].operation)) {
+                ways.push_back(keys[step] ? runnable(chooser_.priced_choices(*keys[step]))
+                                          : std::vector<PricedChoice>{{choices[step], 0}});
                 steps.push_back(step);
             }
         }
@@ -349,7 +352,6 @@ private:
             }
             choice = std::move(path[place]);
         }
-        return choices;
     }
 
     /// Without ways that nobody can go here, unless all are such.

@@ -9,7 +9,7 @@ namespace dlmb::tuning {
 namespace {
 
 /// Whether `holds` is true of each pair of equally named conditions, the operation excepted. The one list of conditions
-/// for matching and for proving that rules are disjoint. `Other`: a When or a Query.
+/// for matching and for proving that rules are disjoint. `Other`: a When or a Key.
 template <class Other, class Holds>
 bool all_conditions(When const& when, Other const& other, Holds holds) {
     return holds(when.bytes, other.bytes) && holds(when.ranks, other.ranks) && holds(when.nodes, other.nodes) &&
@@ -26,7 +26,7 @@ struct Holds {
     bool operator()(std::optional<bool> const& condition, std::optional<bool> const& value) const {
         return !condition || condition == value;
     }
-    bool operator()(std::string const& condition, std::string_view value) const {
+    bool operator()(std::string const& condition, std::string const& value) const {
         return condition.empty() || condition == value;
     }
 };
@@ -88,9 +88,9 @@ std::size_t entries_for(std::vector<Rule const*> const& rules, std::vector<Bytes
     return entries;
 }
 
-Rule const* first_match(std::vector<Rule> const& rules, std::string_view scope, Query const& query) {
+Rule const* first_match(std::vector<Rule> const& rules, std::string_view scope, Key const& key) {
     auto const found = std::find_if(rules.begin(), rules.end(),
-                                    [&](Rule const& rule) { return rule.scope == scope && matches(rule.when, query); });
+                                    [&](Rule const& rule) { return rule.scope == scope && matches(rule.when, key); });
     return found == rules.end() ? nullptr : &*found;
 }
 
@@ -106,25 +106,25 @@ Match match_of(std::string_view backend, FirstIn first_in) {
 
 }  // namespace
 
-UnknownWord unknown_word(TuningTable const& table, Query const& query) {
+UnknownWord unknown_word(TuningTable const& table, Key const& key, std::string_view backend) {
     auto const is_known = [](std::string_view word, std::span<std::string_view const> known) {
         return word.empty() || std::find(known.begin(), known.end(), word) != known.end();
     };
     for (auto const& each :
-         {UnknownWord{"memory", query.memory, memory_words}, UnknownWord{"dtype", query.dtype, element_words},
-          UnknownWord{"reduction", query.reduction, reduction_words}}) {
+         {UnknownWord{"memory", key.memory, memory_words}, UnknownWord{"dtype", key.dtype, element_words},
+          UnknownWord{"reduction", key.reduction, reduction_words}}) {
         if (!is_known(each.word, each.known)) {
             return each;
         }
     }
-    bool const known_backend = is_known(query.backend, backend_words) ||
-                               std::any_of(table.rules.begin(), table.rules.end(),
-                                           [&](Rule const& rule) { return rule.scope == query.backend; });
-    return known_backend ? UnknownWord{} : UnknownWord{"backend", query.backend, backend_words};
+    bool const known_backend =
+        is_known(backend, backend_words) ||
+        std::any_of(table.rules.begin(), table.rules.end(), [&](Rule const& rule) { return rule.scope == backend; });
+    return known_backend ? UnknownWord{} : UnknownWord{"backend", backend, backend_words};
 }
 
-bool matches(When const& when, Query const& query) {
-    return when.operation == query.operation && all_conditions(when, query, Holds{});
+bool matches(When const& when, Key const& key) {
+    return when.operation == key.operation && all_conditions(when, key, Holds{});
 }
 
 bool meets(When const& one, When const& other) {
@@ -135,8 +135,8 @@ bool covers(When const& outer, When const& inner) {
     return outer.operation == inner.operation && all_conditions(outer, inner, Covers{});
 }
 
-Match lookup(TuningTable const& table, Query const& query) {
-    return match_of(query.backend, [&](std::string_view scope) { return first_match(table.rules, scope, query); });
+Match lookup(TuningTable const& table, Key const& key, std::string_view backend) {
+    return match_of(backend, [&](std::string_view scope) { return first_match(table.rules, scope, key); });
 }
 
 RuleIndex::RuleIndex(TuningTable const& table) : table_(table) {
@@ -171,26 +171,26 @@ void RuleIndex::fill(Group& group) {
     group.first.push_back(group.entries.size());
 }
 
-Match RuleIndex::find(Query const& query) const {
-    if (!query.bytes) {
-        return lookup(table_, query);
+Match RuleIndex::find(Key const& key, std::string_view backend) const {
+    if (!key.bytes) {
+        return lookup(table_, key, backend);
     }
-    return match_of(query.backend, [&](std::string_view scope) { return first_match(scope, query); });
+    return match_of(backend, [&](std::string_view scope) { return first_match(scope, key); });
 }
 
-Rule const* RuleIndex::first_match(std::string_view scope, Query const& query) const {
-    auto const& groups = groups_[static_cast<std::size_t>(query.operation)];
+Rule const* RuleIndex::first_match(std::string_view scope, Key const& key) const {
+    auto const& groups = groups_[static_cast<std::size_t>(key.operation)];
     auto const group =
         std::find_if(groups.begin(), groups.end(), [&](Group const& each) { return each.scope == scope; });
     if (group == groups.end()) {
         return nullptr;
     }
-    auto const after = std::upper_bound(group->starts.begin(), group->starts.end(), *query.bytes);
+    auto const after = std::upper_bound(group->starts.begin(), group->starts.end(), *key.bytes);
     auto const range = static_cast<std::size_t>(after - group->starts.begin()) - 1;
     for (std::size_t i = group->first[range]; i < group->first[range + 1]; ++i) {
         Entry const& entry = group->entries[i];
-        bool const possible = !query.ranks || entry.ranks.contains(*query.ranks);
-        if (possible && matches(entry.rule->when, query)) {
+        bool const possible = !key.ranks || entry.ranks.contains(*key.ranks);
+        if (possible && matches(entry.rule->when, key)) {
             return entry.rule;
         }
     }

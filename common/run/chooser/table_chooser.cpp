@@ -14,55 +14,6 @@
 namespace dlmb::tuning {
 namespace {
 
-/// nullopt: nothing that a table chooses for.
-std::optional<TunedOperation> operation_of(StepTraits const& step) {
-    bool const has_shares = step.kind != OperationKind::exchange && !step.uniform.value_or(true);
-    if (has_shares) {
-        return std::nullopt;  // rules are of the calls for equal parts: a vector form is another call
-    }
-    switch (step.kind) {
-    case OperationKind::exchange:
-        return TunedOperation::exchange;
-    case OperationKind::send:
-    case OperationKind::recv:
-        return TunedOperation::sendrecv;
-    case OperationKind::all_reduce:
-        return TunedOperation::allreduce;
-    case OperationKind::reduce_scatter:
-        return TunedOperation::reduce_scatter;
-    case OperationKind::all_gather:
-        return TunedOperation::allgather;
-    case OperationKind::broadcast:
-        return TunedOperation::broadcast;
-    case OperationKind::reduce:
-    case OperationKind::gather:
-    case OperationKind::scatter:
-    case OperationKind::barrier:
-    case OperationKind::put:
-    case OperationKind::wait_signal:
-    case OperationKind::compute:
-        break;
-    }
-    return std::nullopt;
-}
-
-/// `backend`: empty: the table selects it.
-Query query_of(TunedOperation operation, StepTraits const& step, std::string_view backend) {
-    Query query;
-    query.backend = backend;
-    query.operation = operation;
-    query.bytes = step.bytes;
-    query.ranks = static_cast<std::uint64_t>(step.ranks);
-    query.nodes = static_cast<std::uint64_t>(step.nodes);
-    query.memory = name_of(step.memory);
-    query.dtype = step.element ? name_of(*step.element) : std::string_view{};
-    query.reduction = step.reduction ? name_of(*step.reduction) : std::string_view{};
-    query.in_place = step.in_place;
-    query.uniform = operation == TunedOperation::exchange ? step.uniform : std::nullopt;
-    query.imbalance = step.imbalance;
-    return query;
-}
-
 /// The part of a choice that no --method can say; empty: all of it is in the method.
 std::string beyond_method(Choice const& choice, MethodChoice const& method) {
     if (choice.algorithm && method.name != algorithm_method) {
@@ -135,11 +86,6 @@ std::vector<MethodChoice> TableChooser::methods_of(std::string_view backend) con
 
 namespace {
 
-Match match_of(RuleIndex const& index, StepTraits const& step, std::string_view backend) {
-    auto const operation = operation_of(step);
-    return operation ? index.find(query_of(*operation, step, backend)) : Match{};
-}
-
 StepChoice choice_of(Match const& match) {
     Choice const& choice = match.deciding()->choose;
     MethodChoice const method = parse_method(choice.method);
@@ -148,18 +94,18 @@ StepChoice choice_of(Match const& match) {
 
 }  // namespace
 
-StepChoice TableChooser::choose(StepTraits const& step) const {
-    Match const match = match_of(index_, step, "");
+StepChoice TableChooser::choose(Key const& step) const {
+    Match const match = index_.find(step, "");
     return match ? choice_of(match) : baseline(step.memory);
 }
 
-StepChoice TableChooser::choose_within(std::string_view backend, StepTraits const& step) const {
-    Match const match = match_of(index_, step, backend);
+StepChoice TableChooser::choose_within(std::string_view backend, Key const& step) const {
+    Match const match = index_.find(step, backend);
     return match ? choice_of(match) : StepChoice{std::string(backend), {}, "", ""};
 }
 
-std::vector<PricedChoice> TableChooser::priced_choices(StepTraits const& step) const {
-    Match const match = match_of(index_, step, "");
+std::vector<PricedChoice> TableChooser::priced_choices(Key const& step) const {
+    Match const match = index_.find(step, "");
     if (match.select == nullptr || !match.select->evidence) {
         return {{choose(step), 0}};
     }
@@ -167,7 +113,7 @@ std::vector<PricedChoice> TableChooser::priced_choices(StepTraits const& step) c
     std::vector<PricedChoice> all{{choice_of(match), evidence.choice_ns}};
     StepChoice const standard = baseline(step.memory);
     for (std::string const& backend : backends()) {
-        Rule const* const inside = match_of(index_, step, backend).method;
+        Rule const* const inside = index_.find(step, backend).method;
         bool const priced = inside != nullptr && inside->evidence;
         if (backend == all.front().choice.backend) {
             continue;
@@ -182,11 +128,10 @@ std::vector<PricedChoice> TableChooser::priced_choices(StepTraits const& step) c
     return all;
 }
 
-StepChoice TableChooser::baseline(MemoryKind memory) const {
-    auto const found = table_.policy.baseline.find(std::string(name_of(memory)));
+StepChoice TableChooser::baseline(std::string_view memory) const {
+    auto const found = table_.policy.baseline.find(std::string(memory));
     if (found == table_.policy.baseline.end()) {
-        return {
-            "none", {}, "", fmt::format("the table's policy.baseline names no backend for {} memory", name_of(memory))};
+        return {"none", {}, "", fmt::format("the table's policy.baseline names no backend for {} memory", memory)};
     }
     return {found->second, {}, "", ""};
 }

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlmb_launch.autotune.planning import Wanted, Work
+from dlmb_launch.autotune.observations import Key
+from dlmb_launch.autotune.open_points import KINDS
+from dlmb_launch.autotune.planning import Work
 from dlmb_launch.autotune.points import Point
 from dlmb_launch.sweep import launchers, state, sweep_file
 from dlmb_launch.sweep.driver import Driver
@@ -27,9 +29,9 @@ from dlmb_results.files import write_whole
 from dlmb_results.lines import read_lines
 from dlmb_results.program import FAILED, ProgramError
 
-SURVEY, SEARCH, REPEAT, REFINE, CONFIRM = "survey", "search", "repeat", "refine", "confirm"
+SURVEY, SEARCH = "survey", "search"
 _MEMORY = {"nccl": "cuda"}  # where it is not the host's
-_NAME = re.compile(rf"(\d{{3}})-({SURVEY}|{SEARCH}|{REPEAT}|{REFINE}|{CONFIRM})\.toml")
+_NAME = re.compile(rf"(\d{{3}})-({'|'.join((SURVEY, SEARCH, *KINDS))})\.toml")
 
 
 class LaunchFailed(ProgramError):
@@ -144,18 +146,13 @@ def _option(program: Program, name: str) -> str:
     return program.arguments[program.arguments.index(name) + 1]
 
 
-def wanted_of(sweep: Sweep) -> Wanted:
-    """What a sweep file of `dlmb_tune build --next-*` measures; its launches are made fewer by planning.grouped."""
-    wanted: Wanted = {}
-    for program in sweep.programs:
-        methods = tuple(_option(program, "--method").split(","))
-        backend, operation = _option(program, "--backend"), _option(program, "--operation")
-        if backend == "mpi" and operation == "alltoall":  # whose other methods are compared with MPI_Alltoall
-            methods = ("alltoall", *(method for method in methods if method not in ("default", "alltoall")))
-        for size in _option(program, "--message-size").split(","):
-            key = (backend, Point(operation, int(size.split(":")[0])))
-            wanted[key] = tuple(dict.fromkeys((*wanted.get(key, ()), *methods)))
-    return wanted
+def keys_of(sweep: Sweep) -> set[Key]:
+    """The points that a sweep file of a campaign measures."""
+    return {
+        (_option(program, "--backend"), Point(_option(program, "--operation"), int(size.split(":")[0])))
+        for program in sweep.programs
+        for size in _option(program, "--message-size").split(",")
+    }
 
 
 def cells_of(program: Program) -> int:

@@ -162,7 +162,7 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
         startup = _startup_s(asked, plain, interrupts)
         tuner = Tuner(asked, campaign, clock, tune, startup)
         tuner.run(lambda operations: reserve_s(operations, asked.budget_s, startup))
-        if tuner.build() is None:
+        if not tuner.build():
             needed = duration(max(tuner.least_budget_s(), asked.budget_s))
             raise LaunchFailed(f"nothing can be decided in {duration(asked.budget_s)}; launches here take so long that one size needs about {needed}")
         measured = tuner.measured()

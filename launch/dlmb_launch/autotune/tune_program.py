@@ -15,7 +15,6 @@ from typing import Any
 from dlmb_results.files import read_json
 from dlmb_results.program import FAILED, NOTHING_CAN_RUN, ProgramError, UnavailableError
 
-NEXT = ("confirm", "repeat", "refine")  # as the options --next-* are named
 _SECONDS = 300
 
 
@@ -47,17 +46,13 @@ class TuneProgram:
         if not self._path.is_file():
             raise UnavailableError(f"{self._path} is not there; build the target dlmb_tune, or name the folder of programs with --build")
 
-    def build(self, search: list[Path], confirm: list[Path], table: Path, counting: Counting, sweeps: Path) -> str:
-        """Writes `table`, and sweeps/confirm.toml and so on where something is left to measure. Returns what it printed."""
+    def build(self, search: list[Path], confirm: list[Path], table: Path, counting: Counting) -> str:
+        """Writes `table`. Returns what it printed."""
         command = ["build", *search, "-o", table, "--timing", counting.timing]
         if counting.methods:
             command += ["--methods", ",".join(counting.methods)]
         if counting.accept:
             command += ["--accept", ",".join(counting.accept)]
-        for kind in NEXT:
-            path = sweeps / f"{kind}.toml"
-            path.unlink(missing_ok=True)
-            command += [f"--next-{kind}", path]
         if confirm:
             command += ["--confirm", *confirm]
         table.unlink(missing_ok=True)

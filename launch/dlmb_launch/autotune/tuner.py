@@ -14,20 +14,22 @@ from pathlib import Path
 
 from dlmb_launch.autotune import campaign as steps
 from dlmb_launch.autotune import observations, planning, report
-from dlmb_launch.autotune.campaign import Campaign, Step, cells_of, wanted_of
+from dlmb_launch.autotune.campaign import Campaign, Step, cells_of, keys_of
 from dlmb_launch.autotune.observations import Key, Measured, Standing
+from dlmb_launch.autotune.open_points import CONFIRM, KINDS, REFINE, REPEAT, open_points
 from dlmb_launch.autotune.planning import Candidate, Cost, Wanted, Work
 from dlmb_launch.autotune.points import shown_sizes
 from dlmb_launch.autotune.request import Clock, Request
-from dlmb_launch.autotune.tune_program import NEXT, Counting, TuneProgram, chosen_rules
+from dlmb_launch.autotune.tune_program import Counting, TuneProgram, chosen_rules
 from dlmb_launch.sweep import sweep_file
 from dlmb_launch.sweep.sweep_file import Launch
+from dlmb_results.files import read_json
 
 _SURVEY_SIZE = 64 << 10
 _UNKNOWN_GAIN = 1.0  # what may be possible where nothing has been measured: the most
 _OVERHEAD_S = 0.1  # of a cell, until launches say it
 _MOST_TRIES = 2  # further launches of a point whose launches bring no time
-_MOST_STEPS = {"confirm": 2, "repeat": 2, "refine": 1}  # of a point
+_MOST_STEPS = {CONFIRM: 2, REPEAT: 2, REFINE: 1}  # of a point
 _SLOWEST = 6.0  # times what a launch was expected to take, until it is ended
 _SHORTEST_TIMEOUT_S = 60
 
@@ -59,7 +61,7 @@ class Tuner:
         return found
 
     def measured(self) -> dict[Key, Measured]:
-        return observations.read(self.campaign.files(steps.SEARCH, steps.REPEAT, steps.REFINE))
+        return observations.read(self.campaign.files(steps.SEARCH, REPEAT, REFINE))
 
     def standings(self, measured: dict[Key, Measured]) -> dict[Key, Standing]:
         competitors = self.competitors()
@@ -151,7 +153,7 @@ class Tuner:
         count: Counter[Key] = Counter()
         for step in self.campaign.steps():
             if step.kind == kind:
-                for key in wanted_of(step.sweep):
+                for key in keys_of(step.sweep):
                     count[key] += step.sweep.launches
         return count
 
@@ -168,7 +170,7 @@ class Tuner:
         if not racing:
             return None
         self._say_noise(measured, len(candidates), len(racing))
-        wanted = {each.key: self._methods(each.key, each.methods) for each in racing}
+        wanted = {each.key: (self._standard(each.key), *each.methods) for each in racing}
         return self._add(steps.SEARCH, wanted, 1, cost)
 
     def _say_noise(self, measured: dict[Key, Measured], left: int, in_time: int) -> None:
@@ -178,8 +180,8 @@ class Tuner:
         self._said_noise = True
         self._clock.say(f"{report.noise_text(noise)}; {left} points are open, {in_time} of them can be decided in time")
 
-    def _methods(self, key: Key, others: tuple[str, ...]) -> tuple[str, ...]:
-        return (self.request.consumer_of(key[0]).standard(key[1].operation), *others)
+    def _standard(self, key: Key) -> str:
+        return self.request.consumer_of(key[0]).standard(key[1].operation)
 
     def _last_limit(self) -> float:
         limits = [_limit(step) for step in self.campaign.steps() if step.kind != steps.SURVEY]
@@ -188,18 +190,17 @@ class Tuner:
     def _next_of_table(self) -> Step | None:
         """Builds the table, and measures what it asks for, as far as there is time."""
         self.campaign.stop_if_asked()
-        sweeps = self.build()
-        if sweeps is None:
+        if not self.build():
             return None
         measured = self.measured()
         values = {key: self._value(key, standing, measured) for key, standing in self.standings(measured).items()}
         cost = self.cost(self._last_limit())
-        asked = {kind: self._left_of(kind, sweeps / f"{kind}.toml") for kind in NEXT}
+        asked = {kind: self._untried(kind, wanted) for kind, wanted in open_points(read_json(self.table), self.request.ranks, self._standard).items()}
         most = {kind: max((planning.value_near(key, values) for key in keys), default=0.0) for kind, keys in asked.items()}
-        for kind in sorted(NEXT, key=lambda kind: (kind != steps.CONFIRM, -most[kind])):
-            counts = (planning.CONFIRM_LAUNCHES, planning.FEWEST_CONFIRM_LAUNCHES) if kind == steps.CONFIRM else (planning.SEARCH_LAUNCHES,)
+        for kind in sorted(KINDS, key=lambda kind: (kind != CONFIRM, -most[kind])):
+            counts = (planning.CONFIRM_LAUNCHES, planning.FEWEST_CONFIRM_LAUNCHES) if kind == CONFIRM else (planning.SEARCH_LAUNCHES,)
             # What is found has to be confirmed, too, in as many launches of two methods.
-            later = 0 if kind == steps.CONFIRM else planning.CONFIRM_LAUNCHES
+            later = 0 if kind == CONFIRM else planning.CONFIRM_LAUNCHES
             for launches in counts:
                 wanted = planning.fitting(asked[kind], values, launches + later, cost, self._time_left())
                 if len(wanted) == len(asked[kind]):
@@ -208,12 +209,10 @@ class Tuner:
                 return self._add(kind, wanted, launches, cost)
         return None
 
-    def _left_of(self, kind: str, file: Path) -> Wanted:
-        """What a sweep file of the table asks for, as far as it was not tried often enough."""
-        if not file.is_file():
-            return {}
-        tried = Counter(key for step in self.campaign.steps() if step.kind == kind for key in wanted_of(step.sweep))
-        return {key: methods for key, methods in wanted_of(sweep_file.read(file)).items() if tried[key] < _MOST_STEPS[kind]}
+    def _untried(self, kind: str, wanted: Wanted) -> Wanted:
+        """The part of `wanted` that was not tried often enough."""
+        tried = Counter(key for step in self.campaign.steps() if step.kind == kind for key in keys_of(step.sweep))
+        return {key: methods for key, methods in wanted.items() if tried[key] < _MOST_STEPS[kind]}
 
     def _value(self, key: Key, standing: Standing, measured: dict[Key, Measured]) -> float:
         weight = self.request.weights[key]
@@ -223,23 +222,21 @@ class Tuner:
 
     # Steps
 
-    def build(self) -> Path | None:
-        """The folder of what is to be measured next; nothing where there are no results yet."""
-        search = self.campaign.files(steps.SEARCH, steps.REPEAT, steps.REFINE)
+    def build(self) -> bool:
+        """Writes the table. False: there are no results yet."""
+        search = self.campaign.files(steps.SEARCH, REPEAT, REFINE)
         if not any(each.launches for each in self.measured().values()):
-            return None
-        sweeps = self.request.campaign / "next"
-        sweeps.mkdir(exist_ok=True)
+            return False
         methods = {method.split(":")[0] for each in self.measured().values() for method in each.logs}
         counting = Counting(self.request.timing, tuple(sorted(methods)), self.request.accept)
-        self.printed = self._tune.build(search, self._whole_confirmations(), self.table, counting, sweeps)
-        return sweeps
+        self.printed = self._tune.build(search, self._whole_confirmations(), self.table, counting)
+        return True
 
     def _whole_confirmations(self) -> list[Path]:
         """Fewer launches could not confirm anything, and a table would take that for a tie."""
         files = []
         for step in self.campaign.steps():
-            if step.kind != steps.CONFIRM:
+            if step.kind != CONFIRM:
                 continue
             by_job: dict[str, list[Path]] = {}
             for launch in sweep_file.launches(step.sweep):

@@ -4,6 +4,7 @@
 // Three backends in one plan, two of which must be served while their rank waits in the bootstrap. With room for one
 // progress function the backend that registered last silenced the other, whose peer then waited for ever.
 #include "common/backend_kit/registry.hpp"
+#include "common/formats/table/query.hpp"
 #include "tests/mpi/ucx_rig.hpp"
 
 #include <mpi.h>
@@ -116,16 +117,17 @@ public:
     explicit ByOperation(std::vector<std::string> order) : order_(std::move(order)) {}
     [[nodiscard]] std::string const& digest() const override { return digest_; }
     [[nodiscard]] std::vector<std::string> backends() const override { return order_; }
-    [[nodiscard]] StepChoice choose(StepTraits const& step) const override {
-        switch (step.kind) {
-        case OperationKind::all_gather:
+    [[nodiscard]] StepChoice choose(tuning::Key const& step) const override {
+        switch (step.operation) {
+        case tuning::TunedOperation::allgather:
             return {.backend = std::string(double_name)};
-        case OperationKind::exchange:
+        case tuning::TunedOperation::exchange:
             return {.backend = "ucx"};
         default:
             return {.backend = "mpi"};
         }
     }
+    [[nodiscard]] StepChoice baseline(std::string_view /*memory*/) const override { return {.backend = "mpi"}; }
 
 private:
     std::vector<std::string> order_;  // in which they register

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Answers questions as lookup() and as libdlmb_tuning do, for comparison with the Python reader. Each line of standard
-// input is {"open": PATH}, answered with the code of dlmb_tuning_open, or the keys of a query, answered with the
+// input is {"open": PATH}, answered with the code of dlmb_tuning_open, or a question, answered with the
 // choice, null, or "unknown" where a name is. Exits with 1 when the two answers differ.
 #include "common/formats/table/c/dlmb_tuning.h"
 #include "common/formats/table/query.hpp"
@@ -30,20 +30,21 @@ public:
 
     [[nodiscard]] bool has_operation() const { return operation_named(text("operation")).has_value(); }
 
-    [[nodiscard]] Query query() const {
-        Query query;
-        query.operation = *operation_named(text("operation"));
-        query.backend = text("backend");
-        query.bytes = known<Bytes>(json_, "bytes");
-        query.ranks = known<std::uint64_t>(json_, "ranks");
-        query.nodes = known<std::uint64_t>(json_, "nodes");
-        query.dtype = text("dtype");
-        query.reduction = text("reduction");
-        query.memory = text("memory");
-        query.in_place = known<bool>(json_, "in_place");
-        query.uniform = known<bool>(json_, "uniform");
-        query.imbalance = known<double>(json_, "imbalance");
-        return query;
+    [[nodiscard]] std::string_view backend() const { return text("backend"); }
+
+    [[nodiscard]] Key key() const {
+        Key key;
+        key.operation = *operation_named(text("operation"));
+        key.bytes = known<Bytes>(json_, "bytes");
+        key.ranks = known<std::uint64_t>(json_, "ranks");
+        key.nodes = known<std::uint64_t>(json_, "nodes");
+        key.dtype = text("dtype");
+        key.reduction = text("reduction");
+        key.memory = text("memory");
+        key.in_place = known<bool>(json_, "in_place");
+        key.uniform = known<bool>(json_, "uniform");
+        key.imbalance = known<double>(json_, "imbalance");
+        return key;
     }
 
     [[nodiscard]] dlmb_tuning_query c_query() const {
@@ -123,14 +124,14 @@ public:
         dlmb_tuning_query const query = question.c_query();
         dlmb_tuning_choice choice = DLMB_TUNING_CHOICE_INIT;
         int const code = dlmb_tuning_lookup(c_table_, &query, &choice);
-        bool const unknown = !question.has_operation() || unknown_word(table_, question.query());
+        bool const unknown = !question.has_operation() || unknown_word(table_, question.key(), question.backend());
         if (unknown != (code == DLMB_TUNING_BAD_ARGUMENT)) {
             throw std::runtime_error("C++ and C differ");
         }
         if (unknown) {
             return "unknown";
         }
-        Match const match = lookup(table_, question.query());
+        Match const match = lookup(table_, question.key(), question.backend());
         bool const same =
             match ? code == DLMB_TUNING_MATCH && match.deciding()->id == choice.rule_id : code == DLMB_TUNING_NO_RULE;
         if (!same) {

@@ -46,29 +46,28 @@ TEST(TableJson, ComesBackAsItWasWritten) {
 // written. Where no rule matches, the baseline runs its default.
 TEST(TableJson, ThatCameBackAnswersForItsOwnNodesRanksPerNodeOperationAndTypeOnly) {
     TuningTable const table = parse_table(to_json(sample_table()), "x");
-    Query own;  // of rule r002
+    Key own;  // of rule r002
     own.operation = TunedOperation::allreduce;
-    own.backend = "mpi";
     own.bytes = 65536;
     own.ranks = 4;
     own.nodes = 1;
     own.memory = "host";
     own.dtype = "fp32";
     own.reduction = "sum";
-    Match const match = lookup(table, own);
+    Match const match = lookup(table, own, "mpi");
     ASSERT_TRUE(match);
     EXPECT_EQ(match.deciding()->id, "r002");
     struct Other {
         char const* what;
-        void (*change)(Query&);
+        void (*change)(Key&);
     };
-    for (Other const& other : {Other{"nodes", [](Query& query) { query.nodes = 4; }},
-                               Other{"ranks per node", [](Query& query) { query.ranks = 8; }},
-                               Other{"operation", [](Query& query) { query.operation = TunedOperation::broadcast; }},
-                               Other{"type", [](Query& query) { query.dtype = "bf16"; }}}) {
-        Query asked = own;
+    for (Other const& other :
+         {Other{"nodes", [](Key& key) { key.nodes = 4; }}, Other{"ranks per node", [](Key& key) { key.ranks = 8; }},
+          Other{"operation", [](Key& key) { key.operation = TunedOperation::broadcast; }},
+          Other{"type", [](Key& key) { key.dtype = "bf16"; }}}) {
+        Key asked = own;
         other.change(asked);
-        EXPECT_FALSE(lookup(table, asked)) << "another " << other.what;
+        EXPECT_FALSE(lookup(table, asked, "mpi")) << "another " << other.what;
     }
 }
 

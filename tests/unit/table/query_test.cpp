@@ -16,10 +16,8 @@ Rule rule_for(std::optional<ByteInterval> bytes) {
     return rule;
 }
 
-Query query_of(Bytes bytes) {
-    Query query;
-    query.bytes = bytes;
-    return query;
+Key key_of(Bytes bytes) {
+    return {.bytes = bytes};
 }
 
 TEST(Matching, HoldsFromMinToMaxAndNotOneByteBeyond) {
@@ -29,20 +27,20 @@ TEST(Matching, HoldsFromMinToMaxAndNotOneByteBeyond) {
                 continue;
             }
             When const when = rule_for(ByteInterval{min, max}).when;
-            EXPECT_TRUE(matches(when, query_of(min)));
-            EXPECT_TRUE(matches(when, query_of(max)));
-            EXPECT_FALSE(min > 0 && matches(when, query_of(min - 1))) << min;
-            EXPECT_FALSE(max < no_limit && matches(when, query_of(max + 1))) << max;
+            EXPECT_TRUE(matches(when, key_of(min)));
+            EXPECT_TRUE(matches(when, key_of(max)));
+            EXPECT_FALSE(min > 0 && matches(when, key_of(min - 1))) << min;
+            EXPECT_FALSE(max < no_limit && matches(when, key_of(max + 1))) << max;
         }
     }
 }
 
-/// One condition and the query that fulfils it, each on its own.
+/// One condition and the key that fulfils it, each on its own.
 struct Condition {
     char const* name;
     void (*ask)(When&);
-    void (*know)(Query&);
-    void (*differ)(Query&);
+    void (*know)(Key&);
+    void (*differ)(Key&);
 };
 
 Condition const conditions[] = {
@@ -50,65 +48,65 @@ Condition const conditions[] = {
      [](When& when) {
          when.bytes = {1, 2};
      },
-     [](Query& query) { query.bytes = 2; }, [](Query& query) { query.bytes = 3; }},
+     [](Key& key) { key.bytes = 2; }, [](Key& key) { key.bytes = 3; }},
     {"ranks",
      [](When& when) {
          when.ranks = {4, 8};
      },
-     [](Query& query) { query.ranks = 4; }, [](Query& query) { query.ranks = 9; }},
+     [](Key& key) { key.ranks = 4; }, [](Key& key) { key.ranks = 9; }},
     {"nodes",
      [](When& when) {
          when.nodes = {2, 2};
      },
-     [](Query& query) { query.nodes = 2; }, [](Query& query) { query.nodes = 1; }},
-    {"dtype", [](When& when) { when.dtype = "fp32"; }, [](Query& query) { query.dtype = "fp32"; },
-     [](Query& query) { query.dtype = "fp3"; }},
-    {"reduction", [](When& when) { when.reduction = "sum"; }, [](Query& query) { query.reduction = "sum"; },
-     [](Query& query) { query.reduction = "max"; }},
-    {"memory", [](When& when) { when.memory = "host"; }, [](Query& query) { query.memory = "host"; },
-     [](Query& query) { query.memory = "cuda"; }},
-    {"in_place", [](When& when) { when.in_place = true; }, [](Query& query) { query.in_place = true; },
-     [](Query& query) { query.in_place = false; }},
-    {"uniform", [](When& when) { when.uniform = true; }, [](Query& query) { query.uniform = true; },
-     [](Query& query) { query.uniform = false; }},
+     [](Key& key) { key.nodes = 2; }, [](Key& key) { key.nodes = 1; }},
+    {"dtype", [](When& when) { when.dtype = "fp32"; }, [](Key& key) { key.dtype = "fp32"; },
+     [](Key& key) { key.dtype = "fp3"; }},
+    {"reduction", [](When& when) { when.reduction = "sum"; }, [](Key& key) { key.reduction = "sum"; },
+     [](Key& key) { key.reduction = "max"; }},
+    {"memory", [](When& when) { when.memory = "host"; }, [](Key& key) { key.memory = "host"; },
+     [](Key& key) { key.memory = "cuda"; }},
+    {"in_place", [](When& when) { when.in_place = true; }, [](Key& key) { key.in_place = true; },
+     [](Key& key) { key.in_place = false; }},
+    {"uniform", [](When& when) { when.uniform = true; }, [](Key& key) { key.uniform = true; },
+     [](Key& key) { key.uniform = false; }},
     {"imbalance",
      [](When& when) {
          when.imbalance = {1.0, 1.5};
      },
-     [](Query& query) { query.imbalance = 1.5; }, [](Query& query) { query.imbalance = 1.51; }},
+     [](Key& key) { key.imbalance = 1.5; }, [](Key& key) { key.imbalance = 1.51; }},
 };
 
 TEST(Matching, TakesAnUnknownValueForNoConditionAtAll) {
     for (Condition const& condition : conditions) {
         When when;
-        Query query;
-        EXPECT_TRUE(matches(when, query)) << condition.name;
+        Key key;
+        EXPECT_TRUE(matches(when, key)) << condition.name;
         condition.ask(when);
-        EXPECT_FALSE(matches(when, query)) << condition.name << " is unknown";
-        condition.know(query);
-        EXPECT_TRUE(matches(when, query)) << condition.name << " is known";
-        condition.differ(query);
-        EXPECT_FALSE(matches(when, query)) << condition.name << " is another";
+        EXPECT_FALSE(matches(when, key)) << condition.name << " is unknown";
+        condition.know(key);
+        EXPECT_TRUE(matches(when, key)) << condition.name << " is known";
+        condition.differ(key);
+        EXPECT_FALSE(matches(when, key)) << condition.name << " is another";
     }
 }
 
 TEST(Matching, KeepsOperationsApart) {
-    Query query;
-    query.operation = TunedOperation::broadcast;
-    EXPECT_FALSE(matches(rule_for({}).when, query));
+    Key key;
+    key.operation = TunedOperation::broadcast;
+    EXPECT_FALSE(matches(rule_for({}).when, key));
 }
 
-Query small_allreduce() {
-    Query query = query_of(1024);
-    query.ranks = 4;
-    query.nodes = 1;
-    query.memory = "host";
-    return query;
+Key small_allreduce() {
+    Key key = key_of(1024);
+    key.ranks = 4;
+    key.nodes = 1;
+    key.memory = "host";
+    return key;
 }
 
 TEST(Lookup, SelectsABackendAndThenAMethodInside) {
     TuningTable const table = sample_table();
-    Match const match = lookup(table, small_allreduce());
+    Match const match = lookup(table, small_allreduce(), "");
     ASSERT_TRUE(match);
     EXPECT_EQ(match.select->id, "r001");
     EXPECT_EQ(match.method->id, "r003");
@@ -118,26 +116,25 @@ TEST(Lookup, SelectsABackendAndThenAMethodInside) {
 TEST(Lookup, StaysWithTheSelectedBackendWhereThatHasNoRule) {
     TuningTable table = sample_table();
     std::erase_if(table.rules, [](Rule const& rule) { return rule.scope == "ucx"; });
-    Match const match = lookup(table, small_allreduce());
+    Match const match = lookup(table, small_allreduce(), "");
     EXPECT_EQ(match.method, nullptr);
     EXPECT_EQ(match.deciding()->choose.backend, "ucx");
 }
 
-TEST(Lookup, SkipsSelectWhenTheQueryNamesABackend) {
+TEST(Lookup, SkipsSelectWhenTheQuestionNamesABackend) {
     TuningTable const table = sample_table();
-    Query query = small_allreduce();
-    query.backend = "mpi";
-    EXPECT_FALSE(lookup(table, query)) << "ucx is selected there, and mpi has no rule for 1 KiB";
-    query.bytes = 65536;
-    query.dtype = "fp32";
-    query.reduction = "sum";
-    EXPECT_EQ(lookup(table, query).deciding()->choose.algorithm->name, "ring");
+    Key key = small_allreduce();
+    EXPECT_FALSE(lookup(table, key, "mpi")) << "ucx is selected there, and mpi has no rule for 1 KiB";
+    key.bytes = 65536;
+    key.dtype = "fp32";
+    key.reduction = "sum";
+    EXPECT_EQ(lookup(table, key, "mpi").deciding()->choose.algorithm->name, "ring");
 }
 
 TEST(Lookup, KeepsTheDefaultOutsideOfWhatWasMeasured) {
-    Query query = small_allreduce();
-    query.ranks = 5;
-    EXPECT_FALSE(lookup(sample_table(), query));
+    Key key = small_allreduce();
+    key.ranks = 5;
+    EXPECT_FALSE(lookup(sample_table(), key, ""));
 }
 
 }  // namespace

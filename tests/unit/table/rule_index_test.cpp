@@ -27,13 +27,13 @@ TEST(RuleIndex, AnswersAsLookupDoesWhereARuleStandsInManyRangesOfSizes) {
     for (std::uint64_t const rules : {10U, 400U}) {  // below and above most_entries_per_rule
         TuningTable const table = nested_table(rules);
         RuleIndex const index(table);
-        Query query;
-        query.backend = "mpi";
+        Key key;
         for (std::uint64_t ranks = 1; ranks <= rules; ++ranks) {
-            query.ranks = ranks;
+            key.ranks = ranks;
             for (Bytes const bytes : {999 - ranks, 1000 - ranks, Bytes{1000}, 1000 + ranks, 1001 + ranks}) {
-                query.bytes = bytes;
-                EXPECT_EQ(index.find(query).method, lookup(table, query).method) << ranks << " ranks, " << bytes;
+                key.bytes = bytes;
+                EXPECT_EQ(index.find(key, "mpi").method, lookup(table, key, "mpi").method)
+                    << ranks << " ranks, " << bytes;
             }
         }
     }
@@ -42,12 +42,10 @@ TEST(RuleIndex, AnswersAsLookupDoesWhereARuleStandsInManyRangesOfSizes) {
 TEST(RuleIndex, AnswersAQuestionWithoutASize) {
     TuningTable table = sample_table();
     table.rules = {plain_rule("any size", "mpi", TunedOperation::broadcast)};
-    Query query;
-    query.operation = TunedOperation::broadcast;
-    query.backend = "mpi";
-    EXPECT_EQ(RuleIndex(table).find(query).method, &table.rules[0]);
+    Key const key{.operation = TunedOperation::broadcast};
+    EXPECT_EQ(RuleIndex(table).find(key, "mpi").method, &table.rules[0]);
     table.rules[0].when.bytes = {0, no_limit};
-    EXPECT_FALSE(RuleIndex(table).find(query)) << "the rule asks for a size, even if any will do";
+    EXPECT_FALSE(RuleIndex(table).find(key, "mpi")) << "the rule asks for a size, even if any will do";
 }
 
 }  // namespace

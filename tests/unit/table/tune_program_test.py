@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_tune show, lookup and gain as a person or a script runs them.
+"""dlmb_tune show and lookup as a person or a script runs them.
 
 usage: tune_program_test.py DLMB_TUNE TABLE
 """
@@ -13,8 +13,6 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
-
-from plan_files import plan_text
 
 PROGRAM, TABLE = Path(sys.argv[1]), Path(sys.argv[2])
 RING = "--operation allreduce --ranks 4 --nodes 1 --memory host --element float --reduction sum --backend mpi --bytes".split()
@@ -71,23 +69,6 @@ class Lookup(unittest.TestCase):
         self.assertIn("nearest  r002 asks for bytes 65536 to 524288, not 1\n", output_of("lookup", TABLE, *RING, "1"))
 
 
-class Gain(unittest.TestCase):
-    def test_expects_for_a_workload_what_the_rules_say_of_its_sizes(self) -> None:
-        step = {"label": "sum", "after": [], "operation": "allreduce", "group": [0, 1, 2, 3], "element": "fp32", "reduction": "sum"}
-        steps = [{"id": number, **step, "bytes": size} for number, size in enumerate([65536] * 3 + [2**40])]
-        world = {"ranks": 4, "ranks_per_node": 4}
-        plan = {"world": world, "plans": [{"rank": rank, "steps": steps} for rank in range(4)]}
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "plan.jsonl"
-            path.write_text(plan_text(plan), encoding="utf-8")
-            text = output_of("gain", TABLE, "--traffic", path)
-        (known,) = [line for line in text.splitlines() if line.endswith(" r002")]
-        for part in ("64 K", "118", "23.0 %"):
-            self.assertIn(part, known)
-        # 3 * 118 us, of r002
-        self.assertIn("23.0 % of the 354.0 us that 3 operations per rank take; for 1 more there is no evidence", text)
-
-
 class BadUsage(unittest.TestCase):
     def refusal(self, *arguments: object) -> str:
         done = tune(*arguments, stdout=subprocess.PIPE)
@@ -107,9 +88,6 @@ class BadUsage(unittest.TestCase):
         self.assertIn("Value nan not in range", self.refusal("build", "none.jsonl", "-o", "none.json", "--min-gain", "nan"))
         self.assertIn("'-1' is no whole number", self.refusal("verify", "--to", "openmpi", TABLE, "--ranks", "-1"))
         self.assertIn("none.json", self.refusal("show", "none.json"))
-        self.assertIn("--traffic", self.refusal("gain", TABLE))
-        self.assertIn("none.json", self.refusal("gain", TABLE, "--traffic", "none.json"))
-        self.assertIn("--next-search", self.refusal("gain", TABLE, "--measured", "results", "--next-search", "search.toml"))
 
     def test_of_a_broken_table_names_file_and_place(self) -> None:
         table = json.loads(TABLE.read_text(encoding="utf-8"))

@@ -45,7 +45,7 @@ TEST(TunedAgreement, AnOrderThatDependsOnTheRankIsNamedInsteadOfHanging) {
 }
 
 TEST(TunedAgreement, OnOneBackendTheSamePlanRuns) {
-    auto const all_first = [](StepTraits const&) { return StepChoice{"first"}; };
+    auto const all_first = [](tuning::Key const&) { return StepChoice{"first"}; };
     run_tuned_ranks(2, all_first, [](TunedRank& rank) {
         Plan const plan = crossing_messages(rank.rank());
         auto const compiled = std::move(rank.compile(plan)).value();
@@ -110,7 +110,7 @@ TEST(TunedAgreement, RanksThatOnlyComputePassTheTurnsOn) {
 }
 
 TEST(TunedAgreement, AChoiceThatNobodyHereCanDoIsDeclinedWithItsRule) {
-    auto const elsewhere = [](StepTraits const&) { return StepChoice{"nowhere", {}, "r007"}; };
+    auto const elsewhere = [](tuning::Key const&) { return StepChoice{"nowhere", {}, "r007"}; };
     run_tuned_ranks(2, elsewhere, [](TunedRank& rank) {
         PlanBuilder builder(rank.rank());
         builder.broadcast(builder.group(everyone(2)), 0, small, Element::byte, "b");
@@ -147,18 +147,17 @@ TEST(TunedAgreement, WithoutATableThereIsAReason) {
 }
 
 /// What the chooser was asked on each rank, by step.
-std::vector<std::vector<StepTraits>> asked(int ranks, int ranks_per_node,
-                                           std::function<Plan(Rank)> const& plan_of_rank) {
-    std::vector<std::vector<StepTraits>> all(static_cast<std::size_t>(ranks));
+std::vector<std::vector<tuning::Key>> asked(int ranks, int ranks_per_node,
+                                            std::function<Plan(Rank)> const& plan_of_rank) {
+    std::vector<std::vector<tuning::Key>> all(static_cast<std::size_t>(ranks));
     in_process::run_ranks(ranks, ranks_per_node, [&](Bootstrap& bootstrap) {
         auto& mine = all[static_cast<std::size_t>(bootstrap.rank())];
-        TunedRank rank(bootstrap, [&mine](StepTraits const& step) {
-            if (step.kind != OperationKind::compute) {
-                mine.push_back(step);
-            }
+        TunedRank rank(bootstrap, [&mine](tuning::Key const& step) {
+            mine.push_back(step);
             return StepChoice{"first"};
         });
         EXPECT_TRUE(rank.compile(plan_of_rank(bootstrap.rank())));
+        mine.pop_back();  // who does a plan in which nobody communicates
     });
     return all;
 }
@@ -191,8 +190,8 @@ TEST(TunedQuestions, AnExchangeIsAskedAboutByWhatAllRanksSend) {
         EXPECT_EQ(mine[0].bytes, 1000U);
         EXPECT_DOUBLE_EQ(mine[0].imbalance.value(), 1.6);
         EXPECT_EQ(mine[0].uniform, false);
-        EXPECT_EQ(mine[0].ranks, 4);
-        EXPECT_EQ(mine[0].nodes, 2);
+        EXPECT_EQ(mine[0].ranks, 4U);
+        EXPECT_EQ(mine[0].nodes, 2U);
     }
 }
 
@@ -225,9 +224,11 @@ TEST(TunedQuestions, CollectivesTellElementReductionAndWhetherTheyAreInPlace) {
         builder.all_gather(both, 256, Element::byte, "in place", {first});
         return std::move(builder).finish();
     });
-    StepTraits const& sum = all[0].at(0);
-    EXPECT_EQ(sum.element, Element::bf16);
-    EXPECT_EQ(sum.reduction, Reduction::max);
+    tuning::Key const& sum = all[0].at(0);
+    EXPECT_EQ(sum.operation, tuning::TunedOperation::allreduce);
+    EXPECT_EQ(sum.memory, "host");
+    EXPECT_EQ(sum.dtype, "bf16");
+    EXPECT_EQ(sum.reduction, "max");
     EXPECT_EQ(sum.in_place, false);
     EXPECT_FALSE(sum.uniform || sum.imbalance);
     EXPECT_EQ(all[0].at(1).in_place, true);

@@ -34,12 +34,8 @@ TuningTable small_table() {
     return table;
 }
 
-StepTraits allreduce(Bytes bytes) {
-    StepTraits step;
-    step.kind = OperationKind::all_reduce;
-    step.bytes = bytes;
-    step.ranks = 4;
-    return step;
+Key allreduce(Bytes bytes) {
+    return {.operation = TunedOperation::allreduce, .bytes = bytes, .ranks = 4, .nodes = 1, .memory = "host"};
 }
 
 TEST(TableChooser, TheTableSelectsTheBackendAndTheScopeOfThatBackendTheMethod) {
@@ -69,16 +65,17 @@ TEST(TableChooser, WithinABackendItsOwnRulesHoldAlsoWhereTheTableSelectsAnotherO
 
 TEST(TableChooser, WithoutARuleTheBaselineOfTheMemoryKindRunsItsDefault) {
     TableChooser const chooser(small_table());
-    StepTraits step = allreduce(0);
-    step.kind = OperationKind::broadcast;
+    Key step = allreduce(0);
+    step.operation = TunedOperation::broadcast;
     StepChoice const host = chooser.choose(step);
     EXPECT_EQ(host.backend, "mpi");
     EXPECT_EQ(host.method, MethodChoice{});
     EXPECT_EQ(host.rule, "");
-    step.memory = MemoryKind::cuda;
+    step.memory = "cuda";
     EXPECT_EQ(chooser.choose(step).backend, "nccl");
-    step.memory = MemoryKind::managed;
+    step.memory = "managed";
     EXPECT_THAT(chooser.choose(step).why_not, HasSubstr("policy.baseline names no backend for managed memory"));
+    EXPECT_EQ(chooser.baseline("cuda").backend, "nccl") << "of what no table has rules for";
 }
 
 TEST(TableChooser, PricesAreOfRulesThatWereMeasuredAtTheSameSizes) {
@@ -119,9 +116,7 @@ TEST(TableChooser, PricesAreOfRulesThatWereMeasuredAtTheSameSizes) {
 
 TEST(TableChooser, AMessageIsAskedForByTheNodesOfItsGroup) {
     TableChooser const chooser(small_table());
-    StepTraits step;
-    step.kind = OperationKind::recv;
-    step.nodes = 1;
+    Key step{.operation = TunedOperation::sendrecv, .nodes = 1, .memory = "host"};
     EXPECT_EQ(chooser.choose(step).rule, "near");
     step.nodes = 2;
     EXPECT_EQ(chooser.choose(step).rule, "");
@@ -144,23 +139,26 @@ TEST(TableChooser, EveryTraitReachesItsCondition) {
     reduce.choose.backend = "ucx";
     table.rules = {narrow, reduce};
     TableChooser const chooser(table);
-    StepTraits step{OperationKind::exchange, 500, 8, 2, MemoryKind::host};
+    Key step{.operation = TunedOperation::exchange, .bytes = 500, .ranks = 8, .nodes = 2, .memory = "host"};
     step.in_place = false;
     step.uniform = false;
     step.imbalance = 1.75;
     EXPECT_EQ(chooser.choose(step).rule, "narrow");
-    for (auto const& change : std::vector<std::function<void(StepTraits&)>>{
-             [](StepTraits& t) { t.bytes = 501; }, [](StepTraits& t) { t.ranks = 9; },
-             [](StepTraits& t) { t.nodes = 1; }, [](StepTraits& t) { t.memory = MemoryKind::pinned; },
-             [](StepTraits& t) { t.in_place = true; }, [](StepTraits& t) { t.uniform = true; },
-             [](StepTraits& t) { t.imbalance = 2.5; }}) {
-        StepTraits changed = step;
+    for (auto const& change : std::vector<std::function<void(Key&)>>{
+             [](Key& k) { k.bytes = 501; }, [](Key& k) { k.ranks = 9; }, [](Key& k) { k.nodes = 1; },
+             [](Key& k) { k.memory = "pinned"; }, [](Key& k) { k.in_place = true; }, [](Key& k) { k.uniform = true; },
+             [](Key& k) { k.imbalance = 2.5; }}) {
+        Key changed = step;
         change(changed);
         EXPECT_NE(chooser.choose(changed).rule, "narrow");
     }
-    StepTraits reduction{OperationKind::reduce_scatter, 64, 2, 2, MemoryKind::host, Element::bf16, Reduction::max};
+    Key reduction{.operation = TunedOperation::reduce_scatter,
+                  .bytes = 64,
+                  .memory = "host",
+                  .dtype = "bf16",
+                  .reduction = "max"};
     EXPECT_EQ(chooser.choose(reduction).rule, "reduce");
-    reduction.reduction = Reduction::sum;
+    reduction.reduction = "sum";
     EXPECT_EQ(chooser.choose(reduction).rule, "");
 }
 

@@ -9,6 +9,7 @@
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/formats/plan/builder.hpp"
+#include "common/formats/table/query.hpp"
 #include "tests/unit/in_process/in_process_world.hpp"
 
 #include <functional>
@@ -112,14 +113,15 @@ private:
 
 class FunctionChooser final : public Chooser {
 public:
-    using Function = std::function<StepChoice(StepTraits const&)>;
+    using Function = std::function<StepChoice(tuning::Key const&)>;
     explicit FunctionChooser(Function choose, std::string digest = "same")
         : choose_(std::move(choose)), digest_(std::move(digest)) {}
     [[nodiscard]] std::string const& digest() const override { return digest_; }
     [[nodiscard]] std::vector<std::string> backends() const override { return {"first", "nowhere", "second"}; }
-    [[nodiscard]] StepChoice choose(StepTraits const& step) const override { return choose_(step); }
+    [[nodiscard]] StepChoice choose(tuning::Key const& step) const override { return choose_(step); }
+    [[nodiscard]] StepChoice baseline(std::string_view /*memory*/) const override { return choose_({.bytes = 0}); }
     /// What is chosen takes 10 us, the other backend 15 us.
-    [[nodiscard]] std::vector<PricedChoice> priced_choices(StepTraits const& step) const override {
+    [[nodiscard]] std::vector<PricedChoice> priced_choices(tuning::Key const& step) const override {
         StepChoice const chosen = choose_(step);
         return {{chosen, 10'000}, {{chosen.backend == "first" ? "second" : "first"}, 15'000}};
     }
@@ -130,8 +132,8 @@ private:
 };
 
 /// Small operations on "first", those of 1 KiB and more on "second".
-[[nodiscard]] inline StepChoice by_size(StepTraits const& step) {
-    return step.bytes < 1024 ? StepChoice{"first", {}, "small"} : StepChoice{"second", {}, "large"};
+[[nodiscard]] inline StepChoice by_size(tuning::Key const& step) {
+    return *step.bytes < 1024 ? StepChoice{"first", {}, "small"} : StepChoice{"second", {}, "large"};
 }
 
 /// One rank with a backend `tuned` over the doubles.

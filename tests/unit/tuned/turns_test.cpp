@@ -50,7 +50,7 @@ TEST(TunedTurns, TwoBackendsTakeTurnsAndEveryByteIsRight) {
 
 TEST(TunedTurns, RowsAreMovedByTheProcessorOfTheBackendThatTheirStepsAreOn) {
     auto const all_on = [](char const* backend) {
-        return [backend](StepTraits const&) { return StepChoice{backend}; };
+        return [backend](tuning::Key const&) { return StepChoice{backend}; };
     };
     auto const plan_of = [](TunedRank const& rank, Processor by) {
         PlanBuilder builder(rank.rank());
@@ -90,7 +90,7 @@ TEST(TunedTurns, WhatIsPackedIsPackedWhereItIsSent) {
 }
 
 TEST(TunedTurns, ALaunchThatCompletesTurnsBlocks) {
-    auto const all_first = [](StepTraits const&) { return StepChoice{"first"}; };
+    auto const all_first = [](tuning::Key const&) { return StepChoice{"first"}; };
     run_tuned_ranks(2, by_size, [](TunedRank& rank) {
         EXPECT_TRUE(std::move(rank.compile(three_turns(rank.rank(), 2))).value()->launch_blocks());
     });
@@ -220,9 +220,9 @@ TEST(TunedTurns, TheRecordSaysRulesSwitchesAndDigest) {
 }
 
 TEST(TunedTurns, AChangeOfContextInsideABackendIsCountedAndTimed) {
-    auto const by_context = [](StepTraits const& step) {
+    auto const by_context = [](tuning::Key const& step) {
         MethodChoice method;
-        method.knobs["context"] = step.bytes < 1024 ? "" : "late";
+        method.knobs["context"] = *step.bytes < 1024 ? "" : "late";
         return StepChoice{"first", method, "rule"};
     };
     run_tuned_ranks(2, by_context, [](TunedRank& rank) {

@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/formats/table/table.hpp"
-#include "common/tools/tune/build/next_sweep.hpp"
 #include "tests/unit/tuning_build/made_observations.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +58,6 @@ TEST(BuildTable, ForeignNumbersOfOneLaunchChooseAtTheMeasuredSizesAndClaimNoMore
         EXPECT_NEAR(rule.evidence->gain, 0.2, 1e-6);
         EXPECT_EQ(rule.evidence->gain_low, 0);
     }
-    EXPECT_TRUE(winners_again(built, Outcome::unconfirmed).empty());
 }
 
 TEST(BuildTable, AForeignWinnerAtOneSizeOnlyMayBeChance) {
@@ -129,9 +127,9 @@ TEST(BuildTable, WhereNoMethodHasEnoughLaunchesTheOneWithMostOfThemIsMeasuredAga
     std::erase_if(search,
                   [](Observation const& one) { return one.choice.method == "linear" && one.launch_id > "launch1"; });
     Built const built = build_rules(search, {}, test_policy(), false);
-    std::vector<NextJob> const jobs = winners_again(built, Outcome::undecided);
-    ASSERT_EQ(jobs.size(), 1U);
-    EXPECT_EQ(jobs[0].methods, (std::vector<std::string>{"default", "ring"}));
+    ASSERT_EQ(built.rules.size(), 1U);
+    EXPECT_EQ(built.rules[0].status, RuleStatus::undecided);
+    EXPECT_EQ(built.rules[0].candidate->choose.method, "ring");
 }
 
 TEST(BuildTable, AWinThatFreshLaunchesDoNotShowIsDropped) {
@@ -173,7 +171,7 @@ TEST(BuildTable, FreshLaunchesThatAreTooNoisyLeaveAWinnerUnconfirmed) {
     }
     EXPECT_EQ(standing(), Outcome::unconfirmed);
     Built const built = build_rules(search, fresh, test_policy(), false);
-    EXPECT_EQ(winners_again(built, Outcome::unconfirmed).size(), 1U) << "more fresh launches are asked for";
+    EXPECT_EQ(built.rules.at(0).status, RuleStatus::unconfirmed) << "more fresh launches are asked for";
 }
 
 TEST(BuildTable, TooFewLaunchesChooseNothing) {
@@ -186,12 +184,10 @@ TEST(BuildTable, AGainThatMayBeLuckIsMeasuredAgainUntilItIsDecided) {
     Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.9 * constant(bytes); }}};
     auto search = observe_truth(planted, {{4096}, 4, 0.02, 1});
     Built const undecided = build_rules(search, {}, test_policy(), false);
-    EXPECT_EQ(undecided.series[0].points[0].decision.outcome, Outcome::undecided);
-    auto const again = winners_again(undecided, Outcome::undecided);
-    ASSERT_EQ(again.size(), 1U);
-    EXPECT_EQ(again[0].bytes, (std::vector<Bytes>{4096}));
-    EXPECT_EQ(again[0].methods, (std::vector<std::string>{"default", "ring"}));
-    EXPECT_TRUE(winners_again(undecided, Outcome::unconfirmed).empty());
+    ASSERT_EQ(undecided.rules.size(), 1U);
+    EXPECT_EQ(undecided.rules[0].status, RuleStatus::undecided);
+    EXPECT_EQ(undecided.rules[0].candidate->choose.method, "ring");
+    EXPECT_EQ(undecided.rules[0].evidence->sizes, (std::vector<Bytes>{4096}));
 
     auto more = observe_truth(planted, {{4096}, 4, 0.02, 2});
     for (Observation& one : more) {
@@ -199,28 +195,7 @@ TEST(BuildTable, AGainThatMayBeLuckIsMeasuredAgainUntilItIsDecided) {
     }
     search.insert(search.end(), more.begin(), more.end());
     Built const decided = build_rules(search, {}, test_policy(), false);
-    EXPECT_TRUE(winners_again(decided, Outcome::undecided).empty());
-    EXPECT_EQ(winners_again(decided, Outcome::unconfirmed).size(), 1U);
-}
-
-TEST(BuildTable, RefiningEndsWhereNoElementIsBetweenTwoSizes) {
-    Truth const truth{{"blocking", constant}, {"ring", [](Bytes bytes) { return bytes > 8 ? 5'000.0 : 20'000.0; }}};
-    auto const seen = observe_truth(truth, {{8, 16}});
-    Built const built = build_rules(seen, seen, test_policy(), false);
-    ASSERT_EQ(chosen(built), 1U);
-    EXPECT_TRUE(refinements(built, test_policy(), false).empty());
-}
-
-TEST(BuildTable, WhatIsMeasuredNextIsMeasuredAsBefore) {
-    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.5 * constant(bytes); }}};
-    Built const built = build_rules(observe_truth(planted, {{4096}}), {}, test_policy(), false);
-    auto const jobs = winners_again(built, Outcome::unconfirmed);
-    ASSERT_EQ(jobs.size(), 1U);
-    std::string const text = sweep_file("tuning-confirm", jobs, {8, "stream", "warm", "0.25"});
-    for (char const* line : {"name = \"tuning-confirm\"", "launches = 8", "timing = \"stream\"", "cache = \"warm\"",
-                             "time-limit = 0.25", "method = \"default,ring\"", "message-size = \"4096:4096\""}) {
-        EXPECT_NE(text.find(std::string(line) + '\n'), std::string::npos) << line << " in\n" << text;
-    }
+    EXPECT_EQ(decided.rules.at(0).status, RuleStatus::unconfirmed);
 }
 
 TEST(BuildTable, LaunchesThatDisagreeWithThemselvesNeedALargerGain) {
@@ -248,10 +223,12 @@ TEST(BuildTable, AKnownCrossoverIsFoundWithinOneStepOfRefinement) {
                            policy, false);
     };
     Built const coarse = build();
-    ASSERT_EQ(coarse.series.size(), 1U);
-    auto const between = sizes_between(coarse.series[0].points, policy, false);
-    ASSERT_EQ(between, (std::vector<Bytes>{724}));  // floor(sqrt(512 * 1024))
-    sizes.insert(std::upper_bound(sizes.begin(), sizes.end(), between[0]), between[0]);
+    ASSERT_EQ(coarse.rules.size(), 2U);
+    EXPECT_EQ(coarse.rules[0].evidence->sizes.back(), 512U);
+    EXPECT_EQ(coarse.rules[1].evidence->sizes.front(), 1024U);
+    Bytes const between = geometric_middle(512, 1024);
+    EXPECT_EQ(coarse.rules[0].when.bytes->max, between);
+    sizes.insert(std::upper_bound(sizes.begin(), sizes.end(), between), between);
     Built const fine = build();
     auto const last = std::find_if(fine.rules.begin(), fine.rules.end(),
                                    [](Rule const& rule) { return rule.choose.method == "steeper"; });

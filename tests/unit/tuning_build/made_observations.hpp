@@ -35,8 +35,7 @@ inline std::vector<Observation> observe_truth(Truth const& truth, Campaign const
         for (Bytes const bytes : campaign.sizes) {
             for (auto const& [method, time_ns] : truth) {
                 Observation one;
-                one.conditions = {TunedOperation::allreduce, 4, 1, "host", "fp32", "sum", false, std::nullopt};
-                one.bytes = bytes;
+                one.key = {TunedOperation::allreduce, bytes, 4, 1, "host", "fp32", "sum", false};
                 one.competitor = {"mpi", method};
                 one.choice = {"mpi", method, std::nullopt, {}};
                 one.is_default = method == "blocking";

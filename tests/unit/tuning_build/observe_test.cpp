@@ -68,9 +68,9 @@ TEST(Observations, AnUnevenExchangeIsKnownByItsImbalance) {
     cell.traffic.payload_bytes = Bytes{4} * 16384;
     cell.traffic.largest_total_bytes = 32768;  // received by one rank
     Observation const seen = observe(cell).kept().at(0);
-    EXPECT_EQ(seen.conditions.uniform, false);
-    EXPECT_EQ(seen.conditions.imbalance, imbalance_class(2.0));
-    EXPECT_EQ(seen.conditions.skew, "hot_rank:3");
+    EXPECT_EQ(seen.key.uniform, false);
+    EXPECT_EQ(seen.key.imbalance, imbalance_class(2.0).min);
+    EXPECT_EQ(seen.skew, "hot_rank:3");
 }
 
 TEST(Observations, AThresholdOfUcxIsTheVariableThatOtherProgramsSet) {
@@ -122,7 +122,7 @@ TEST(Observations, ForFilesAreComparedWithWhatAProgramHasThatCallsAlltoall) {
 TEST(Observations, OfReduceScatterAreThoseOfEqualParts) {
     record::Record cell = good_cell();
     cell.identity.parameters["operation"] = "reduce_scatter_block";
-    EXPECT_EQ(observe(cell).kept().at(0).conditions.operation, TunedOperation::reduce_scatter);
+    EXPECT_EQ(observe(cell).kept().at(0).key.operation, TunedOperation::reduce_scatter);
     for (char const* operation : {"reduce_scatter", "gather", "barrier"}) {
         cell.identity.parameters["operation"] = operation;
         EXPECT_EQ(observe(cell).refused().count(std::string("is of ") + operation + ", which no table chooses for"),
@@ -136,7 +136,7 @@ TEST(Observations, LeaveOutNodesWithUnequalNumbersOfRanks) {
     Observations const observations = observe(cell);
     EXPECT_EQ(observations.refused().count("ran on nodes with unequal numbers of ranks"), 1U);
     cell.identity.world.ranks_per_node = 3;
-    EXPECT_EQ(observe(cell).kept().at(0).conditions.nodes, 2U);
+    EXPECT_EQ(observe(cell).kept().at(0).key.nodes, 2U);
 }
 
 TEST(Observations, SayEverythingThatIsWrongWithACellAtOnce) {
@@ -170,13 +170,6 @@ TEST(Observations, AreOfTheOneTimingThatTheResultsHave) {
     EXPECT_EQ(stream.kept().size(), 1U);
     cell.identity.mode = "osu";
     EXPECT_EQ(observe(cell).refused().count("is of --timing osu, and tables are of isolated or stream"), 1U);
-}
-
-TEST(Observations, KnowTheLongestTimeLimitOfTheirLaunches) {
-    record::Launch launch;
-    EXPECT_EQ(observe(good_cell(), {}, launch).time_limit(), "");
-    launch.command = {"dlmb_collective", "--time-limit", "0.25", "--time-limit=2.5", "--time-limit"};
-    EXPECT_EQ(observe(good_cell(), {}, launch).time_limit(), "2.5");
 }
 
 TEST(Observations, AreOfOneVersionOfALibrary) {
@@ -253,7 +246,7 @@ TEST(Observations, OfAConvertedCellAreItsNumberAndTheAlgorithmThatItsOriginForce
     EXPECT_EQ(seen.foreign, (Foreign{"pico", "median"}));
     EXPECT_EQ(seen.choice.method, "algorithm:bcast=binary_tree");
     EXPECT_EQ(seen.choice.algorithm, (Algorithm{"open_mpi.tuned", "binary_tree", std::nullopt}));
-    EXPECT_EQ(seen.conditions.dtype + seen.conditions.reduction, "") << "the table does not say them";
+    EXPECT_EQ(seen.key.dtype + seen.key.reduction, "") << "the table does not say them";
     EXPECT_EQ(observations.system().name, "leonardo");
     EXPECT_EQ(observations.stack().mpi, (MpiLibrary{"Open MPI", "4.1.6"}));
     EXPECT_EQ(observations.foreign_definition(), "median of the slowest rank");

@@ -48,19 +48,18 @@ std::string answer(Rule const* rule) {
     return rule == nullptr || !rule->choose.algorithm ? "" : rule->choose.algorithm->name;
 }
 
-Query query_at(Point const& point, TableShape const& shape) {
-    Query query;
-    query.operation = point.operation;
-    query.backend = shape.scope;
-    query.bytes = point.bytes;
-    query.ranks = point.ranks;
-    query.nodes = point.nodes;
-    query.dtype = "fp32";
-    query.memory = shape.memory;
+Key key_at(Point const& point, TableShape const& shape) {
+    Key key;
+    key.operation = point.operation;
+    key.bytes = point.bytes;
+    key.ranks = point.ranks;
+    key.nodes = point.nodes;
+    key.dtype = "fp32";
+    key.memory = shape.memory;
     if (point.operation == TunedOperation::exchange) {
-        query.uniform = point.uniform;
+        key.uniform = point.uniform;
     }
-    return query;
+    return key;
 }
 
 Point any_point(TuningTable const& table, TableShape const& shape, std::mt19937& random) {
@@ -135,7 +134,7 @@ void expect_agreement(TableShape const& shape, MakeReader const& make_reader) {
         std::mt19937 random(seed);
         for (int i = 0; i < points_per_table; ++i) {
             Point const point = any_point(table, shape, random);
-            Match const match = lookup(table, query_at(point, shape));
+            Match const match = lookup(table, key_at(point, shape), shape.scope);
             Rule const* const rule = match.deciding();
             std::string const seen = reader(point);
             alike += seen == answer(rule) && !seen.empty() ? 1 : 0;

@@ -42,8 +42,9 @@ std::string_view text_of(char const* text) {
     return text == nullptr ? std::string_view{} : std::string_view{text};
 }
 
-/// The fields of the C query as C++ values; nothing: one of them is out of range.
-std::optional<Query> query_from(dlmb_tuning_query const& from) {
+/// The key of a C query; nothing: a name that no table has, or a number out of range. Words of tables are short enough
+/// for their texts to allocate nothing.
+std::optional<Key> key_of(TuningTable const& table, dlmb_tuning_query const& from) {
     auto const operation = operation_named(text_of(from.operation));
     bool valid = operation.has_value();
     auto const count = [&](std::int64_t value) {
@@ -54,18 +55,22 @@ std::optional<Query> query_from(dlmb_tuning_query const& from) {
         valid = valid && value >= -1 && value <= 1;
         return value < 0 ? std::nullopt : std::optional{value == 1};
     };
-    Query const query{.operation = operation.value_or(TunedOperation{}),
-                      .backend = text_of(from.scope),
-                      .bytes = from.bytes,
-                      .ranks = count(from.ranks),
-                      .nodes = count(from.nodes),
-                      .dtype = text_of(from.dtype),
-                      .reduction = text_of(from.reduction),
-                      .memory = text_of(from.memory),
-                      .in_place = flag(from.in_place),
-                      .uniform = flag(from.uniform),
-                      .imbalance = from.imbalance >= 0 ? std::optional{from.imbalance} : std::nullopt};
-    return valid ? std::optional{query} : std::nullopt;
+    auto const word = [&](char const* text) {
+        constexpr std::size_t longest = 15;
+        valid = valid && text_of(text).size() <= longest;
+        return std::string(valid ? text_of(text) : std::string_view{});
+    };
+    Key const key{.operation = operation.value_or(TunedOperation{}),
+                  .bytes = from.bytes,
+                  .ranks = count(from.ranks),
+                  .nodes = count(from.nodes),
+                  .memory = word(from.memory),
+                  .dtype = word(from.dtype),
+                  .reduction = word(from.reduction),
+                  .in_place = flag(from.in_place),
+                  .uniform = flag(from.uniform),
+                  .imbalance = from.imbalance >= 0 ? std::optional{from.imbalance} : std::nullopt};
+    return valid && !unknown_word(table, key, text_of(from.scope)) ? std::optional{key} : std::nullopt;
 }
 
 dlmb_tuning_choice choice_of(dlmb_tuning const& table, Match const& match) {
@@ -142,11 +147,11 @@ extern "C" int dlmb_tuning_lookup(dlmb_tuning const* table, dlmb_tuning_query co
     // An older caller has a shorter query, which knows nothing of the later fields: only what it has is read.
     dlmb_tuning_query known = DLMB_TUNING_QUERY_INIT;
     std::memcpy(&known, query, std::min<std::size_t>(query->struct_size, sizeof known));
-    auto const asked = query_from(known);
-    if (!asked || unknown_word(table->table, *asked)) {
+    auto const key = key_of(table->table, known);
+    if (!key) {
         return DLMB_TUNING_BAD_ARGUMENT;
     }
-    Match const match = table->index.find(*asked);
+    Match const match = table->index.find(*key, text_of(known.scope));
     copy_out(choice_of(*table, match), choice);
     return match ? DLMB_TUNING_MATCH : DLMB_TUNING_NO_RULE;
 }

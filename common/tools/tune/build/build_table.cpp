@@ -78,43 +78,54 @@ bool gap_before(std::size_t i, std::span<Point const> points, Choices const& cho
     return choices[i - 1] && choices[i] && far_apart(points[i - 1], points[i]);
 }
 
-/// Rules know the imbalance and not what made it. Places that differ in that alone follow each other.
-void require_one_skew(std::vector<Series> const& all, std::string const& scope, Conditions conditions) {
-    std::string const skew = std::exchange(conditions.skew, all.empty() ? "" : all.back().conditions.skew);
-    if (!all.empty() && all.back().scope == scope && all.back().conditions == conditions && conditions.skew != skew) {
-        throw UsageError(fmt::format("exchanges of --skew {} and --skew {} are about as uneven as each other ({:.2f}), "
-                                     "so that one rule would be for both; build from one of them",
-                                     conditions.skew, skew, conditions.imbalance->min));
+/// Rules know the imbalance and not what made it.
+void require_one_skew(std::vector<Observation> const& search, std::vector<Observation> const& confirm) {
+    std::map<std::pair<std::string, Key>, std::string> skews;
+    for (std::vector<Observation> const* all : {&search, &confirm}) {
+        for (Observation const& seen : *all) {
+            Key key = seen.key;
+            key.bytes.reset();
+            std::string const& first = skews.try_emplace({seen.competitor.backend, key}, seen.skew).first->second;
+            if (first != seen.skew) {
+                throw UsageError(fmt::format("exchanges of --skew {} and --skew {} are about as uneven as each other "
+                                             "({:.2f}), so that one rule would be for both; build from one of them",
+                                             first, seen.skew, key.imbalance.value_or(1)));
+            }
+        }
     }
 }
 
 std::vector<Series> series_of(std::vector<Comparison> const& comparisons, std::vector<Decision> const& decisions) {
-    std::map<std::pair<std::string, Conditions>, std::vector<Point>> points;
+    std::map<std::pair<std::string, Key>, std::vector<Point>> points;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
-        points[{comparisons[i].scope, comparisons[i].conditions}].push_back({comparisons[i].bytes, decisions[i]});
+        Key key = comparisons[i].key;
+        Bytes const bytes = std::exchange(key.bytes, std::nullopt).value();
+        points[{comparisons[i].scope, key}].push_back({bytes, decisions[i]});
     }
     std::vector<Series> all;
-    for (auto& [key, of_key] : points) {
-        require_one_skew(all, key.first, key.second);
-        std::sort(of_key.begin(), of_key.end(), [](Point const& a, Point const& b) { return a.bytes < b.bytes; });
-        all.push_back({key.first, key.second, std::move(of_key)});
+    for (auto& [place, of_place] : points) {
+        std::sort(of_place.begin(), of_place.end(), [](Point const& a, Point const& b) { return a.bytes < b.bytes; });
+        all.push_back({place.first, place.second, std::move(of_place)});
     }
     return all;
 }
 
-When when_of(Conditions const& conditions, ByteInterval bytes) {
-    When when;
-    when.operation = conditions.operation;
-    when.bytes = bytes;
-    when.ranks = CountInterval{conditions.ranks, conditions.ranks};
-    when.nodes = CountInterval{conditions.nodes, conditions.nodes};
-    when.memory = conditions.memory;
-    when.dtype = conditions.dtype;
-    when.reduction = conditions.reduction;
-    when.in_place = conditions.in_place ? std::optional(true) : std::nullopt;
-    when.uniform = conditions.uniform;
-    when.imbalance = conditions.imbalance;
-    return when;
+template <class Number>
+std::optional<Interval<Number>> only(std::optional<Number> const& value) {
+    return value ? std::optional(Interval<Number>{*value, *value}) : std::nullopt;
+}
+
+When when_of(Key const& key, ByteInterval bytes) {
+    return {.operation = key.operation,
+            .bytes = bytes,
+            .ranks = only(key.ranks),
+            .nodes = only(key.nodes),
+            .dtype = key.dtype,
+            .reduction = key.reduction,
+            .memory = key.memory,
+            .in_place = key.in_place == true ? key.in_place : std::nullopt,
+            .uniform = key.uniform,
+            .imbalance = key.imbalance ? std::optional(imbalance_class(*key.imbalance)) : std::nullopt};
 }
 
 /// Times and gain are geometric means over the sizes; the interval is the weakest of any size. The gain is of ratios in
@@ -179,7 +190,7 @@ Choice default_choice(Series const& series, Policy const& policy) {
     if (series.scope != select_scope) {
         return {series.scope, default_method, std::nullopt, {}};
     }
-    auto const baseline = policy.baseline.find(series.conditions.memory);
+    auto const baseline = policy.baseline.find(series.key.memory);
     return {baseline->second, default_method, std::nullopt, {}};
 }
 
@@ -188,7 +199,7 @@ void append_rules(std::vector<Rule>& rules, Series const& series, Policy const& 
         Rule rule;
         rule.scope = series.scope;
         rule.pattern = "collective";
-        rule.when = when_of(series.conditions, region.bytes);
+        rule.when = when_of(series.key, region.bytes);
         rule.choose = region.choice.value_or(default_choice(series, policy));
         rule.status = status_of(region);
         rule.evidence = joined(region.points);
@@ -237,22 +248,9 @@ std::vector<Region> regions_of(std::span<Point const> points, Policy const& poli
     return regions;
 }
 
-std::vector<Bytes> sizes_between(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
-    Choices const choices = choices_at(points, policy, accept_unconfirmed);
-    std::vector<Bytes> sizes;
-    for (std::size_t i = 1; i < points.size(); ++i) {
-        auto const ratio =
-            static_cast<double>(points[i].bytes) / static_cast<double>(std::max<Bytes>(points[i - 1].bytes, 1));
-        bool const differ = choices[i] != choices[i - 1] && ratio > policy.cut;
-        if (differ || gap_before(i, points, choices)) {
-            sizes.push_back(geometric_middle(points[i - 1].bytes, points[i].bytes));
-        }
-    }
-    return sizes;
-}
-
 Built build_rules(std::vector<Observation> const& search, std::vector<Observation> const& confirm, Policy const& policy,
                   bool accept_unconfirmed) {
+    require_one_skew(search, confirm);
     std::vector<Comparison> comparisons = method_comparisons(search, confirm);
     std::vector<Comparison> const between = backend_comparisons(search, confirm, policy);
     comparisons.insert(comparisons.end(), between.begin(), between.end());

@@ -40,18 +40,13 @@ inline constexpr Bytes widest_gap = 2;
 [[nodiscard]] std::vector<Region> regions_of(std::span<Point const> points, Policy const& policy,
                                              bool accept_unconfirmed);
 
-/// Sizes to measure next: the geometric middle of neighbours that chose differently and are further apart than
-/// `policy.cut`, and of those that left the default alike across too wide a gap.
-[[nodiscard]] std::vector<Bytes> sizes_between(std::span<Point const> points, Policy const& policy,
-                                               bool accept_unconfirmed);
-
 /// floor(sqrt(a * b)) for a <= b, exact.
 [[nodiscard]] Bytes geometric_middle(Bytes a, Bytes b);
 
-/// Points of one scope and conditions, ascending.
+/// Points of one scope and key, ascending.
 struct Series {
     std::string scope;
-    Conditions conditions;
+    Key key;  // without the size
     std::vector<Point> points;
 };
 
@@ -60,8 +55,9 @@ struct Built {
     std::vector<Rule> rules;
 };
 
-/// Methods inside each backend, then which backend is selected. `confirm`: fresh launches; a size where they have
-/// nothing to say stays unconfirmed. Sizes, launches and gains of a rule are those of all points inside it.
+/// Methods inside each backend, then which backend is selected. Throws UsageError where exchanges of several --skew
+/// would have one rule. `confirm`: fresh launches; a size where they have nothing to say stays unconfirmed. Sizes,
+/// launches and gains of a rule are those of all points inside it.
 [[nodiscard]] Built build_rules(std::vector<Observation> const& search, std::vector<Observation> const& confirm,
                                 Policy const& policy, bool accept_unconfirmed);
 

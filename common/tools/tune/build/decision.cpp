@@ -8,15 +8,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <utility>
 
 namespace dlmb::tuning {
 namespace {
 
 constexpr double small_ns = 50'000;  // below, the margin is policy.min_gain_small
 constexpr double confirm_level = 0.05;
-
-using ComparisonKey = std::tuple<std::string, Conditions, Bytes>;
 
 using Launches = std::map<std::string, Observation const*>;  // by launch id
 using Competitors = std::map<Competitor, Launches>;
@@ -107,7 +105,7 @@ Evidence evidence_of(Comparison const& comparison, MethodTimes const& winner, Me
                      std::vector<MethodTimes const*> const& order, std::uint64_t confirmed) {
     Evidence evidence;
     evidence.foreign = winner.foreign;
-    evidence.sizes = {comparison.bytes};
+    evidence.sizes = {*comparison.key.bytes};
     evidence.samples = winner.samples;
     evidence.launches = winner.medians_ns.size();
     evidence.confirmed = confirmed;
@@ -156,7 +154,7 @@ Decision after_confirmation(Comparison const& comparison, MethodTimes const& win
 std::vector<Observation> backends_in(std::vector<Observation> const& all, Policy const& policy) {
     std::vector<Observation> chosen;
     for (Observation const& seen : all) {
-        auto const baseline = policy.baseline.find(seen.conditions.memory);
+        auto const baseline = policy.baseline.find(seen.key.memory);
         if (!seen.is_default || baseline == policy.baseline.end()) {
             continue;
         }
@@ -173,23 +171,20 @@ std::vector<Observation> backends_in(std::vector<Observation> const& all, Policy
 
 std::vector<Comparison> method_comparisons(std::vector<Observation> const& search,
                                            std::vector<Observation> const& confirm) {
-    std::map<ComparisonKey, std::pair<Competitors, Competitors>> comparisons;
-    auto const key_of = [](Observation const& seen) {
-        return ComparisonKey{seen.competitor.backend, seen.conditions, seen.bytes};
-    };
+    std::map<std::pair<std::string, Key>, std::pair<Competitors, Competitors>> comparisons;
+    auto const place_of = [](Observation const& seen) { return std::pair{seen.competitor.backend, seen.key}; };
     for (Observation const& seen : search) {
-        comparisons[key_of(seen)].first[seen.competitor][seen.launch_id] = &seen;
+        comparisons[place_of(seen)].first[seen.competitor][seen.launch_id] = &seen;
     }
     for (Observation const& seen : confirm) {
-        auto const found = comparisons.find(key_of(seen));
+        auto const found = comparisons.find(place_of(seen));
         if (found != comparisons.end()) {
             found->second.second[seen.competitor][seen.launch_id] = &seen;
         }
     }
     std::vector<Comparison> result;
-    for (auto const& [key, competitors] : comparisons) {
-        auto const& [scope, conditions, bytes] = key;
-        Comparison comparison{scope, conditions, bytes, finished(competitors.first), finished(competitors.second)};
+    for (auto const& [place, competitors] : comparisons) {
+        Comparison comparison{place.first, place.second, finished(competitors.first), finished(competitors.second)};
         if (default_of(comparison.search) != nullptr) {
             result.push_back(std::move(comparison));
         }

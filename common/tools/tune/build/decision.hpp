@@ -25,11 +25,10 @@ struct MethodTimes {
     std::optional<Foreign> foreign = {};
 };
 
-/// One scope, conditions and size: everything that competed there.
+/// One scope and key: everything that competed there.
 struct Comparison {
     std::string scope;
-    Conditions conditions;
-    Bytes bytes = 0;
+    Key key;
     std::vector<MethodTimes> search;   // launches that may find a winner
     std::vector<MethodTimes> confirm;  // fresh ones, which decide
 };
@@ -49,8 +48,7 @@ struct Decision {
     std::optional<Evidence> evidence;
 };
 
-/// `search` and `confirm` in comparisons of one backend's methods, one per scope, conditions and size that has a
-/// default.
+/// `search` and `confirm` in comparisons of one backend's methods, one per scope and key that has a default.
 [[nodiscard]] std::vector<Comparison> method_comparisons(std::vector<Observation> const& search,
                                                          std::vector<Observation> const& confirm);
 

@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <tuple>
 
@@ -50,62 +49,60 @@ std::optional<TunedOperation> tuned_operation(std::string const& name) {
     return is_exchange ? TunedOperation::exchange : operation_named(name);
 }
 
-Conditions conditions_of(record::Record const& cell) {
+/// Without the size.
+Key conditions_of(record::Record const& cell) {
     std::string const name = parameter(cell, "operation");
-    Conditions conditions;
+    Key key;
     auto const operation = tuned_operation(name);
     if (!operation) {
         throw UsageError(fmt::format("cell {}: unknown operation '{}'", cell.cell_id, name));
     }
-    conditions.operation = *operation;
-    conditions.ranks = static_cast<std::uint64_t>(cell.identity.world.ranks);
+    key.operation = *operation;
+    key.ranks = static_cast<std::uint64_t>(cell.identity.world.ranks);
     auto const per_node = static_cast<std::uint64_t>(cell.identity.world.ranks_per_node);
-    conditions.nodes = (conditions.ranks + per_node - 1) / per_node;
-    conditions.memory = cell.identity.memory;
-    if (conditions.operation == TunedOperation::allreduce || conditions.operation == TunedOperation::reduce_scatter) {
-        conditions.dtype = parameter(cell, "element");
-        conditions.reduction = parameter(cell, "reduction");
+    key.nodes = (*key.ranks + per_node - 1) / per_node;
+    key.memory = cell.identity.memory;
+    if (key.operation == TunedOperation::allreduce || key.operation == TunedOperation::reduce_scatter) {
+        key.dtype = parameter(cell, "element");
+        key.reduction = parameter(cell, "reduction");
     }
-    conditions.in_place = parameter(cell, "in-place") == "on";
+    key.in_place = parameter(cell, "in-place") == "on";
     if (operation == TunedOperation::exchange) {
-        conditions.uniform = name == "alltoall";
+        key.uniform = name == "alltoall";
     }
     if (name == "alltoallv") {
-        auto const mean = static_cast<double>(cell.traffic.payload_bytes) / static_cast<double>(conditions.ranks);
-        conditions.imbalance =
-            imbalance_class(static_cast<double>(cell.traffic.largest_total_bytes) / std::max(mean, 1.0));
-        conditions.skew = parameter(cell, "skew");
+        auto const mean = static_cast<double>(cell.traffic.payload_bytes) / static_cast<double>(*key.ranks);
+        key.imbalance =
+            imbalance_class(static_cast<double>(cell.traffic.largest_total_bytes) / std::max(mean, 1.0)).min;
     }
-    return conditions;
+    return key;
 }
 
 /// The message size of the command line in the operation's basis (patterns/collective/README.md).
-Bytes bytes_of(record::Record const& cell, Conditions const& conditions) {
+Bytes bytes_of(record::Record const& cell, Key const& key) {
     Bytes const message = whole_number(parameter(cell, "message-size"), "message-size");
-    bool const per_rank =
-        conditions.operation == TunedOperation::allgather || conditions.operation == TunedOperation::exchange;
-    return per_rank ? message * conditions.ranks : message;
+    bool const per_rank = key.operation == TunedOperation::allgather || key.operation == TunedOperation::exchange;
+    return per_rank ? message * *key.ranks : message;
 }
 
 /// Names of the operation in libraries: MPI's and NCCL's.
-std::vector<std::string> calls_of(Conditions const& conditions) {
-    switch (conditions.operation) {
+std::vector<std::string> calls_of(Key const& key) {
+    switch (key.operation) {
     case TunedOperation::exchange:
-        return {conditions.uniform.value_or(true) ? "alltoall" : "alltoallv"};
+        return {key.uniform.value_or(true) ? "alltoall" : "alltoallv"};
     case TunedOperation::broadcast:
         return {"broadcast", "bcast"};
     case TunedOperation::reduce_scatter:
         return {"reduce_scatter", "reduce_scatter_block"};
     default:
-        return {std::string(name_of(conditions.operation))};
+        return {std::string(name_of(key.operation))};
     }
 }
 
 /// The facts are BACKEND_algorithm.CALL and BACKEND_algorithm_id.CALL, for every call that the method names; the family
 /// is a fact as well where a backend has several libraries.
-std::optional<Algorithm> algorithm_of(std::string const& backend, Conditions const& conditions,
-                                      record::BackendFacts const& facts) {
-    for (std::string const& call : calls_of(conditions)) {
+std::optional<Algorithm> algorithm_of(std::string const& backend, Key const& key, record::BackendFacts const& facts) {
+    for (std::string const& call : calls_of(key)) {
         std::string const name = text_of(facts, fmt::format("{}_algorithm.{}", backend, call));
         if (name.empty()) {
             continue;
@@ -123,11 +120,12 @@ std::optional<Algorithm> algorithm_of(std::string const& backend, Conditions con
 
 Observation observation_from(record::Record const& cell, std::string const& launch_id) {
     Observation seen;
-    seen.conditions = conditions_of(cell);
-    seen.bytes = bytes_of(cell, seen.conditions);
+    seen.key = conditions_of(cell);
+    seen.key.bytes = bytes_of(cell, seen.key);
+    seen.skew = seen.key.imbalance ? parameter(cell, "skew") : "";
     seen.competitor = {cell.identity.backend, cell.identity.method};
     seen.choice = {seen.competitor.backend, seen.competitor.method,
-                   algorithm_of(cell.identity.backend, seen.conditions, cell.backend_facts),
+                   algorithm_of(cell.identity.backend, seen.key, cell.backend_facts),
                    params_of(parse_method(seen.competitor.method).knobs)};
     seen.is_default = cell.is_default;
     seen.launch_id = launch_id;
@@ -142,15 +140,15 @@ Observation observation_from(record::Record const& cell, std::string const& laun
 /// --method tells it.
 Observation foreign_observation(record::Record const& cell, std::string const& launch_id) {
     Observation seen;
-    seen.conditions = conditions_of(cell);
-    seen.bytes = bytes_of(cell, seen.conditions);
+    seen.key = conditions_of(cell);
+    seen.key.bytes = bytes_of(cell, seen.key);
     seen.competitor = {cell.identity.backend, cell.identity.method};
     seen.choice = {seen.competitor.backend, seen.competitor.method, std::nullopt, {}};
-    for (std::string const& call : calls_of(seen.conditions)) {
+    for (std::string const& call : calls_of(seen.key)) {
         std::string const name = text_of(cell.backend_facts, fmt::format("{}_algorithm.{}", seen.choice.backend, call));
         if (!name.empty()) {
             seen.choice.method = fmt::format("{}:{}={}", algorithm_method, call, name);
-            seen.choice.algorithm = algorithm_of(seen.choice.backend, seen.conditions, cell.backend_facts);
+            seen.choice.algorithm = algorithm_of(seen.choice.backend, seen.key, cell.backend_facts);
             break;
         }
     }
@@ -174,6 +172,9 @@ std::string dotted(std::uint64_t code) {
 
 constexpr std::size_t rounds_least = 6;
 
+/// The method of backend mpi that calls MPI_Alltoall.
+constexpr char const* mpi_alltoall = "alltoall";
+
 /// Whether the cell is MPI's alltoall of equal blocks, which method mpi_alltoall does by MPI_Alltoall.
 bool has_equal_blocks(record::Record const& cell) {
     return cell.identity.backend == "mpi" && text_of(cell.identity.parameters, "operation") == "alltoall";
@@ -188,20 +189,6 @@ RatioInterval imbalance_class(double imbalance) {
     half_octave += value >= edge(half_octave + 1) ? 1 : 0;
     half_octave -= value < edge(half_octave) ? 1 : 0;
     return {edge(half_octave), std::nextafter(edge(half_octave + 1), 1.0)};
-}
-
-Query query_of(Conditions const& conditions, Bytes bytes, std::string_view backend) {
-    return {.operation = conditions.operation,
-            .backend = backend,
-            .bytes = bytes,
-            .ranks = conditions.ranks,
-            .nodes = conditions.nodes,
-            .dtype = conditions.dtype,
-            .reduction = conditions.reduction,
-            .memory = conditions.memory,
-            .in_place = conditions.in_place,
-            .uniform = conditions.uniform,
-            .imbalance = conditions.imbalance ? std::optional(conditions.imbalance->min) : std::nullopt};
 }
 
 Versions library_versions(record::Record const& cell) {
@@ -423,27 +410,6 @@ void Observations::require_one_timing(record::Record const& cell, std::string co
     }
 }
 
-void Observations::add_time_limit(record::Launch const& launch) {
-    auto const seconds = [](std::string const& text) {
-        double value = 0;  // stays where the text is no number
-        std::from_chars(text.data(), text.data() + text.size(), value);
-        return value;
-    };
-    std::string_view constexpr option = "--time-limit";
-    for (std::size_t i = 0; i < launch.command.size(); ++i) {
-        std::string const& word = launch.command[i];
-        std::string value;
-        if (word == option && i + 1 < launch.command.size()) {
-            value = launch.command[i + 1];
-        } else if (word.starts_with(fmt::format("{}=", option))) {
-            value = word.substr(option.size() + 1);
-        }
-        if (seconds(value) > seconds(time_limit_)) {
-            time_limit_ = value;
-        }
-    }
-}
-
 void Observations::require_one_cache_mode(record::Record const& cell, std::string const& name) {
     cache_ = cache_.value_or(cell.identity.cache);
     if (*cache_ != cell.identity.cache) {
@@ -455,7 +421,7 @@ void Observations::require_one_cache_mode(record::Record const& cell, std::strin
 
 std::uint64_t without_default(std::vector<Observation> const& all) {
     auto const place_of = [](Observation const& seen) {
-        return std::tie(seen.launch_id, seen.competitor.backend, seen.conditions, seen.bytes);
+        return std::tie(seen.launch_id, seen.competitor.backend, seen.key);
     };
     std::set<decltype(place_of(all.front()))> defaults;
     for (Observation const& seen : all) {
@@ -471,7 +437,6 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
     std::map<std::string, record::Launch const*> launches;
     for (record::Launch const& launch : file.launches) {
         add_system(launch, name);
-        add_time_limit(launch);
         launches[launch.launch_id] = &launch;
     }
     for (record::StoredCell const& stored : file.cells) {

@@ -19,31 +19,9 @@
 
 namespace dlmb::tuning {
 
-/// Measurements that are compared share these, besides the size; rules made from them ask for these.
-struct Conditions {
-    TunedOperation operation = TunedOperation::allreduce;
-    std::uint64_t ranks = 0;
-    std::uint64_t nodes = 0;
-    std::string memory;
-    std::string dtype;      // empty where the operation moves bytes only
-    std::string reduction;  // empty where it does not reduce
-    bool in_place = false;
-    std::optional<bool> uniform;                  // of an exchange
-    std::optional<RatioInterval> imbalance = {};  // of an exchange of unequal blocks: its imbalance_class()
-    std::string skew = {};  // what made these blocks, as --skew takes it; empty: not known. No condition
-    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
-    auto operator<=>(Conditions const&) const = default;
-};
-
-/// The method of backend mpi that calls MPI_Alltoall.
-inline constexpr char const* mpi_alltoall = "alltoall";
-
 /// The imbalances that a measurement at this one speaks for, from 2^(k/2) to below 2^((k+1)/2): iterations of one
 /// workload route anew and differ by less than workloads do.
 [[nodiscard]] RatioInterval imbalance_class(double imbalance);
-
-/// The question of a program that does this to a table. The views are of the arguments.
-[[nodiscard]] Query query_of(Conditions const& conditions, Bytes bytes, std::string_view backend);
 
 /// A backend and a method as --method takes it: what competes.
 struct Competitor {
@@ -54,8 +32,10 @@ struct Competitor {
 };
 
 struct Observation {
-    Conditions conditions;
-    Bytes bytes = 0;  // in basis_of(operation)
+    /// What measurements must share to be compared, and what the rules made from them ask for. dtype is empty where the
+    /// operation moves bytes only, imbalance that of its imbalance_class().min.
+    Key key;
+    std::string skew = {};  // what made unequal blocks, as --skew takes it; empty: not known. Rules do not know it
     Competitor competitor;
     Choice choice;            // the competitor with the library's algorithm, if it has one
     bool is_default = false;  // the backend's own default for this operation
@@ -66,7 +46,7 @@ struct Observation {
     std::optional<Foreign> foreign = {};  // dlmb_convert made it: `median_ns` is the one number that there is
 };
 
-/// How many have no default of the same launch, backend, conditions and size, so that nothing compares them.
+/// How many have no default of the same launch, backend and key, so that nothing compares them.
 [[nodiscard]] std::uint64_t without_default(std::vector<Observation> const& all);
 
 using Versions = std::map<std::string, std::string>;  // by library
@@ -104,8 +84,6 @@ public:
     [[nodiscard]] std::uint64_t acceptable_cells() const { return acceptable_cells_; }
     /// The mode of the kept cells; empty: there are none, or they are converted.
     [[nodiscard]] std::string const& timing() const { return timing_; }
-    /// The largest --time-limit of the launches, as it was given; empty: none had one.
-    [[nodiscard]] std::string const& time_limit() const { return time_limit_; }
     [[nodiscard]] System const& system() const { return system_; }
     [[nodiscard]] Stack const& stack() const { return stack_; }
     [[nodiscard]] std::uint64_t cells() const { return cells_; }
@@ -117,7 +95,6 @@ public:
 private:
     void require_one_cache_mode(record::Record const& cell, std::string const& name);
     void require_one_timing(record::Record const& cell, std::string const& name);
-    void add_time_limit(record::Launch const& launch);
     void add_versions(record::Record const& cell, std::string const& name);
     void add_system(record::Launch const& launch, std::string const& name);
     /// The method that others are compared with: the backend's default, but for files (--methods) what a program that
@@ -136,7 +113,6 @@ private:
     std::map<std::string, std::uint64_t> refused_;
     std::set<std::string> acceptable_;
     std::uint64_t acceptable_cells_ = 0;
-    std::string time_limit_;
     std::string timing_;
     System system_;
     Stack stack_;

@@ -5,11 +5,13 @@
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/number_checks.hpp"
 #include "common/base/command_line/subcommands.hpp"
+#include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
 #include "common/base/version.hpp"
+#include "common/formats/record/result_file.hpp"
 #include "common/formats/table/provenance.hpp"
 #include "common/formats/table/table_file.hpp"
 #include "common/tools/tune/build/build_table.hpp"
-#include "common/tools/tune/commands/measurements.hpp"
 #include "common/tools/tune/commands/run_tune.hpp"
 
 #include <fmt/chrono.h>
@@ -17,11 +19,59 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
+#include <set>
 
 namespace dlmb::tuning::commands {
 namespace {
+
+namespace fs = std::filesystem;
+
+/// Files as they are, and those of folders sorted.
+std::vector<fs::path> result_files(std::vector<std::string> const& arguments) {
+    std::vector<fs::path> files;
+    for (std::string const& argument : arguments) {
+        if (!fs::is_directory(argument)) {
+            files.emplace_back(argument);
+            continue;
+        }
+        std::set<fs::path> inside;
+        for (fs::directory_entry const& entry : fs::directory_iterator(argument)) {
+            if (entry.path().extension() == ".jsonl") {
+                inside.insert(entry.path());
+            }
+        }
+        if (inside.empty()) {
+            throw UsageError(fmt::format("{}: no result files (*.jsonl) in this folder", argument));
+        }
+        files.insert(files.end(), inside.begin(), inside.end());
+    }
+    return files;
+}
+
+/// What a file lacks is said on standard error.
+std::vector<Input> read_results(std::vector<std::string> const& arguments, Observations& observations,
+                                record::Converted converted) {
+    std::vector<Input> inputs;
+    for (fs::path const& path : result_files(arguments)) {
+        Input input{path.filename().string(), sha256_of_file(path), {}};
+        record::ResultFile const file = record::read_results(path, converted);
+        for (std::string const& remark : file.remarks) {
+            print_error(fmt::format("dlmb_tune: {}: {}\n", path.string(), remark));
+        }
+        observations.add(file, path.string());
+        for (record::Launch const& launch : file.launches) {
+            input.launches.push_back(launch.launch_id);
+        }
+        inputs.push_back(std::move(input));
+    }
+    return inputs;
+}
+
+constexpr std::array<std::string_view, 3> accept_words{"oversubscribed", "quick", "unconfirmed"};
 
 class Build {
 public:
@@ -36,61 +86,45 @@ public:
         parser.add_option("--launches", policy_.launches, "launches that a winner and the default need")
             ->check(whole_number_check)
             ->capture_default_str();
-        accept_.add_to(parser);
+        parser
+            .add_option("--timing", timing_,
+                        "cells that count: isolated calls, or stream, back to back [the one that all cells are of]")
+            ->check(CLI::IsMember({isolated_timing, stream_timing}));
+        parser
+            .add_option("--methods", methods_,
+                        "methods that compete with the default, without knobs [all]; 'algorithm' for a table that is "
+                        "to be exported to an MPI library")
+            ->delimiter(',');
+        parser
+            .add_option("--accept", accept_,
+                        "let pass what weakens a table: oversubscribed, quick (under six rounds), unconfirmed")
+            ->delimiter(',');
         parser
             .add_option("--min-gain", min_gain_, "smallest gain that is worth a rule, as a share of the default's time")
             ->check(number_check(0, 1));
         parser.add_option("--baseline", baseline_, "backend that runs what has no rule")->capture_default_str();
-        parser.add_option("--next-confirm", confirm_sweep_, "write a sweep file that measures the winners again");
-        parser.add_option("--next-repeat", repeat_sweep_,
-                          "write a sweep file that measures undecided sizes again, for RESULTS");
-        parser.add_option("--next-refine", refine_sweep_,
-                          "write a sweep file that measures between neighbouring sizes with different winners");
     }
 
     [[nodiscard]] int run() {
-        tuning::Accepted const accepted = accept_.checked();
-        report_ = printed_beside({table_path_, confirm_sweep_, repeat_sweep_, refine_sweep_});
-        tuning::Observations search(accepted);
-        tuning::Observations confirm(accepted);
-        tuning::TuningTable table;
+        Accepted const accepted = checked_accept();
+        report_ = printed_beside({table_path_});
+        Observations search(accepted);
+        Observations confirm(accepted);
+        TuningTable table;
         table.inputs = read_results(results_, search, record::Converted::read);
-        std::vector<tuning::Input> const fresh = read_results(confirm_, confirm);
+        std::vector<Input> const fresh = read_results(confirm_, confirm, record::Converted::refused);
         table.inputs.insert(table.inputs.end(), fresh.begin(), fresh.end());
-        if (!confirm_.empty() && confirm.system().key != search.system().key) {
-            throw UsageError(
-                fmt::format("--confirm: these launches ran on another system ({})",
-                            tuning::system_differences(confirm.system().identity, search.system().identity)));
-        }
-        if (!confirm.timing().empty() && confirm.timing() != search.timing()) {
-            throw UsageError(fmt::format("--confirm: these launches are of --timing {}, RESULTS of {}",
-                                         confirm.timing(), search.timing()));
-        }
-        if (confirm.cache() && search.cache() && confirm.cache() != search.cache()) {
-            throw UsageError("--confirm: these launches are of another --cache");
-        }
-        if (std::string const other = tuning::other_version(confirm.stack().versions, search.stack().versions);
-            !other.empty()) {
-            throw UsageError(fmt::format("--confirm: these launches ran with {}", other));
-        }
-        if (!search.foreign_definition().empty()) {
-            require_nothing_of_launches();
-        }
-        for (tuning::Observation const& seen : search.kept()) {
-            policy_.baseline[seen.conditions.memory] = baseline_;
+        require_comparable(confirm, search);
+        for (Observation const& seen : search.kept()) {
+            policy_.baseline[seen.key.memory] = baseline_;
         }
         if (min_gain_ >= 0) {
             policy_.min_gain_small = policy_.min_gain_large = min_gain_;
         }
-        tuning::Built const built = build_rules(search.kept(), confirm.kept(), policy_, accept_.has("unconfirmed"));
+        Built const built = build_rules(search.kept(), confirm.kept(), policy_, accepts("unconfirmed"));
         fill_in(table, search, built);
-        print_refused(search, report_);
+        print_refused(search);
         print_summary(built);
-        if (!table.rules.empty()) {
-            write_table(table_path_, table);
-            print_to(report_, fmt::format("table     {}\n", table_path_));
-        }
-        write_next(built, search, table.policy.cache);
         if (table.rules.empty()) {
             throw UsageError(
                 search.acceptable().empty()
@@ -99,33 +133,67 @@ public:
                                   "pass",
                                   fmt::join(search.acceptable(), ","), search.acceptable_cells()));
         }
+        write_table(table_path_, table);
+        print_to(report_, fmt::format("table     {}\n", table_path_));
         return exit_ok;
     }
 
 private:
-    /// Converted results are decided as they are: there are no launches to repeat, and none confirms them.
-    void require_nothing_of_launches() const {
-        if (!confirm_.empty() || !confirm_sweep_.empty() || !repeat_sweep_.empty() || !refine_sweep_.empty()) {
+    [[nodiscard]] bool accepts(std::string_view word) const {
+        return std::find(accept_.begin(), accept_.end(), word) != accept_.end();
+    }
+
+    [[nodiscard]] Accepted checked_accept() const {
+        static std::vector<std::string> const known(accept_words.begin(), accept_words.end());
+        for (std::string const& word : accept_) {
+            if (std::find(known.begin(), known.end(), word) == known.end()) {
+                throw UsageError(fmt::format("--accept: {}", unknown_name("accept", word, known)));
+            }
+        }
+        return {accepts("oversubscribed"), accepts("quick"), timing_, methods_};
+    }
+
+    /// Fresh launches confirm only what was found alike.
+    void require_comparable(Observations const& confirm, Observations const& search) const {
+        if (confirm_.empty()) {
+            return;
+        }
+        if (!search.foreign_definition().empty()) {
             throw UsageError(
-                "--confirm and --next-* are for launches of DLMB, and these results are converted; measure "
-                "on the system itself for a table that is confirmed");
+                "--confirm is for launches of DLMB, and these results are converted; measure on the system itself for "
+                "a table that is confirmed");
+        }
+        if (confirm.system().key != search.system().key) {
+            throw UsageError(fmt::format("--confirm: these launches ran on another system ({})",
+                                         system_differences(confirm.system().identity, search.system().identity)));
+        }
+        if (!confirm.timing().empty() && confirm.timing() != search.timing()) {
+            throw UsageError(fmt::format("--confirm: these launches are of --timing {}, RESULTS of {}",
+                                         confirm.timing(), search.timing()));
+        }
+        if (confirm.cache() && search.cache() && confirm.cache() != search.cache()) {
+            throw UsageError("--confirm: these launches are of another --cache");
+        }
+        if (std::string const other = other_version(confirm.stack().versions, search.stack().versions);
+            !other.empty()) {
+            throw UsageError(fmt::format("--confirm: these launches ran with {}", other));
         }
     }
 
-    void fill_in(tuning::TuningTable& table, tuning::Observations const& search, tuning::Built const& built) const {
+    void fill_in(TuningTable& table, Observations const& search, Built const& built) const {
         BuildInfo const& info = build_info();
         table.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
         table.tool = {"dlmb_tune", std::string(info.version), std::string(info.git_revision)};
         table.system = search.system();
         table.stack = search.stack();
         table.policy = policy_;
-        if (search.timing() == tuning::stream_timing) {
-            table.policy.metric = tuning::stream_metric;
+        if (search.timing() == stream_timing) {
+            table.policy.metric = stream_metric;
         }
         if (search.cache()) {
             table.policy.cache = name_of(*search.cache());
         }
-        bool const confirms = !confirm_.empty() && !accept_.has("unconfirmed");
+        bool const confirms = !confirm_.empty() && !accepts("unconfirmed");
         table.policy.confirm_launches = confirms ? policy_.confirm_launches : 0;  // 0: readers do not ask for it
         if (!search.foreign_definition().empty()) {
             table.policy.metric = search.foreign_definition();
@@ -135,61 +203,58 @@ private:
         table.rules = built.rules;
     }
 
-    void print_undecided(tuning::Series const& series, tuning::Point const& point) const {
-        if (point.decision.outcome != tuning::Outcome::undecided) {
-            return;
+    void print_refused(Observations const& observations) const {
+        print_to(report_, fmt::format("cells     {} of {} used\n", observations.kept().size(), observations.cells()));
+        for (auto const& [reason, count] : observations.refused()) {
+            print_to(report_, fmt::format("  {} not: {}\n", count, reason));
         }
-        tuning::Evidence const& evidence = *point.decision.evidence;
-        print_to(report_,
-                 fmt::format("undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n", series.scope,
-                             name_of(series.conditions.operation), point.bytes, series.conditions.ranks,
-                             point.decision.winner->method, 100 * evidence.gain, evidence.launches));
+        if (std::uint64_t const alone = without_default(observations.kept()); alone > 0) {
+            print_to(report_, fmt::format("  {} of those decide nothing: the default of the same launch, backend and "
+                                          "size is missing\n",
+                                          alone));
+        }
     }
 
-    void print_summary(tuning::Built const& built) const {
-        std::map<tuning::Outcome, std::size_t> count;
-        for (tuning::Series const& series : built.series) {
-            for (tuning::Point const& point : series.points) {
+    void print_undecided(Series const& series, Point const& point) const {
+        if (point.decision.outcome != Outcome::undecided) {
+            return;
+        }
+        Evidence const& evidence = *point.decision.evidence;
+        print_to(report_, fmt::format("undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n",
+                                      series.scope, name_of(series.key.operation), point.bytes, *series.key.ranks,
+                                      point.decision.winner->method, 100 * evidence.gain, evidence.launches));
+    }
+
+    void print_summary(Built const& built) const {
+        std::map<Outcome, std::size_t> count;
+        for (Series const& series : built.series) {
+            for (Point const& point : series.points) {
                 ++count[point.decision.outcome];
                 print_undecided(series, point);
             }
         }
         print_to(report_, fmt::format("sizes     {} better than the default, {} await confirmation, {} undecided, {} "
-                                      "ties, {} where the default "
-                                      "is best\n",
-                                      count[tuning::Outcome::chosen], count[tuning::Outcome::unconfirmed],
-                                      count[tuning::Outcome::undecided], count[tuning::Outcome::tie],
-                                      count[tuning::Outcome::no_gain]));
-        auto const chosen = std::count_if(built.rules.begin(), built.rules.end(), [](tuning::Rule const& rule) {
-            return rule.status == tuning::RuleStatus::chosen;
-        });
-        if (count[tuning::Outcome::foreign] > 0) {
-            print_to(report_,
-                     fmt::format(
-                         "          {} where foreign numbers are better than the default's, which nothing confirms\n",
-                         count[tuning::Outcome::foreign]));
+                                      "ties, {} where the default is best\n",
+                                      count[Outcome::chosen], count[Outcome::unconfirmed], count[Outcome::undecided],
+                                      count[Outcome::tie], count[Outcome::no_gain]));
+        if (count[Outcome::foreign] > 0) {
+            print_to(report_, fmt::format("          {} where foreign numbers are better than the default's, which "
+                                          "nothing confirms\n",
+                                          count[Outcome::foreign]));
         }
+        auto const chosen = std::count_if(built.rules.begin(), built.rules.end(),
+                                          [](Rule const& rule) { return rule.status == RuleStatus::chosen; });
         print_to(report_, fmt::format("rules     {}, of which {} leave the default\n", built.rules.size(), chosen));
-    }
-
-    void write_next(tuning::Built const& built, tuning::Observations const& search, std::string const& cache) const {
-        tuning::NextLaunches const how{policy_.launches, search.timing(), cache, search.time_limit()};
-        tuning::NextLaunches fresh = how;
-        fresh.launches = policy_.confirm_launches;
-        write_sweep(confirm_sweep_, winners_again(built, tuning::Outcome::unconfirmed), fresh, report_);
-        write_sweep(repeat_sweep_, winners_again(built, tuning::Outcome::undecided), how, report_);
-        write_sweep(refine_sweep_, refinements(built, policy_, accept_.has("unconfirmed")), how, report_);
     }
 
     std::vector<std::string> results_;
     std::vector<std::string> confirm_;
-    AcceptOptions accept_;
     std::string table_path_;
-    std::string confirm_sweep_;
-    std::string repeat_sweep_;
-    std::string refine_sweep_;
+    std::string timing_;  // empty: the one of all cells
+    std::vector<std::string> methods_;
+    std::vector<std::string> accept_;
     std::string baseline_ = "mpi";
-    tuning::Policy policy_;
+    Policy policy_;
     double min_gain_ = -1;
     PrintedTo report_ = PrintedTo::output;
 };

@@ -23,20 +23,20 @@ namespace dlmb::tuning::commands {
 namespace {
 
 /// Whether a rule of the consumer's scope chooses something else than it does by itself.
-bool has_choice(tuning::TuningTable const& table, std::string const& scope) {
+bool has_choice(TuningTable const& table, std::string const& scope) {
     return std::any_of(table.rules.begin(), table.rules.end(),
-                       [&](tuning::Rule const& rule) { return rule.scope == scope && !rule.choose.keeps_default(); });
+                       [&](Rule const& rule) { return rule.scope == scope && !rule.choose.keeps_default(); });
 }
 
 /// One line: why the files of this table would change nothing.
-std::string why_nothing(tuning::TuningTable const& table, ExportRequest const& request) {
+std::string why_nothing(TuningTable const& table, ExportRequest const& request) {
     std::string const scope = scope_of(request.consumer);
     if (has_choice(table, scope)) {
         return fmt::format("it can hold no choice of scope {}, for the reasons above", scope);
     }
     std::map<std::string_view, std::size_t> states;
     bool open = false;
-    for (tuning::Rule const& rule : table.rules) {
+    for (Rule const& rule : table.rules) {
         if (rule.scope == scope) {
             ++states[name_of(rule.status)];
             open = open || is_open(rule.status);
@@ -50,7 +50,7 @@ std::string why_nothing(tuning::TuningTable const& table, ExportRequest const& r
         counts.push_back(fmt::format("{} {}", state.second, state.first));
     }
     return fmt::format("no rule of scope {} leaves the library's own choice ({}){}", scope, fmt::join(counts, ", "),
-                       open ? "; dlmb_tune build with --next-repeat and --next-confirm says what to measure" : "");
+                       open ? "; dlmb_autotune measures what is open, or more launches of the same sweep do" : "");
 }
 
 class Export {
@@ -62,7 +62,7 @@ public:
     }
 
     [[nodiscard]] int run() {
-        tuning::TuningTable const table = tuning::read_table(request_.table);
+        TuningTable const table = read_table(request_.table);
         tuning::Export const made = export_table(table, request_);
         if (made.chooses) {
             write_export(folder_, request_, table, made);
@@ -86,7 +86,7 @@ public:
 
 private:
     static void print_lost(tuning::Export const& made) {
-        for (tuning::Lost const& lost : made.lost) {
+        for (Lost const& lost : made.lost) {
             print_error(
                 fmt::format("dlmb_tune: warning: {} is lost ({}): {}\n", lost.rule, name_of(lost.why), lost.detail));
         }

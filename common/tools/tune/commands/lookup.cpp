@@ -25,7 +25,7 @@ namespace {
 
 std::vector<std::string> operation_names() {
     std::vector<std::string> names;
-    for (tuning::TunedOperation const operation : tuning::every_tuned_operation) {
+    for (TunedOperation const operation : every_tuned_operation) {
         names.emplace_back(name_of(operation));
     }
     return names;
@@ -43,16 +43,16 @@ void require_word(std::string const& word, std::string_view option, Words const&
 /// Conditions of a rule that a question does not fulfil, as texts: "ranks 4 to 8, not 2".
 class Unmet {
 public:
-    Unmet(tuning::When const& when, tuning::Query const& query) {
-        interval("bytes", when.bytes, query.bytes);
-        interval("ranks", when.ranks, query.ranks);
-        interval("nodes", when.nodes, query.nodes);
-        word("memory", when.memory, query.memory);
-        word("element", when.dtype, query.dtype);
-        word("reduction", when.reduction, query.reduction);
-        flag("in-place", when.in_place, query.in_place);
-        flag("uniform", when.uniform, query.uniform);
-        interval("imbalance", when.imbalance, query.imbalance);
+    Unmet(When const& when, Key const& key) {
+        interval("bytes", when.bytes, key.bytes);
+        interval("ranks", when.ranks, key.ranks);
+        interval("nodes", when.nodes, key.nodes);
+        word("memory", when.memory, key.memory);
+        word("element", when.dtype, key.dtype);
+        word("reduction", when.reduction, key.reduction);
+        flag("in-place", when.in_place, key.in_place);
+        flag("uniform", when.uniform, key.uniform);
+        interval("imbalance", when.imbalance, key.imbalance);
     }
     std::vector<std::string> texts;
     double far = 0;  // of the first interval that is missed, how many times too large or small
@@ -62,8 +62,7 @@ private:
         texts.push_back(wants + (given.empty() ? ", which is not given" : ", not " + given));
     }
     template <class Number>
-    void interval(char const* name, std::optional<tuning::Interval<Number>> const& wanted,
-                  std::optional<Number> const& given) {
+    void interval(char const* name, std::optional<Interval<Number>> const& wanted, std::optional<Number> const& given) {
         if (!wanted || (given && wanted->contains(*given))) {
             return;
         }
@@ -79,9 +78,9 @@ private:
             far = *given < wanted->min ? ratio(wanted->min, *given) : ratio(*given, wanted->max);
         }
     }
-    void word(char const* name, std::string const& wanted, std::string_view given) {
+    void word(char const* name, std::string const& wanted, std::string const& given) {
         if (!wanted.empty() && wanted != given) {
-            add(fmt::format("{} {}", name, wanted), std::string(given));
+            add(fmt::format("{} {}", name, wanted), given);
         }
     }
     void flag(char const* name, std::optional<bool> const& wanted, std::optional<bool> const& given) {
@@ -92,15 +91,14 @@ private:
 };
 
 /// The rule for this operation, in the scope that was asked, that misses the fewest conditions; empty: there is none.
-std::string nearest_rule(tuning::TuningTable const& table, tuning::Query const& query) {
-    tuning::Rule const* nearest = nullptr;
+std::string nearest_rule(TuningTable const& table, Key const& key, std::string_view scope) {
+    Rule const* nearest = nullptr;
     std::optional<Unmet> least;
-    for (tuning::Rule const& rule : table.rules) {
-        std::string_view const scope = query.backend.empty() ? tuning::select_scope : query.backend;
-        if (rule.when.operation != query.operation || rule.scope != scope) {
+    for (Rule const& rule : table.rules) {
+        if (rule.when.operation != key.operation || rule.scope != scope) {
             continue;
         }
-        Unmet unmet(rule.when, query);
+        Unmet unmet(rule.when, key);
         if (!least || std::pair(unmet.texts.size(), unmet.far) < std::pair(least->texts.size(), least->far)) {
             nearest = &rule;
             least = std::move(unmet);
@@ -125,25 +123,25 @@ public:
                         "reduce_scatter: input; exchange: sent by one rank; sendrecv: message")
             ->required();
         parser.add_option("--backend", backend_, "choose a method of this backend [the table selects one]");
-        parser.add_option("--ranks", query_.ranks, "ranks of the communicator")->check(whole_number_check);
-        parser.add_option("--nodes", query_.nodes, "nodes of the communicator")->check(whole_number_check);
-        parser.add_option("--memory", memory_, "host, pinned, cuda, managed, nccl, rocm");
+        parser.add_option("--ranks", key_.ranks, "ranks of the communicator")->check(whole_number_check);
+        parser.add_option("--nodes", key_.nodes, "nodes of the communicator")->check(whole_number_check);
+        parser.add_option("--memory", key_.memory, "host, pinned, cuda, managed, nccl, rocm");
         parser.add_option("--element", element_, "element type: " + std::string{element_names});
-        parser.add_option("--reduction", reduction_, "sum, prod, min, max, user");
+        parser.add_option("--reduction", key_.reduction, "sum, prod, min, max, user");
         parser
-            .add_option("--imbalance", query_.imbalance,
+            .add_option("--imbalance", key_.imbalance,
                         "exchange: largest total that a rank sends or receives / mean over ranks")
             ->check(number_check(0, most_imbalance));
-        parser.add_option("--uniform", query_.uniform, "exchange, all blocks are equal: true, false");
-        parser.add_option("--in-place", query_.in_place, "true, false");
+        parser.add_option("--uniform", key_.uniform, "exchange, all blocks are equal: true, false");
+        parser.add_option("--in-place", key_.in_place, "true, false");
         parser.footer("What is not given is unknown, and matches only rules that do not ask for it.");
     }
 
     [[nodiscard]] int run() {
         read_words();
-        tuning::TuningTable const table = tuning::read_table(path_);
+        TuningTable const table = read_table(path_);
         require_backend(table);
-        tuning::Match const match = lookup(table, query_);
+        Match const match = lookup(table, key_, backend_);
         if (match) {
             print(match);
         } else {
@@ -156,23 +154,20 @@ private:
     void read_words() {
         std::vector<std::string> const operations = operation_names();
         require_word(operation_, "operation", operations);
-        require_word(memory_, "memory", tuning::memory_words);
-        require_word(reduction_, "reduction", tuning::reduction_words);
+        require_word(key_.memory, "memory", memory_words);
+        require_word(key_.reduction, "reduction", reduction_words);
         auto const element = element_named(element_);
         if (!element && !element_.empty()) {
             throw UsageError(fmt::format("--element: '{}' is none of {}", element_, element_names));
         }
-        query_.operation = *tuning::operation_named(operation_);
-        query_.bytes = parse_bytes(bytes_, "--bytes");
-        query_.backend = backend_;
-        query_.memory = memory_;
-        query_.reduction = reduction_;
-        query_.dtype = element ? name_of(*element) : std::string_view{};
+        key_.operation = *operation_named(operation_);
+        key_.bytes = parse_bytes(bytes_, "--bytes");
+        key_.dtype = element ? name_of(*element) : std::string_view{};
     }
 
-    void require_backend(tuning::TuningTable const& table) const {
-        std::vector<std::string> known(tuning::backend_words.begin(), tuning::backend_words.end());
-        for (tuning::Rule const& rule : table.rules) {
+    void require_backend(TuningTable const& table) const {
+        std::vector<std::string> known(backend_words.begin(), backend_words.end());
+        for (Rule const& rule : table.rules) {
             known.push_back(rule.scope);
         }
         std::sort(known.begin(), known.end());
@@ -180,8 +175,8 @@ private:
         require_word(backend_, "backend", known);
     }
 
-    static void print(tuning::Match const& match) {
-        tuning::Rule const& rule = *match.deciding();
+    static void print(Match const& match) {
+        Rule const& rule = *match.deciding();
         fmt::print("backend  {}\n", rule.choose.backend);
         fmt::print("method   {}\n", method_text(rule.choose));
         fmt::print("status   {}\n", name_of(rule.status));
@@ -191,22 +186,22 @@ private:
         fmt::print("evidence {}\n", evidence_text(rule));
     }
 
-    void print_default(tuning::TuningTable const& table) const {
-        auto const baseline = table.policy.baseline.find(memory_);
+    void print_default(TuningTable const& table) const {
+        auto const baseline = table.policy.baseline.find(key_.memory);
         if (!backend_.empty()) {
             fmt::print("backend  {}\n", backend_);
         } else if (baseline != table.policy.baseline.end()) {
             fmt::print("backend  {}\n", baseline->second);
         }
         fmt::print("method   default\nrule     none matches\n");
-        std::string const nearest = nearest_rule(table, query_);
-        fmt::print("nearest  {}\n", nearest.empty() ? fmt::format("no rule here is of {} in scope {}", operation_,
-                                                                  backend_.empty() ? tuning::select_scope : backend_)
-                                                    : nearest);
+        std::string const scope = backend_.empty() ? select_scope : backend_;
+        std::string const nearest = nearest_rule(table, key_, scope);
+        fmt::print("nearest  {}\n",
+                   nearest.empty() ? fmt::format("no rule here is of {} in scope {}", operation_, scope) : nearest);
     }
 
-    std::string path_, operation_, bytes_, backend_, memory_, element_, reduction_;
-    tuning::Query query_;  // its texts are those above
+    std::string path_, operation_, bytes_, backend_, element_;
+    Key key_;
 };
 
 }  // namespace

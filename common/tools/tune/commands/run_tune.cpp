@@ -8,8 +8,8 @@
 namespace dlmb::tuning {
 
 void add_tune_commands(CLI::App& program, int& exit_code) {
-    for (auto const add : {commands::add_build, commands::add_export, commands::add_gain, commands::add_lookup,
-                           commands::add_show, commands::add_verify}) {
+    for (auto const add :
+         {commands::add_build, commands::add_export, commands::add_lookup, commands::add_show, commands::add_verify}) {
         add(program, exit_code);
     }
 }

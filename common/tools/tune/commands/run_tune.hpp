@@ -21,7 +21,6 @@ namespace commands {
 
 void add_build(CLI::App& tune, int& exit_code);
 void add_export(CLI::App& tune, int& exit_code);
-void add_gain(CLI::App& tune, int& exit_code);
 void add_lookup(CLI::App& tune, int& exit_code);
 void add_show(CLI::App& tune, int& exit_code);
 void add_verify(CLI::App& tune, int& exit_code);

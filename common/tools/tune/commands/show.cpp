@@ -20,16 +20,16 @@ Row const heading{"operation", "bytes",  "ranks", "nodes", "conditions", "choice
                   "evidence",  "status", "rule"};
 
 /// "64 K to 512 K", "from 16 K", "any".
-std::string bytes_text(std::optional<tuning::ByteInterval> const& bytes) {
+std::string bytes_text(std::optional<ByteInterval> const& bytes) {
     if (!bytes) {
         return "any";
     }
-    return bytes->max == tuning::no_limit ? fmt::format("from {}", exact_bytes(bytes->min))
-                                          : fmt::format("{} to {}", exact_bytes(bytes->min), exact_bytes(bytes->max));
+    return bytes->max == no_limit ? fmt::format("from {}", exact_bytes(bytes->min))
+                                  : fmt::format("{} to {}", exact_bytes(bytes->min), exact_bytes(bytes->max));
 }
 
 /// "4", "2 to 64", "any".
-std::string counts_text(std::optional<tuning::CountInterval> const& counts) {
+std::string counts_text(std::optional<CountInterval> const& counts) {
     if (!counts) {
         return "any";
     }
@@ -38,7 +38,7 @@ std::string counts_text(std::optional<tuning::CountInterval> const& counts) {
 }
 
 /// Every condition but operation, bytes, ranks and nodes: "host fp32 sum in_place=no".
-std::string conditions_text(tuning::When const& when) {
+std::string conditions_text(When const& when) {
     std::vector<std::string> words{when.memory, when.dtype, when.reduction};
     if (when.imbalance) {
         words.push_back(fmt::format("imbalance={}..{}", when.imbalance->min, when.imbalance->max));
@@ -52,12 +52,12 @@ std::string conditions_text(tuning::When const& when) {
     return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string choice_text(tuning::Choice const& choice, bool selects) {
+std::string choice_text(Choice const& choice, bool selects) {
     return selects ? fmt::format("{}: {}", choice.backend, method_text(choice)) : method_text(choice);
 }
 
-Row row_of(tuning::Rule const& rule) {
-    bool const selects = rule.scope == tuning::select_scope;
+Row row_of(Rule const& rule) {
+    bool const selects = rule.scope == select_scope;
     std::string choice = choice_text(rule.choose, selects);
     std::string gain = gain_text(rule);
     if (auto const& candidate = rule.candidate) {
@@ -76,7 +76,7 @@ Row row_of(tuning::Rule const& rule) {
             rule.id};
 }
 
-std::string stack_text(tuning::Stack const& stack) {
+std::string stack_text(Stack const& stack) {
     std::vector<std::string> parts;
     if (stack.mpi) {
         parts.push_back(fmt::format("{} {}", stack.mpi->name, stack.mpi->version));
@@ -87,7 +87,7 @@ std::string stack_text(tuning::Stack const& stack) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void print_head(tuning::TuningTable const& table) {
+void print_head(TuningTable const& table) {
     fmt::print("made      {} by {} {} from {} result files\n", table.created, table.tool.name, table.tool.version,
                table.inputs.size());
     std::string const gpu = table.system.gpu.empty() ? "" : fmt::format(", {}", table.system.gpu);
@@ -96,13 +96,13 @@ void print_head(tuning::TuningTable const& table) {
     fmt::print("software  {}\n", stack_text(table.stack));
     fmt::print("measured  {}{}\n", table.policy.metric,
                table.policy.cache.empty() ? "" : fmt::format(", --cache {}", table.policy.cache));
-    if (std::string const suite = tuning::foreign_suite(table); !suite.empty()) {
+    if (std::string const suite = foreign_suite(table); !suite.empty()) {
         fmt::print(
             "evidence  foreign: numbers of {}, which DLMB has neither measured nor confirmed; nobody knows how far "
             "launches differ, so gains have no interval; exports need --accept foreign\n",
             suite);
     }
-    if (tuning::weak_evidence(table) == "predicted") {
+    if (weak_evidence(table) == "predicted") {
         fmt::print("evidence  predicted by a machine model: nothing of it was measured; gains are over what was "
                    "fastest on the "
                    "most nodes that were; exports need --accept predicted\n");
@@ -112,14 +112,14 @@ void print_head(tuning::TuningTable const& table) {
     }
 }
 
-void print_scope(std::string const& scope, std::vector<tuning::Rule> const& rules) {
+void print_scope(std::string const& scope, std::vector<Rule> const& rules) {
     std::vector<Row> rows{heading};
-    for (tuning::Rule const& rule : rules) {
+    for (Rule const& rule : rules) {
         if (rule.scope == scope) {
             rows.push_back(row_of(rule));
         }
     }
-    fmt::print("\n{}\n{}", scope == tuning::select_scope ? "which backend" : fmt::format("which method of {}", scope),
+    fmt::print("\n{}\n{}", scope == select_scope ? "which backend" : fmt::format("which method of {}", scope),
                columns_text(rows));
 }
 
@@ -127,15 +127,15 @@ class Show {
 public:
     void add_options(CLI::App& parser) { parser.add_option("TABLE", path_, "tuning table (JSON)")->required(); }
     [[nodiscard]] int run() {
-        tuning::TuningTable const table = tuning::read_table(path_);
+        TuningTable const table = read_table(path_);
         print_head(table);
         std::vector<std::string> scopes;
-        for (tuning::Rule const& rule : table.rules) {
+        for (Rule const& rule : table.rules) {
             scopes.push_back(rule.scope);
         }
         scopes.erase(std::unique(scopes.begin(), scopes.end()), scopes.end());  // rules are sorted by scope
         std::stable_partition(scopes.begin(), scopes.end(),
-                              [](std::string const& scope) { return scope == tuning::select_scope; });
+                              [](std::string const& scope) { return scope == select_scope; });
         for (std::string const& scope : scopes) {
             print_scope(scope, table.rules);
         }

@@ -40,16 +40,16 @@ std::string exact_bytes(Bytes bytes) {
     return fmt::format("{}{}", bytes, unit);
 }
 
-std::string method_text(tuning::Choice const& choice) {
+std::string method_text(Choice const& choice) {
     std::string text = choice.method;
     if (auto const& algorithm = choice.algorithm) {
         std::string const id = algorithm->id ? fmt::format(" {}", *algorithm->id) : "";
         text += fmt::format(", {} ({}{})", algorithm->name, algorithm->family, id);
     }
-    return choice.params == tuning::ChoiceParams{} ? text : fmt::format("{} {}", text, to_json(choice.params));
+    return choice.params == ChoiceParams{} ? text : fmt::format("{} {}", text, to_json(choice.params));
 }
 
-std::string gain_text(tuning::Rule const& rule) {
+std::string gain_text(Rule const& rule) {
     if (!rule.evidence) {
         return "-";
     }
@@ -65,11 +65,11 @@ std::string gain_text(double gain, double low, double high) {
                            : fmt::format("{:.1f} % [{:.1f}, {:.1f}]", gain * 100, low * 100, high * 100);
 }
 
-std::string evidence_text(tuning::Rule const& rule) {
+std::string evidence_text(Rule const& rule) {
     if (!rule.evidence) {
         return "hand-written";
     }
-    tuning::Evidence const& evidence = *rule.evidence;
+    Evidence const& evidence = *rule.evidence;
     std::string const times = fmt::format("{} -> {} us, {} sizes", human_us(evidence.default_ns),
                                           human_us(evidence.choice_ns), evidence.sizes.size());
     if (evidence.foreign) {

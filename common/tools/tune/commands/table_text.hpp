@@ -19,14 +19,14 @@ using Row = std::vector<std::string>;
 [[nodiscard]] std::string exact_bytes(Bytes bytes);
 
 /// "blocking, ring (open_mpi.tuned 4) {"segment_bytes":0}".
-[[nodiscard]] std::string method_text(tuning::Choice const& choice);
+[[nodiscard]] std::string method_text(Choice const& choice);
 
 /// "23.0 % [19.0, 26.0]"; "23.0 % [not known]" of foreign evidence and of too few launches; "-" without evidence.
-[[nodiscard]] std::string gain_text(tuning::Rule const& rule);
+[[nodiscard]] std::string gain_text(Rule const& rule);
 [[nodiscard]] std::string gain_text(double gain, double low, double high);
 
 /// "118 -> 91 us, 3 sizes, 8 + 8 launches"; "foreign: 118 -> 91 us, 3 sizes, medians of pico, 1 launches";
 /// "predicted: 118 -> 91 us, 3 sizes, fitted on up to 64 nodes, error 18 %"; "hand-written" without.
-[[nodiscard]] std::string evidence_text(tuning::Rule const& rule);
+[[nodiscard]] std::string evidence_text(Rule const& rule);
 
 }  // namespace dlmb::tuning::commands

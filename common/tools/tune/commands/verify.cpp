@@ -69,7 +69,7 @@ public:
     }
 
     [[nodiscard]] int run() {
-        tuning::TuningTable const table = tuning::read_table(request_.table);
+        TuningTable const table = read_table(request_.table);
         tuning::Export const made = export_table(table, request_);
         TemporaryFolder const fresh;
         if (files_.empty()) {

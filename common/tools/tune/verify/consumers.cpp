@@ -20,10 +20,6 @@
 namespace dlmb::tuning::commands {
 namespace {
 
-using tuning::Export;
-using tuning::Slice;
-using tuning::TuningTable;
-
 Export export_open_mpi(TuningTable const& table, ExportRequest const& request) {
     if (!request.library_version.empty()) {
         return to_open_mpi(table, request.slice, request.library_version);
@@ -42,7 +38,7 @@ Export export_mpich(TuningTable const& table, ExportRequest const& request) {
         throw UsageError(fmt::format(
             "this build runs with {}; give the libmpich.so that programs run with by --library", running.name));
     }
-    tuning::MpichInfo info = tuning::read_mpich(running.path);
+    MpichInfo info = read_mpich(running.path);
     bool const says = table.stack.mpi && table.stack.mpi->name == "MPICH";
     if (!request.library_version.empty()) {
         info.version = request.library_version;
@@ -68,7 +64,7 @@ Export export_ucx(TuningTable const& table, ExportRequest const& request) {
 }
 
 /// Behind the first line: that of Open MPI may have to be the number of its format. JSON has no comments.
-void add_comment(tuning::File& file, std::string const& text) {
+void add_comment(File& file, std::string const& text) {
     if (!file.name.ends_with(".json") && !file.text.empty()) {
         file.text.insert(file.text.find('\n') + 1, fmt::format("# {}\n", text));
     }
@@ -105,12 +101,11 @@ Consumer const& consumer_named(std::string const& name) {
 }
 
 /// With absolute paths.
-std::map<std::string, std::string> environment_of(tuning::Export const& made, std::filesystem::path const& folder) {
+std::map<std::string, std::string> environment_of(Export const& made, std::filesystem::path const& folder) {
     auto environment = made.env;
     for (auto& [name, value] : environment) {
-        if (auto const at = value.find(tuning::folder_mark); at != value.npos) {
-            value.replace(at, tuning::folder_mark.size(),
-                          std::filesystem::absolute(folder).lexically_normal().string());
+        if (auto const at = value.find(folder_mark); at != value.npos) {
+            value.replace(at, folder_mark.size(), std::filesystem::absolute(folder).lexically_normal().string());
         }
     }
     return environment;
@@ -124,7 +119,7 @@ std::string shell_word(std::string_view text) {
     return result + "'";
 }
 
-std::string environment_script(tuning::Export const& made, std::filesystem::path const& folder) {
+std::string environment_script(Export const& made, std::filesystem::path const& folder) {
     std::string text = "# Made by dlmb_tune export; to be sourced before the program starts.\n";
     for (std::string const& note : made.notes) {
         text += fmt::format("# Note: {}.\n", note);
@@ -167,15 +162,15 @@ std::string scope_of(std::string const& consumer) {
 
 Export export_table(TuningTable const& table, ExportRequest request) {
     Consumer const& consumer = consumer_named(request.consumer);
-    std::string const remark = tuning::weak_evidence_remark(table);
-    if (std::string const weak = tuning::weak_evidence(table); !weak.empty() && request.accept != weak) {
+    std::string const remark = weak_evidence_remark(table);
+    if (std::string const weak = weak_evidence(table); !weak.empty() && request.accept != weak) {
         throw UsageError(fmt::format("{}: {}; --accept {} exports it all the same", request.table, remark, weak));
     }
     request.slice = complete(request.slice, table, consumer.scope);
     Export made = consumer.make(table, request);
     if (!remark.empty()) {
         made.notes.insert(made.notes.begin(), "this " + remark);
-        for (tuning::File& file : made.files) {
+        for (File& file : made.files) {
             add_comment(file, "This " + remark + ".");
         }
     }
@@ -195,7 +190,7 @@ MpiLibraryFound find_mpi_library() {
     if (finished.exit_code != 0 || !std::getline(lines, path) || !std::getline(lines, version)) {
         throw Error(fmt::format("{} does not say which MPI library it runs with", program.string()));
     }
-    return {tuning::mpi_library(version), path};
+    return {mpi_library(version), path};
 }
 
 void ExportRequest::add_to(CLI::App& parser) {
@@ -242,19 +237,19 @@ std::map<std::string, std::string> read_environment(std::filesystem::path const&
     return environment;
 }
 
-void write_export(std::filesystem::path const& folder, ExportRequest const& request, tuning::TuningTable const& table,
-                  tuning::Export const& made) {
+void write_export(std::filesystem::path const& folder, ExportRequest const& request, TuningTable const& table,
+                  Export const& made) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) {
         throw OutputError(fmt::format("{}: {}", folder.string(), error.message()));
     }
-    for (tuning::File const& file : made.files) {
+    for (File const& file : made.files) {
         write_output(folder / file.name, file.text);
     }
     write_output(folder / "env.sh", environment_script(made, folder));
     write_output(folder / "lost.json", to_json(made.lost));
-    tuning::write_table(folder / "table.json", table);
+    write_table(folder / "table.json", table);
     write_output(folder / "verify.sh", verify_script(request));
     using std::filesystem::perms;
     std::filesystem::permissions(folder / "verify.sh", perms::owner_exec | perms::group_exec | perms::others_exec,

@@ -22,7 +22,7 @@ namespace dlmb::tuning::commands {
 struct ExportRequest {
     std::string table;
     std::string consumer;  // "openmpi" and so on
-    tuning::Slice slice;
+    Slice slice;
     std::string library_version;  // empty: from the table, else from the library beside this program
     std::string library;          // libmpich.so; empty: the one that dlmb_plain_mpi runs with
     std::string accept;           // "foreign": a table of foreign evidence as well
@@ -35,10 +35,10 @@ struct ExportRequest {
 
 /// Completes the slice. Files of foreign evidence say that in a comment, where their format has any. Throws UsageError
 /// where the request must say more.
-[[nodiscard]] tuning::Export export_table(tuning::TuningTable const& table, ExportRequest request);
+[[nodiscard]] Export export_table(TuningTable const& table, ExportRequest request);
 
 /// The MPI library that dlmb_plain_mpi, and with it every program of this build, runs with.
-struct MpiLibraryFound : tuning::MpiLibrary {
+struct MpiLibraryFound : MpiLibrary {
     std::string path;
 };
 /// Throws UsageError when this build has none.
@@ -49,8 +49,8 @@ struct MpiLibraryFound : tuning::MpiLibrary {
 
 /// The folder: its files, env.sh to source, lost.json, the table itself and verify.sh. Makes it where it is missing.
 /// Throws OutputError with path and reason.
-void write_export(std::filesystem::path const& folder, ExportRequest const& request, tuning::TuningTable const& table,
-                  tuning::Export const& made);
+void write_export(std::filesystem::path const& folder, ExportRequest const& request, TuningTable const& table,
+                  Export const& made);
 
 // dlmb_tune verify finds out whether an export acts in its consumer where the table says so, and only there.
 
@@ -72,8 +72,8 @@ struct Verification {
 
 struct VerifyRequest {
     ExportRequest const& request;
-    tuning::TuningTable const& table;
-    tuning::Export const& made;                      // what the files should be
+    TuningTable const& table;
+    Export const& made;                              // what the files should be
     std::map<std::string, std::string> environment;  // what makes the consumer read the files
     std::optional<std::uint64_t> ranks;              // only these; absent: what the rules name
     std::string mpiexec;

@@ -17,8 +17,6 @@
 namespace dlmb::tuning::commands {
 namespace {
 
-using tuning::MpiCollective;
-
 /// std::regex goes a level deeper with every character.
 constexpr std::size_t longest_line = 4096;
 
@@ -56,8 +54,8 @@ std::string_view heading_of(MpiCollective collective) {
 std::string function_at(std::string const& line, Bytes bytes) {
     static std::regex const entry(R"(\{(\w+)\.\.(\w+)\}:(\w+):\w+=(\S+))");
     for (std::sregex_iterator at(line.begin(), line.end(), entry), end; at != end; ++at) {
-        auto const first = tuning::read_threshold((*at)[1]);
-        auto const last = tuning::read_threshold((*at)[2]);
+        auto const first = read_threshold((*at)[1]);
+        auto const last = read_threshold((*at)[2]);
         if (first && last && *first <= bytes && bytes <= *last) {
             return fmt::format("{} {}", (*at)[3].str(), (*at)[4].str());
         }

@@ -13,8 +13,6 @@
 namespace dlmb::tuning::commands {
 namespace {
 
-using namespace tuning;
-
 constexpr Bytes most_bytes = Bytes{64} << 20;
 constexpr std::uint64_t element_bytes = 4;
 
@@ -22,20 +20,17 @@ constexpr std::uint64_t element_bytes = 4;
 std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, TunedOperation operation,
                               MpiCollective collective, Bytes bytes, std::uint64_t ranks) {
     std::string const scope = scope_of(request.request.consumer);
-    Query const query{.operation = operation,
-                      .backend = scope,
-                      .bytes = bytes,
-                      .ranks = ranks,
-                      .nodes = slice.nodes,
-                      .dtype = slice.dtype,
-                      .reduction = slice.reduction,
-                      .memory = slice.memory,
-                      .in_place = {},
-                      .uniform = operation == TunedOperation::exchange
-                                     ? std::optional(collective == MpiCollective::alltoall)
-                                     : std::nullopt,
-                      .imbalance = {}};
-    Rule const* const rule = lookup(request.table, query).deciding();
+    Key const key{.operation = operation,
+                  .bytes = bytes,
+                  .ranks = ranks,
+                  .nodes = slice.nodes,
+                  .memory = slice.memory,
+                  .dtype = slice.dtype,
+                  .reduction = slice.reduction,
+                  .uniform = operation == TunedOperation::exchange
+                                 ? std::optional(collective == MpiCollective::alltoall)
+                                 : std::nullopt};
+    Rule const* const rule = lookup(request.table, key, scope).deciding();
     auto const is_of_rule = [&](Lost const& one) { return one.rule == rule->id; };
     if (rule != nullptr && std::any_of(request.made.lost.begin(), request.made.lost.end(), is_of_rule)) {
         return std::nullopt;
@@ -128,6 +123,14 @@ Fingerprint failure(Finished const& finished) {
         }
     }
     return {fmt::format("exit {} without a word", finished.exit_code), true};
+}
+
+Fingerprint const& Trial::fingerprint(Probe const& probe, Environment const& environment) {
+    auto const [place, is_new] = seen_.try_emplace({probe, environment});
+    if (is_new) {
+        place->second = look(probe, environment);
+    }
+    return place->second;
 }
 
 std::string Trial::timing(Probe const& /*probe*/, Environment const& /*exported*/, std::size_t /*rounds*/) const {

@@ -22,8 +22,6 @@ extern char** environ;
 namespace dlmb::tuning::commands {
 namespace {
 
-using namespace tuning;
-
 constexpr int fingerprint_calls = 10;
 constexpr int timed_calls = 100;
 
@@ -34,16 +32,6 @@ class MpiTrial final : public Trial {
 public:
     MpiTrial(MpiLibraryFound library, std::string mpiexec)
         : library_(std::move(library)), mpiexec_(std::move(mpiexec)) {}
-
-    /// "ompi_coll_base_allreduce_intra_ring", "240 messages".
-    [[nodiscard]] Fingerprint const& fingerprint(Probe const& probe, Environment const& environment) override {
-        auto const [place, is_new] = seen_.try_emplace({probe, environment});
-        if (is_new) {
-            place->second =
-                library_.name == "Open MPI" ? bound_functions(probe, environment) : messages(probe, environment);
-        }
-        return place->second;
-    }
 
     [[nodiscard]] Environment force(MpiCollective collective, std::string const& algorithm) const override {
         std::string name(name_of(collective));
@@ -73,6 +61,11 @@ public:
     }
 
 private:
+    /// "ompi_coll_base_allreduce_intra_ring", "240 messages".
+    [[nodiscard]] Fingerprint look(Probe const& probe, Environment const& environment) override {
+        return library_.name == "Open MPI" ? bound_functions(probe, environment) : messages(probe, environment);
+    }
+
     /// Median time of a call on rank 0; 0 where the run failed.
     [[nodiscard]] double nanoseconds(Probe const& probe, Environment const& environment) const {
         Finished const finished = run(probe, environment, timed_calls);
@@ -124,7 +117,6 @@ private:
 
     MpiLibraryFound library_;
     std::string mpiexec_;
-    std::map<std::pair<Probe, Environment>, Fingerprint> seen_;
 };
 
 struct Setting {

@@ -15,15 +15,15 @@ namespace {
 constexpr int exit_nothing_ran = 77;
 constexpr Bytes most_announced_bytes = Bytes{1} << 30;
 
-std::string_view function_of(tuning::TunedOperation operation) {
-    return operation == tuning::TunedOperation::allreduce        ? "AllReduce"
-           : operation == tuning::TunedOperation::allgather      ? "AllGather"
-           : operation == tuning::TunedOperation::reduce_scatter ? "ReduceScatter"
-                                                                 : "Broadcast";
+std::string_view function_of(TunedOperation operation) {
+    return operation == TunedOperation::allreduce        ? "AllReduce"
+           : operation == TunedOperation::allgather      ? "AllGather"
+           : operation == TunedOperation::reduce_scatter ? "ReduceScatter"
+                                                         : "Broadcast";
 }
 
 /// Nothing where the rule cannot be tried with these ranks. Fills in `skipped` where NCCL cannot run.
-std::optional<Check> check(VerifyRequest const& request, tuning::Rule const& rule, std::string& skipped) {
+std::optional<Check> check(VerifyRequest const& request, Rule const& rule, std::string& skipped) {
     std::uint64_t const ranks = request.ranks.value_or(rule.when.ranks ? rule.when.ranks->min : 2);
     Bytes const unit = ranks * 4;
     Bytes const bytes = ((rule.when.bytes ? rule.when.bytes->min : 0) + unit - 1) / unit * unit;
@@ -54,7 +54,7 @@ std::optional<Check> check(VerifyRequest const& request, tuning::Rule const& rul
 
 Verification verify_nccl(VerifyRequest const& request) {
     Verification result;
-    for (tuning::Rule const& rule : request.table.rules) {
+    for (Rule const& rule : request.table.rules) {
         if (rule.scope == "nccl" && rule.choose.algorithm && result.skipped.empty()) {
             if (auto tried = check(request, rule, result.skipped)) {
                 result.checks.push_back(std::move(*tried));

@@ -15,8 +15,6 @@
 namespace dlmb::tuning::commands {
 namespace {
 
-using namespace tuning;
-
 /// Sizes as UCC compares them: of a reduce_scatter what one rank receives, of an alltoallv nothing.
 Bytes size_in_ucc(Probe const& probe) {
     return probe.collective == MpiCollective::alltoallv              ? 0
@@ -28,14 +26,6 @@ Bytes size_in_ucc(Probe const& probe) {
 class UccTrial final : public Trial {
 public:
     explicit UccTrial(std::string mpiexec) : mpiexec_(std::move(mpiexec)) {}
-
-    [[nodiscard]] Fingerprint const& fingerprint(Probe const& probe, Environment const& environment) override {
-        auto const [place, is_new] = seen_.try_emplace({probe, environment});
-        if (is_new) {
-            place->second = in_map(run(probe.ranks, environment), probe);
-        }
-        return place->second;
-    }
 
     [[nodiscard]] Environment force(MpiCollective collective, std::string const& algorithm) const override {
         return {{"UCC_TL_UCP_TUNE", fmt::format("{}:@{}", name_in_ucc(collective), algorithm)}};
@@ -51,6 +41,10 @@ public:
     }
 
 private:
+    [[nodiscard]] Fingerprint look(Probe const& probe, Environment const& environment) override {
+        return in_map(run(probe.ranks, environment), probe);
+    }
+
     /// One run shows every size of every collective. Its output is the log.
     Finished const& run(std::uint64_t ranks, Environment environment) {
         auto const [place, is_new] = runs_.try_emplace({ranks, environment});
@@ -85,7 +79,6 @@ private:
 
     std::string mpiexec_;
     std::map<std::pair<std::uint64_t, Environment>, Finished> runs_;
-    std::map<std::pair<Probe, Environment>, Fingerprint> seen_;
 };
 
 }  // namespace

@@ -62,8 +62,8 @@ Verification verify_ucx(VerifyRequest const& request) {
                 ""};
     }
     std::string const& shown = with.rendezvous;
-    auto const seen = tuning::read_threshold(shown);
-    bool const held = wanted == "inf" ? shown == "none" : seen && seen == tuning::read_threshold(wanted);
+    auto const seen = read_threshold(shown);
+    bool const held = wanted == "inf" ? shown == "none" : seen && seen == read_threshold(wanted);
     std::string const& by_default = without.rendezvous;
     Verdict const verdict = !held ? Verdict::wrong : shown == by_default ? Verdict::unseen : Verdict::held;
     return {{{verdict, fmt::format("rendezvous from {} bytes on; the export says {}, without it from {}", shown, wanted,

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/tuned/traits.hpp"
+#include "common/backends/tuned/step_keys.hpp"
 
 #include "common/backend_kit/step_match.hpp"
 #include "common/base/hash.hpp"
@@ -103,49 +103,64 @@ std::map<OperationKey, Sum> exchanges_of(Plan const& plan, std::vector<Operation
     return sums;
 }
 
+/// Rules are of messages, exchanges and calls for equal parts; a call with shares is another one.
 struct Describe {
     Plan const& plan;
     NodeOfRank const& nodes;
+    Operation const& operation;
     Sum const* exchange;  // of this step
-    StepTraits& traits;
 
-    void operator()(Exchange const& step) const {
-        common(step.group, exchange->bytes / exchange->ranks);
-        traits.uniform = exchange->smallest == exchange->largest;
-        traits.imbalance = exchange->imbalance();
-        traits.in_place = step.send_buffer == step.recv_buffer;
+    using Found = std::optional<tuning::Key>;
+
+    Found operator()(Exchange const& step) const {
+        Found key = common(tuning::TunedOperation::exchange, step.group, exchange->bytes / exchange->ranks);
+        key->uniform = exchange->smallest == exchange->largest;
+        key->imbalance = exchange->imbalance();
+        key->in_place = step.send_buffer == step.recv_buffer;
+        return key;
     }
-    void operator()(Send const& step) const { common(step.group, step.to.bytes); }
-    void operator()(Recv const& step) const { common(step.group, step.from.bytes); }
-    void operator()(Barrier const& step) const { common(step.group, 0); }
-    void operator()(Put const& step) const { common(step.group, 0); }
-    void operator()(WaitSignal const& step) const { common(step.group, 0); }
-    void operator()(Compute const& /*step*/) const {}
-    template <class Collective>
-    void operator()(Collective const& step) const {
-        common(step.group, step.bytes);
-        traits.element = step.element;
-        if constexpr (requires { step.reduction; }) {
-            traits.reduction = step.reduction;
+    Found operator()(Send const& step) const {
+        return common(tuning::TunedOperation::sendrecv, step.group, step.to.bytes);
+    }
+    Found operator()(Recv const& step) const {
+        return common(tuning::TunedOperation::sendrecv, step.group, step.from.bytes);
+    }
+    template <class Other>
+    Found operator()(Other const& step) const {
+        auto const tuned = tuning::operation_named(name_of(operation));
+        if constexpr (requires { step.element; }) {
+            if (!tuned || has_shares(step)) {
+                return std::nullopt;
+            }
+            Found key = common(*tuned, step.group, step.bytes);
+            key->dtype = name_of(step.element);
+            if constexpr (requires { step.reduction; }) {
+                key->reduction = name_of(step.reduction);
+            }
+            if constexpr (!requires { step.root; }) {  // only the root knows whether it works in place
+                key->in_place = step.send.buffer == step.recv.buffer;
+            }
+            return key;
         }
-        if constexpr (requires { step.shares; }) {
-            traits.uniform = step.shares.empty();
-        }
-        if constexpr (!requires { step.root; }) {  // only the root knows whether it works in place
-            traits.in_place = step.send.buffer == step.recv.buffer;
-        }
+        return std::nullopt;
     }
 
 private:
-    void common(GroupId group, Bytes bytes) const {
-        std::set<Rank> used;
+    template <class Collective>
+    static bool has_shares(Collective const& step) {
+        if constexpr (requires { step.shares; }) {
+            return !step.shares.empty();
+        }
+        return false;
+    }
+
+    [[nodiscard]] tuning::Key common(tuning::TunedOperation tuned, GroupId group, Bytes bytes) const {
         auto const& members = plan.groups.at(group).members;
+        std::set<Rank> used;
         for (Rank const member : members) {
             used.insert(nodes.at(static_cast<std::size_t>(member)));
         }
-        traits.ranks = static_cast<int>(members.size());
-        traits.nodes = static_cast<int>(used.size());
-        traits.bytes = bytes;
+        return {.operation = tuned, .bytes = bytes, .ranks = members.size(), .nodes = used.size()};
     }
 };
 
@@ -160,17 +175,19 @@ NodeOfRank nodes_of(Bootstrap& bootstrap) {
     return nodes;
 }
 
-std::vector<StepTraits> traits_of(Plan const& plan, MemoryKind memory, NodeOfRank const& nodes, Bootstrap& bootstrap) {
+std::vector<std::optional<tuning::Key>> step_keys(Plan const& plan, MemoryKind memory, NodeOfRank const& nodes,
+                                                  Bootstrap& bootstrap) {
     std::vector<OperationKey> const keys = operation_keys(plan);
     std::map<OperationKey, Sum> const exchanges = exchanges_of(plan, keys, bootstrap);
-    std::vector<StepTraits> all(plan.steps.size());
+    std::vector<std::optional<tuning::Key>> all;
     for (StepId step = 0; step < plan.steps.size(); ++step) {
-        Operation const& operation = plan.steps[step].operation;
         auto const exchange = exchanges.find(keys[step]);
-        all[step].kind = kind_of(operation);
-        all[step].memory = memory;
-        std::visit(Describe{plan, nodes, exchange == exchanges.end() ? nullptr : &exchange->second, all[step]},
-                   operation);
+        Operation const& operation = plan.steps[step].operation;
+        Sum const* const sum = exchange == exchanges.end() ? nullptr : &exchange->second;
+        all.push_back(std::visit(Describe{plan, nodes, operation, sum}, operation));
+        if (all.back()) {
+            all.back()->memory = name_of(memory);
+        }
     }
     return all;
 }

@@ -1,15 +1,17 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Properties of each step of a plan for a chooser, and the exchange of them between ranks.
+// The keys by which a chooser is asked about each step of a plan, and what ranks tell each other for that.
 #pragma once
 
 #include "common/backend_kit/chooser.hpp"
 #include "common/bootstrap/bootstrap.hpp"
 #include "common/formats/plan/plan.hpp"
+#include "common/formats/table/query.hpp"
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -43,8 +45,9 @@ using NodeOfRank = std::vector<Rank>;
 /// Collective.
 [[nodiscard]] NodeOfRank nodes_of(Bootstrap& bootstrap);
 
-/// Collective. By StepId. Where ranks know different things of a step (an exchange), these are told to all.
-[[nodiscard]] std::vector<StepTraits> traits_of(Plan const& plan, MemoryKind memory, NodeOfRank const& nodes,
-                                                Bootstrap& bootstrap);
+/// Collective. By StepId; nothing: no table has rules for it. Where ranks know different things of a step (an
+/// exchange), these are told to all.
+[[nodiscard]] std::vector<std::optional<tuning::Key>> step_keys(Plan const& plan, MemoryKind memory,
+                                                                NodeOfRank const& nodes, Bootstrap& bootstrap);
 
 }  // namespace dlmb::tuned
