@@ -50,7 +50,8 @@ inline constexpr std::array every_rule_status{RuleStatus::chosen, RuleStatus::ti
 /// "rocm" and reductions of the "user".
 inline constexpr std::array<std::string_view, 9> element_words{"byte", "int8", "int32", "int64", "fp8",
                                                                "fp16", "bf16", "fp32",  "fp64"};
-inline constexpr std::array<std::string_view, 6> memory_words{"host", "pinned", "cuda", "managed", "nccl", "rocm"};
+inline constexpr std::array<std::string_view, 7> memory_words{"host", "pinned", "cuda", "managed",
+                                                              "nccl", "ucx",    "rocm"};
 inline constexpr std::array<std::string_view, 5> reduction_words{"sum", "prod", "min", "max", "user"};
 /// Backends whose methods a table may choose: those of this project but tuned. A table may have scopes beyond them.
 inline constexpr std::array<std::string_view, 5> backend_words{"mpi", "ucx", "nccl", "ucc", "in_process"};
