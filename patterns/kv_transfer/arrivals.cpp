@@ -44,8 +44,8 @@ Arrivals Arrivals::parse(std::string const& text, PromptLengths const& prompts) 
                                      text));
     }
     if (arrivals.kind_ == Kind::recorded && !prompts.has_times()) {
-        throw UsageError("--arrivals recorded: the requests of --tokens have no \"timestamp\"; give --tokens file:PATH "
-                         "of a trace that has them");
+        throw UsageError("--arrivals recorded: not all requests of --tokens have a \"timestamp\" in milliseconds, no "
+                         "earlier than that of the line before; give --tokens file:PATH of a trace that has them");
     }
     return arrivals;
 }

@@ -58,14 +58,11 @@ std::uint64_t take_known(std::vector<std::uint64_t> const& ids, BlockIds& seen) 
     return known;
 }
 
-/// `field`: null where it has none. Throws UsageError with `where`.
-double read_time(nlohmann::json const& field, double earliest, std::string const& where) {
+/// Nothing where it is no time, or earlier than `earliest`.
+std::optional<double> read_time(nlohmann::json const& field, double earliest) {
     constexpr double longest_ms = 1e12;  // 30 years
-    if (!field.is_number() || field.get<double>() < earliest || field.get<double>() > longest_ms) {
-        throw UsageError(
-            fmt::format("{}: expected \"timestamp\" to be milliseconds, no earlier than on the line before", where));
-    }
-    return field.get<double>();
+    bool const is_time = field.is_number() && field.get<double>() >= earliest && field.get<double>() <= longest_ms;
+    return is_time ? std::optional(field.get<double>()) : std::nullopt;
 }
 
 }  // namespace
@@ -109,18 +106,15 @@ PromptLengths PromptLengths::of_requests(std::string_view lines, std::string_vie
             throw UsageError(fmt::format("{}:{}: expected {{\"input_length\": TOKENS}} with up to {} tokens", name,
                                          number, max_tokens));
         }
-        std::string const where = fmt::format("{}:{}", name, number);
-        auto const ids = read_ids(request.value("hash_ids", nlohmann::json()), where);
-        if (auto const time = request.find("timestamp"); time == request.end()) {
-            lengths.has_times_ = false;
-        } else {
-            latest_ms = read_time(*time, latest_ms, where);
-            first_ms = first_ms.value_or(latest_ms);
-        }
+        auto const ids = read_ids(request.value("hash_ids", nlohmann::json()), fmt::format("{}:{}", name, number));
+        auto const time_ms = read_time(request.value("timestamp", nlohmann::json()), latest_ms);
+        lengths.has_times_ = lengths.has_times_ && time_ms;
+        latest_ms = time_ms.value_or(latest_ms);
+        first_ms = first_ms.value_or(latest_ms);
         lengths.has_ids_ = lengths.has_ids_ || !ids.empty();
         auto const length = tokens->get<std::uint64_t>();
-        lengths.recorded_.push_back({length, std::min(length, take_known(ids, seen) * recorded_block_tokens),
-                                     latest_ms - first_ms.value_or(0)});
+        lengths.recorded_.push_back(
+            {length, std::min(length, take_known(ids, seen) * recorded_block_tokens), latest_ms - *first_ms});
     }
     if (lengths.recorded_.empty()) {
         throw UsageError(fmt::format("{}: no request in it", name));

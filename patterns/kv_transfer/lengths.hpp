@@ -39,8 +39,8 @@ public:
     /// "4096"; "quantiles:50=1020:99=6000", in rising order; "file:PATH". Throws UsageError that names --tokens.
     [[nodiscard]] static PromptLengths parse(std::string const& text);
     /// Recorded requests, JSON Lines as Mooncake publishes them: {"input_length": 6758, "hash_ids": [46, 47], ...},
-    /// other fields left alone. An id stands for a block and all blocks before it. Without ids nothing is cached. A
-    /// "timestamp" is in milliseconds, and no earlier than that of the line before. `name` is the file. Throws
+    /// other fields left alone. An id stands for a block and all blocks before it. Without ids nothing is cached.
+    /// `name` is the file. Throws
     /// UsageError that names it and the line.
     [[nodiscard]] static PromptLengths of_requests(std::string_view lines, std::string_view name);
 
@@ -52,7 +52,7 @@ public:
     /// 0: these are not recorded ones.
     [[nodiscard]] std::uint64_t recorded() const { return quantiles_.empty() ? recorded_.size() : 0; }
     [[nodiscard]] bool has_ids() const { return has_ids_; }
-    /// Whether all have time stamps.
+    /// Whether all have a "timestamp" in milliseconds, none earlier than that of the line before.
     [[nodiscard]] bool has_times() const { return has_times_; }
     /// Of recorded request `number`, counted from the begin of the file; behind its end the file begins again.
     [[nodiscard]] double arrival_ms(std::uint64_t number) const;

@@ -113,12 +113,16 @@ TEST_F(RecordedArrivals, GoToTheInstancesInTurn) {
 }
 
 TEST_F(RecordedArrivals, AreRefusedWhereTheyAreNotKnown) {
-    EXPECT_EQ(refusal({{"arrivals", "recorded"}}, {2, 2}),
-              "--arrivals recorded: the requests of --tokens have no \"timestamp\"; give --tokens file:PATH of a trace "
-              "that has them");
-    std::ofstream(trace_, std::ios::app) << "{\"timestamp\": 150, \"input_length\": 64}\n";
-    EXPECT_EQ(refusal(with("recorded", "2"), {2, 2}),
-              trace_ + ":5: expected \"timestamp\" to be milliseconds, no earlier than on the line before");
+    std::string const text = "--arrivals recorded: not all requests of --tokens have a \"timestamp\" in milliseconds, "
+                             "no earlier than that of "
+                             "the line before; give --tokens file:PATH of a trace that has them";
+    EXPECT_EQ(refusal({{"arrivals", "recorded"}}, {2, 2}), text);
+    for (char const* wrong : {"\"timestamp\": 150, ", "\"timestamp\": \"noon\", ", ""}) {
+        std::ofstream(trace_) << "{\"timestamp\": 177.5, \"input_length\": 64}\n{" << wrong
+                              << "\"input_length\": 64}\n";
+        EXPECT_EQ(refusal(with("recorded", "2"), {2, 2}), text) << wrong;
+        EXPECT_FALSE(labels(plan_of("", with("alone", "2"), {2, 2})).empty());
+    }
 }
 
 TEST(KvArrivals, WrongOnesAreOneLine) {
