@@ -4,6 +4,7 @@
 
 #include "common/backend_kit/block_codec.hpp"
 #include "common/base/error.hpp"
+#include "common/formats/plan/arrivals.hpp"
 
 #include <fmt/core.h>
 
@@ -116,7 +117,7 @@ bool HostRearrangement::advance() {
 }
 
 HostCompute::HostCompute(Compute const& step, Buffers const& buffers)
-    : busy_ns_(step.busy_ns), uninterrupted_(step.uninterrupted),
+    : busy_ns_(step.busy_ns), uninterrupted_(step.uninterrupted), end_ns_(std::make_shared<Nanoseconds>(0)),
       tiles_(step.product ? 3 * tile_edge * tile_edge : 0, 0.5F) {
     if (step.conversion) {
         conversion_.emplace(*step.conversion, buffers);
@@ -127,7 +128,7 @@ HostCompute::HostCompute(Compute const& step, Buffers const& buffers)
 }
 
 void HostCompute::start() {
-    end_ns_ = now_ns() + busy_ns_;
+    *end_ns_ = (begin_ns_ == nullptr ? now_ns() : *begin_ns_) + busy_ns_;
     if (conversion_) {
         conversion_->start();
     }
@@ -148,7 +149,7 @@ bool HostCompute::test() {
         if (!tiles_.empty()) {
             multiply();
         }
-        over = now_ns() >= end_ns_;
+        over = now_ns() >= *end_ns_;
     } while (uninterrupted_ && !over);
     return over;
 }
@@ -165,6 +166,15 @@ void HostCompute::multiply() {
             }
         }
     }
+}
+
+HostCompute HostComputes::make(StepId step) {
+    HostCompute made(std::get<Compute>(plan_.steps.at(step).operation), buffers_);
+    if (auto const before = timer_before(plan_, step)) {
+        made.begin_ns_ = end_of(*before);
+    }
+    made.end_ns_ = end_of(step);
+    return made;
 }
 
 std::string why_no_rearrangement(Plan const& plan, Backend const& backend, MemoryKind kind) {

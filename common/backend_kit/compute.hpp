@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,16 +85,37 @@ public:
     [[nodiscard]] bool ends_with_its_work() const { return conversion_ || rearrangement_; }
 
 private:
+    friend class HostComputes;
     static constexpr std::size_t tile_edge = 48;  // a few microseconds
 
     void multiply();
 
     Nanoseconds busy_ns_;
     bool uninterrupted_;
-    Nanoseconds end_ns_ = 0;
+    std::shared_ptr<Nanoseconds const> begin_ns_;  // the planned end of a step before; nullptr: it begins when started
+    std::shared_ptr<Nanoseconds> end_ns_;
     std::optional<HostConversion> conversion_;
     std::optional<HostRearrangement> rearrangement_;
     std::vector<float> tiles_;  // two factors and the sum of products; empty: only the clock is watched
+};
+
+/// The Compute steps of a plan. One that only watches the clock, behind nothing but another such, begins when that
+/// one's time is over, however late the host looks: as a device would that runs them in turn.
+class HostComputes {
+public:
+    HostComputes(Plan const& plan, Buffers const& buffers) : plan_(plan), buffers_(buffers) {}
+    [[nodiscard]] HostCompute make(StepId step);
+
+private:
+    [[nodiscard]] std::shared_ptr<Nanoseconds> end_of(StepId step) {
+        std::shared_ptr<Nanoseconds>& end = ends_[step];
+        end = end == nullptr ? std::make_shared<Nanoseconds>(0) : end;
+        return end;
+    }
+
+    Plan const& plan_;
+    Buffers const& buffers_;
+    std::map<StepId, std::shared_ptr<Nanoseconds>> ends_;
 };
 
 class MatrixProduct;

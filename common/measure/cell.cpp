@@ -28,7 +28,8 @@ BufferPool filled_pool(MemorySpace& memory, std::span<Plan const> plans, PointSe
 PreparedPoint::PreparedPoint(Bootstrap& bootstrap, MemorySpace& memory, std::vector<Plan> plans,
                              PointSetup const& setup)
     : space_(memory), plans_(std::move(plans)), pool_(filled_pool(memory, plans_, setup)), gpu_(setup.gpu),
-      osu_(setup.osu), phases_(bootstrap, plans_), check_(bootstrap, memory, pool_.slots(), plans_, setup.fill) {
+      osu_(setup.osu), phases_(bootstrap, plans_), requests_(bootstrap, plans_, phases_.labels()),
+      check_(bootstrap, memory, pool_.slots(), plans_, setup.fill) {
     if (setup.flushed_cache > 0) {
         flush_.emplace(memory, setup.flushed_cache);
     }

@@ -10,6 +10,7 @@
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/buffers/plain_copies.hpp"
 #include "common/measure/sampling/phases.hpp"
+#include "common/measure/sampling/request_times.hpp"
 #include "common/measure/validation/payload_check.hpp"
 #include "common/memory/throttling.hpp"
 
@@ -49,6 +50,7 @@ public:
     [[nodiscard]] Throttling const* gpu() const { return gpu_; }
     [[nodiscard]] OsuProgram const& osu() const { return osu_; }
     [[nodiscard]] PhaseMap const& phases() const { return phases_; }
+    [[nodiscard]] RequestMap const& requests() const { return requests_; }
     /// By label, as phases(), for a backend whose answer is `by`.
     [[nodiscard]] std::span<std::optional<record::PlainCopy> const> plain_copies(std::optional<Processor> by) const {
         return plain_copies_.at(by);
@@ -73,6 +75,7 @@ private:
     Throttling const* gpu_;
     OsuProgram osu_;
     PhaseMap phases_;
+    RequestMap requests_;
     std::map<std::optional<Processor>, std::vector<std::optional<record::PlainCopy>>> plain_copies_;
     PayloadCheck check_;
 };

@@ -156,7 +156,8 @@ CellRun::CellRun(LaunchShared const& launch, Cell const& cell)
     : launch_(launch), cell_(cell), options_(with_counts(launch.options, cell.point->osu())),
       sampler_(launch.bootstrap, launch.start.clock(), launch.watchdog, cell.positions, cell.point->plans(),
                cell.point->phases()),
-      gpu_clocks_(cell.point->gpu()), cpu_quota_(launch.cpu_quota) {
+      gpu_clocks_(cell.point->gpu()), cpu_quota_(launch.cpu_quota), requests_(cell.point->requests()) {
+    sampler_.set_requests(cell.point->requests());
     sampler_.set_flush(cell.point->flush());
 }
 
@@ -352,6 +353,7 @@ void CellRun::take_marked(std::uint64_t samples) {
         device_.insert(device_.end(), chunk.device.begin(), chunk.device.end());
         phase_samples_.insert(phase_samples_.end(), chunk.phases.begin(), chunk.phases.end());
         phase_ends_.insert(phase_ends_.end(), chunk.ended.begin(), chunk.ended.end());
+        requests_.add(chunk.requests);
     }
 }
 
@@ -518,6 +520,8 @@ void CellRun::summarize_samples() {
         record::TimeSummary const time = summarize(device_);
         result_.device = record::DeviceTiming{time, result_.time.median - time.median, sampler_.was_gated()};
     }
+    std::vector<record::Figure> const latencies = requests_.figures();
+    result_.figures.insert(result_.figures.end(), latencies.begin(), latencies.end());
     result_.straggler = find_straggler(slowest_, launch_.bootstrap.size());
     result_.critical_phase = critical_phase(cell_.point->phases().labels(), phase_samples_);
     std::size_t const labels = cell_.point->phases().labels().size();

@@ -113,6 +113,7 @@ private:
     std::vector<Nanoseconds> device_;
     std::vector<Nanoseconds> phase_samples_;  // as in MarkedChunk
     std::vector<Nanoseconds> phase_ends_;     // empty where the samples are those of the only phase
+    RequestLatencies requests_;               // of the deciding rank
     record::CellResult result_;
     bool over_ = false;
 };

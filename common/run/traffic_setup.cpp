@@ -3,6 +3,7 @@
 #include "common/run/traffic_setup.hpp"
 
 #include "common/bootstrap/over_ranks.hpp"
+#include "common/formats/plan/arrivals.hpp"
 #include "common/measure/sampling/phases.hpp"
 
 #include <fmt/core.h>
@@ -113,11 +114,12 @@ std::int64_t unchecked_steps(Plan const& plan) {
     });
 }
 
+/// Without the waiting for requests to arrive.
 Nanoseconds computed_ns(Plan const& plan) {
     Nanoseconds sum = 0;
     for (Step const& step : plan.steps) {
         auto const* const compute = std::get_if<Compute>(&step.operation);
-        sum += compute == nullptr ? 0 : compute->busy_ns;
+        sum += compute == nullptr || is_arrival(step) ? 0 : compute->busy_ns;
     }
     return sum;
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <unordered_set>
 
 namespace dlmb::kv_transfer {
@@ -57,6 +58,13 @@ std::uint64_t take_known(std::vector<std::uint64_t> const& ids, BlockIds& seen) 
     return known;
 }
 
+/// Nothing where it is no time, or earlier than `earliest`.
+std::optional<double> read_time(nlohmann::json const& field, double earliest) {
+    constexpr double longest_ms = 1e12;  // 30 years
+    bool const is_time = field.is_number() && field.get<double>() >= earliest && field.get<double>() <= longest_ms;
+    return is_time ? std::optional(field.get<double>()) : std::nullopt;
+}
+
 }  // namespace
 
 PromptLengths PromptLengths::parse(std::string const& text) {
@@ -76,7 +84,7 @@ PromptLengths PromptLengths::parse(std::string const& text) {
                         "or file:PATH",
                         text, max_tokens));
     }
-    lengths.recorded_ = {{*tokens, 0}};
+    lengths.recorded_ = {{*tokens, 0, 0}};
     return lengths;
 }
 
@@ -84,6 +92,9 @@ PromptLengths PromptLengths::of_requests(std::string_view lines, std::string_vie
     PromptLengths lengths;
     std::size_t number = 0;
     BlockIds seen;
+    lengths.has_times_ = true;
+    double latest_ms = 0;
+    std::optional<double> first_ms;
     for (std::string_view const line : split(lines, "\n")) {
         ++number;
         if (words(line, " \t\r").empty()) {
@@ -96,9 +107,14 @@ PromptLengths PromptLengths::of_requests(std::string_view lines, std::string_vie
                                          number, max_tokens));
         }
         auto const ids = read_ids(request.value("hash_ids", nlohmann::json()), fmt::format("{}:{}", name, number));
+        auto const time_ms = read_time(request.value("timestamp", nlohmann::json()), latest_ms);
+        lengths.has_times_ = lengths.has_times_ && time_ms;
+        latest_ms = time_ms.value_or(latest_ms);
+        first_ms = first_ms.value_or(latest_ms);
         lengths.has_ids_ = lengths.has_ids_ || !ids.empty();
         auto const length = tokens->get<std::uint64_t>();
-        lengths.recorded_.push_back({length, std::min(length, take_known(ids, seen) * recorded_block_tokens)});
+        lengths.recorded_.push_back(
+            {length, std::min(length, take_known(ids, seen) * recorded_block_tokens), latest_ms - *first_ms});
     }
     if (lengths.recorded_.empty()) {
         throw UsageError(fmt::format("{}: no request in it", name));
@@ -108,7 +124,7 @@ PromptLengths PromptLengths::of_requests(std::string_view lines, std::string_vie
 
 Prompt PromptLengths::prompt(Draw draw, std::uint64_t number, std::uint64_t in_draw) const {
     if (quantiles_.empty()) {
-        return recorded_[(draw.seed - 1 + draw.index * in_draw + number) % recorded_.size()];
+        return recorded_[(first_of(draw, in_draw) + number) % recorded_.size()];
     }
     // A length per request, as a bag of indices has one: no plan has both.
     RandomSequence random(draw.seed, draw.index, static_cast<std::uint32_t>(number), stream_id(Purpose::bag_size, 0));
@@ -116,12 +132,17 @@ Prompt PromptLengths::prompt(Draw draw, std::uint64_t number, std::uint64_t in_d
     auto const above = std::find_if(quantiles_.begin(), quantiles_.end(),
                                     [share](Quantile const& each) { return each.percent >= share; });
     if (above == quantiles_.begin() || above == quantiles_.end()) {
-        return {above == quantiles_.end() ? quantiles_.back().tokens : above->tokens, 0};
+        return {above == quantiles_.end() ? quantiles_.back().tokens : above->tokens, 0, 0};
     }
     Quantile const& below = *(above - 1);
     double const part = (share - below.percent) / (above->percent - below.percent);
     auto const more = std::llround(part * static_cast<double>(above->tokens - below.tokens));
-    return {below.tokens + static_cast<std::uint64_t>(more), 0};
+    return {below.tokens + static_cast<std::uint64_t>(more), 0, 0};
+}
+
+double PromptLengths::arrival_ms(std::uint64_t number) const {
+    auto const passes = static_cast<double>(number / recorded_.size());
+    return passes * recorded_.back().arrival_ms + recorded_[number % recorded_.size()].arrival_ms;
 }
 
 std::uint64_t PromptLengths::most() const {

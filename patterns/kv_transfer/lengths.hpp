@@ -23,6 +23,7 @@ inline constexpr std::uint64_t recorded_block_tokens = 512;
 struct Prompt {
     std::uint64_t tokens = 0;
     std::uint64_t cached_tokens = 0;
+    double arrival_ms = 0;  // after the first one of the file
     bool operator==(Prompt const&) const = default;
 };
 
@@ -39,7 +40,8 @@ public:
     [[nodiscard]] static PromptLengths parse(std::string const& text);
     /// Recorded requests, JSON Lines as Mooncake publishes them: {"input_length": 6758, "hash_ids": [46, 47], ...},
     /// other fields left alone. An id stands for a block and all blocks before it. Without ids nothing is cached.
-    /// `name` is the file. Throws UsageError that names it and the line.
+    /// `name` is the file. Throws
+    /// UsageError that names it and the line.
     [[nodiscard]] static PromptLengths of_requests(std::string_view lines, std::string_view name);
 
     /// The request of that number in this draw, of `in_draw` ones. Recorded ones come in the order of the
@@ -50,11 +52,20 @@ public:
     /// 0: these are not recorded ones.
     [[nodiscard]] std::uint64_t recorded() const { return quantiles_.empty() ? recorded_.size() : 0; }
     [[nodiscard]] bool has_ids() const { return has_ids_; }
+    /// Whether all have a "timestamp" in milliseconds, none earlier than that of the line before.
+    [[nodiscard]] bool has_times() const { return has_times_; }
+    /// Of recorded request `number`, counted from the begin of the file; behind its end the file begins again.
+    [[nodiscard]] double arrival_ms(std::uint64_t number) const;
+    /// The number, in that sense, of the first request of a draw.
+    [[nodiscard]] static std::uint64_t first_of(Draw draw, std::uint64_t in_draw) {
+        return draw.seed - 1 + draw.index * in_draw;
+    }
 
 private:
     std::vector<Quantile> quantiles_;  // lengths between them are interpolated
     std::vector<Prompt> recorded_;     // a length that all have is one
     bool has_ids_ = false;
+    bool has_times_ = false;
 };
 
 }  // namespace dlmb::kv_transfer

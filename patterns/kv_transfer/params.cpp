@@ -24,6 +24,8 @@ constexpr std::uint64_t max_block_tokens = 65536;
 constexpr std::uint64_t max_requests = 4096;
 constexpr std::uint64_t max_compute_ns = 60'000'000'000;
 constexpr Bytes max_request_bytes = Bytes{1} << 56U;
+constexpr std::uint64_t max_put_blocks = std::uint64_t{1} << 26U;  // of a rank: a plan has each of them
+constexpr double max_arrivals_ns = 1e12;
 constexpr std::array cache_elements{Element::bf16, Element::fp16, Element::fp8, Element::fp32};
 
 constexpr ParameterInfo infos[] = {
@@ -42,7 +44,15 @@ constexpr ParameterInfo infos[] = {
      "share of a prompt's blocks, at its begin, that the decode ranks have already: 0 to 1, or recorded: those of "
      "earlier requests of the file, by their hash_ids",
      "0"},
-    {"requests", "requests in flight at once, of each prefill instance", "1"},
+    {"requests", "requests of an iteration, of each prefill instance", "1"},
+    {"arrivals",
+     "when they arrive: together (at its begin), alone (each when all before it are done), poisson:RATE (RATE per "
+     "second "
+     "at each prefill instance), recorded[:SPEED] (by the timestamp of the file of --tokens, SPEED times as fast)",
+     "together"},
+    {"op-type",
+     "send_recv (two-sided), write (one-sided: prefill ranks put blocks and a flag, as NIXL's and Mooncake's WRITE)",
+     "send_recv"},
     {"granularity", "layer (each layer leaves on its own), block (all layers of a rank together)", "layer"},
     {"cache-layout", "paged (a message per block), contiguous (one for all blocks of a request)", "paged"},
     {"prefill-tp", "tensor-parallel ranks of a prefill instance; 0: half of the ranks", "0"},
@@ -83,6 +93,7 @@ void read_requests(Parameters const& parameters, Params& params) {
             "that has them");
     }
     params.reuse = params.reuse_recorded ? 0 : read_real(parameters, "reuse", 0, 1);
+    params.arrivals = Arrivals::parse(parameters.find("arrivals")->second, params.lengths);
     params.requests = read_unsigned(parameters, "requests", 1, max_requests);
     Bytes const most = (params.lengths.most() + params.block_tokens) * params.requests;
     if (params.bytes_per_token() > max_request_bytes / std::max<Bytes>(most, 1)) {
@@ -125,6 +136,27 @@ Instances read_instances(Parameters const& parameters, WorldShape const& world) 
     }
     instances.decoding = std::max<std::uint64_t>(ranks / together, 1);
     return instances;
+}
+
+/// What only one of several parameters makes too much.
+void check_together(Parameters const& parameters, Params const& params) {
+    double const duration = params.arrivals.duration_ns(params.lengths, params.requests, params.instances.prefilling());
+    if (duration > max_arrivals_ns) {
+        throw UsageError(fmt::format("--arrivals {}: {} requests of {} prefill instances arrive over {:.0f} s, above "
+                                     "{:.0f} s; give a larger number behind the colon, or fewer requests",
+                                     parameters.find("arrivals")->second, params.requests,
+                                     params.instances.prefilling(), duration / 1e9, max_arrivals_ns / 1e9));
+    }
+    if (params.op_type == OpType::write && params.placement == Placement::paged) {
+        std::uint64_t const chunks = params.granularity == Granularity::layer ? params.layers : 1;
+        std::uint64_t const blocks = params.lengths.most() / params.block_tokens + 1;
+        if (blocks * chunks > max_put_blocks / params.requests) {
+            throw UsageError(
+                fmt::format("--op-type write: {} requests of {} blocks in {} layers are above {} puts; give "
+                            "larger --block-tokens, or --cache-layout contiguous",
+                            params.requests, blocks, chunks, max_put_blocks));
+        }
+    }
 }
 
 }  // namespace
@@ -186,6 +218,8 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.layers_in_flight = read_unsigned(parameters, "layers-in-flight", 0, max_layers);
     params.compute_ns = static_cast<Nanoseconds>(read_unsigned(parameters, "compute-ns", 0, max_compute_ns));
     params.memory_limit = read_memory_limit(parameters);
+    params.op_type = read_enum<OpType>(parameters, "op-type", {"send_recv", "write"});
+    check_together(parameters, params);
     return params;
 }
 

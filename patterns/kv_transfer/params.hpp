@@ -6,6 +6,7 @@
 
 #include "common/base/units.hpp"
 #include "common/formats/plan/world.hpp"
+#include "patterns/kv_transfer/arrivals.hpp"
 #include "patterns/kv_transfer/lengths.hpp"
 #include "patterns/kv_transfer/split.hpp"
 #include "patterns/pattern.hpp"
@@ -19,6 +20,10 @@ namespace dlmb::kv_transfer {
 enum class Granularity : std::uint8_t { layer, block };
 /// A message for each block of tokens, or one for all tokens of a request.
 enum class Placement : std::uint8_t { paged, contiguous };
+
+/// Two-sided messages; or what NIXL, nixlbench and Mooncake call WRITE: the prefill ranks put the blocks into the
+/// memory of the decode ranks, and a flag behind them.
+enum class OpType : std::uint8_t { send_recv, write };
 
 /// Where a rank is: all prefill instances are in front of all decode instances. Inside an instance tensor parallelism
 /// is fastest.
@@ -42,6 +47,8 @@ struct Instances {
     /// Ranks of one instance.
     [[nodiscard]] std::uint64_t prefill_ranks() const { return prefill_tp * prefill_pp; }
     [[nodiscard]] std::uint64_t decode_ranks() const { return decode_tp * decode_pp; }
+    /// Of all instances.
+    [[nodiscard]] std::uint64_t ranks() const { return prefilling() * prefill_ranks() + decoding * decode_ranks(); }
     [[nodiscard]] Place place_of(Rank rank) const;
     /// World rank.
     [[nodiscard]] Rank prefill_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const;
@@ -65,10 +72,12 @@ struct Params {
     double reuse = 0;             // share of the blocks of a prompt, at its begin, that the decode ranks have
     bool reuse_recorded = false;  // instead: what earlier requests of the trace had
     std::uint64_t requests = 1;
+    Arrivals arrivals;
+    OpType op_type = OpType::send_recv;
     Granularity granularity = Granularity::layer;
     Placement placement = Placement::paged;
     std::uint64_t layers_in_flight = 1;  // 0: all
-    Nanoseconds compute_ns = 0;          // prefill of one layer of all requests
+    Nanoseconds compute_ns = 0;          // prefill of one layer, of all requests that arrive together
     Bytes memory_limit = 0;
 
     /// Bytes of a token over all ranks of an instance, each unit counted once: 2 L nkv hd e or L (kv_lora + rope) e.
@@ -76,6 +85,8 @@ struct Params {
     /// Floor(p L / P) to floor((p + 1) L / P).
     [[nodiscard]] Range layers_of(std::uint64_t stage, std::uint64_t stages) const;
     [[nodiscard]] Moved moved_of(Prompt const& prompt) const;
+    /// Of a draw, over all prefill instances.
+    [[nodiscard]] std::uint64_t all_requests() const { return requests * instances.prefilling(); }
 };
 
 [[nodiscard]] std::span<ParameterInfo const> parameter_infos();

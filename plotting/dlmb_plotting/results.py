@@ -66,6 +66,7 @@ class Cell(NamedTuple):
     statistic: str  # what median_ns is: of a converted cell it may be a mean; empty: the cell has no time
     mean_ns: float = 0.0  # over calls and ranks, as the definitions osu and nccl have it; zero: of another definition
     statistics: Mapping[str, float] = {}  # of the pattern, and what other cells tell of it
+    latencies_ns: Mapping[str, float] = {}  # of requests: figures such as request_latency_p50
 
     @property
     def ok(self) -> bool:
@@ -167,7 +168,8 @@ class Reader:
             low_ns=low, high_ns=high, interval=interval is not None, phases_ns=phases, bus_bandwidth=bus_bandwidth(line),
             payload_bytes=traffic["payload_bytes"], imbalance=float(max(traffic["imbalance_send"], traffic["imbalance_recv"])),
             doubts=once(doubts(line)) if ok else (), suite=once(suite_of(line)), statistic=once(statistic),
-            mean_ns=(mean_of(line) or 0.0) if own else 0.0, statistics=line.get("statistics", {}) if ok else {})
+            mean_ns=(mean_of(line) or 0.0) if own else 0.0, statistics=line.get("statistics", {}) if ok else {},
+            latencies_ns={figure["name"]: figure["value"] for figure in line.get("figures", []) if ok and "_latency_p" in figure["name"]})
 
 
 def interval_caption(cells: Iterable[Cell], measured: str) -> str:

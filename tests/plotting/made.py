@@ -114,6 +114,9 @@ class WithFolder(unittest.TestCase):
         together = cell_line(8, 10, launch="o") | {"cell_id": "o", "statistics": {"main_slowdown": 1.5, "beside_slowdown": 2.0}}
         together["parameters"] = {"overlay": "moe.jsonl + sum.jsonl"}
         (folder / "overlay.jsonl").write_text(lines(launch_line("o"), together))
+        latencies = [{"name": f"request_latency_p{percent}", "value": percent * 1e4} for percent in (50, 99, 100)]
+        served = cell_line(8, 10, launch="r") | {"cell_id": "r", "figures": latencies, "parameters": {"arrivals": "poisson:9"}}
+        (folder / "requests.jsonl").write_text(lines(launch_line("r"), served))
         (folder / "example.jsonl").write_bytes(EXAMPLE.read_bytes())
         for name, document in (("verdicts", comparison_document()), ("table", table_document())):
             (folder / f"{name}.json").write_text(json.dumps(document))

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import unittest
+from typing import Any
 
 from made import WithFolder, cell_line, comparison_document, launch_line, lines, plan, plan_document, table_document
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Limits, evenly
 from dlmb_plotting.inputs import Inputs
-from dlmb_plotting.plots import curves, documents, neighbors, phases, plans, plots, trend
+from dlmb_plotting.plots import curves, documents, neighbors, phases, plans, plots, requests, trend
 from dlmb_plotting.plots.plans import Machine, simulate
 from dlmb_plotting.results import read
 
@@ -205,6 +206,22 @@ class CurvesTest(WithFolder):
         self.assertEqual(chart.rows, ["moe beside sum, mpi default", "sum beside moe, mpi default"])
         self.assertEqual([(mark.x, mark.low, mark.high) for mark in chart.marks], [(1.5, 1.4, 1.6), (2.0, 2.0, 2.0)])
         self.assertEqual(neighbors.plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
+
+    def test_latencies_of_requests_are_a_curve_per_way_of_arriving(self) -> None:
+        def cell(arrivals: str, **latencies: float) -> dict[str, Any]:
+            figures = [{"name": "involuntary_switches", "value": 7.0}] + [{"name": name, "value": value} for name, value in latencies.items()]
+            line = cell_line(8, 10) | {"cell_id": arrivals, "figures": figures}
+            line["parameters"]["arrivals"] = arrivals
+            return line
+
+        loaded = cell("poisson:9", request_latency_p99=9e6, request_latency_p50=2e6, request_latency_p100=12e6, first_layer_latency_p50=1e3)
+        (plot,) = requests.plots(read([self.file(lines(launch_line(), loaded, cell("alone", request_latency_p50=1e6), cell_line(16, 10)))]), LIMITS)
+        whole, first = plot.charts
+        self.assertEqual([(point.x, point.y) for point in whole.series["mpi default, poisson:9"]], [(2.0, 50), (9.0, 99), (12.0, 100)])
+        self.assertEqual([(point.x, point.y) for point in whole.series["mpi default, alone"]], [(1.0, 50)])
+        self.assertEqual((whole.x.title, first.x.title), ("latency of a request (ms)", "time to first layer (µs)"))
+        self.assertEqual(list(first.series), ["mpi default, poisson:9"])
+        self.assertEqual(requests.plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
 
     def test_imbalance_that_moves_is_drawn_by_draw(self) -> None:
         statistics = {"max_mean_rank": 1.5, **{f"max_mean_rank.draw_{draw}": 1.0 + draw / 10 for draw in range(11)}, "hot_expert.draw_0": 7.0}

@@ -24,9 +24,9 @@ struct SignalCounts {
 class StepCompiler {
 public:
     StepCompiler(Plan const& plan, Buffers const& buffers, Rendezvous& rendezvous, Aggregation aggregation,
-                 StepMatch const& match, SignalCounts& signals, StepId step)
+                 StepMatch const& match, SignalCounts& signals, HostComputes& computes, StepId step)
         : plan_(plan), buffers_(buffers), rendezvous_(rendezvous), aggregation_(aggregation), match_(match),
-          signals_(signals), step_(step), text_(name_of(plan.steps[step].operation)) {}
+          signals_(signals), computes_(computes), step_(step), text_(name_of(plan.steps[step].operation)) {}
 
     Work compile() && {
         std::visit([this](auto const& operation) { add(operation); }, plan_.steps[step_].operation);
@@ -209,7 +209,7 @@ private:
             work_.expected.back()->hold_target(buffers_.base.at(wait.buffer));
         });
     }
-    void add(Compute const& compute) { work_.compute.emplace(compute, buffers_); }
+    void add(Compute const& /*compute*/) { work_.compute.emplace(computes_.make(step_)); }
 
     /// The world rank of the root, which both ends of a block must agree on.
     template <class Operation>
@@ -280,6 +280,7 @@ private:
     Aggregation aggregation_;
     StepMatch const& match_;
     SignalCounts& signals_;
+    HostComputes& computes_;
     StepId step_;
     std::string text_;
     Work work_;
@@ -335,9 +336,10 @@ std::vector<Work> make_schedule(Plan const& plan, Buffers const& buffers, Rendez
     std::vector<StepMatch> const matches = match_steps(plan);
     std::vector<Work> schedule;
     SignalCounts signals;
+    HostComputes computes(plan, buffers);
     for (StepId step = 0; step < plan.steps.size(); ++step) {
         schedule.push_back(
-            StepCompiler(plan, buffers, rendezvous, aggregation, matches[step], signals, step).compile());
+            StepCompiler(plan, buffers, rendezvous, aggregation, matches[step], signals, computes, step).compile());
     }
     return schedule;
 }

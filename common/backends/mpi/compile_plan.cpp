@@ -42,8 +42,8 @@ private:
     Idle idle_;
 };
 
-PreparedCall prepare_compute(Compute const& step, CompileContext const& context) {
-    return context.queues == nullptr ? PreparedCall(HostCompute(step, *context.buffers))
+PreparedCall prepare_compute(StepId id, Compute const& step, CompileContext const& context, HostComputes& on_host) {
+    return context.queues == nullptr ? PreparedCall(on_host.make(id))
                                      : PreparedCall(DeviceComputeStep(step, context, context.queues->compute));
 }
 
@@ -148,12 +148,13 @@ std::vector<PreparedCall> compile_plan(CompileContext context) {
     std::map<MPI_Comm, int> tags;
     context.tags = &tags;
     std::vector<std::shared_ptr<Turn>> const turns = turns_of(context.plan);
+    HostComputes on_host(context.plan, *context.buffers);
     std::vector<std::optional<PreparedCall>> by_step(context.plan.steps.size());
     for (StepId const step : collective_order(context.plan)) {
         Operation const& operation = context.plan.steps[step].operation;
         context.turn = turns[step];
         auto const* compute = std::get_if<Compute>(&operation);
-        by_step[step] = compute != nullptr ? prepare_compute(*compute, context)
+        by_step[step] = compute != nullptr ? prepare_compute(step, *compute, context, on_host)
                                            : compile_by(*context.method.row, operation, context);
     }
     std::vector<PreparedCall> calls;

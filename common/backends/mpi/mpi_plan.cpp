@@ -24,15 +24,16 @@ MpiPlan::MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages i
 }
 
 /// MPI drives all that is posted while it waits for anything. Computations, staged and one-sided steps are driven by
-/// polling.
+/// polling, and so are steps of requests, whose ends are told apart.
 MpiPlan::Order MpiPlan::order_of(Plan const& plan, HostImages const& images, std::vector<Window> const& windows) {
     if (!plan.steps.empty() && is_chain(plan)) {
         return Order::chain;
     }
     bool const driven = images.memory.empty() && windows.empty();
-    bool const together = driven && std::all_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
-                              return step.after.empty() && !std::holds_alternative<Compute>(step.operation);
-                          });
+    bool const together =
+        driven && std::all_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
+            return step.after.empty() && step.microbatch < 0 && !std::holds_alternative<Compute>(step.operation);
+        });
     return together ? Order::together : Order::as_ready;
 }
 

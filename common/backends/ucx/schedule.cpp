@@ -20,7 +20,8 @@ bool is_work(LoweredMicro const& micro) {
 class TaskBuilder {
 public:
     TaskBuilder(TaskSources from, Messages& messages, Worker const& worker)
-        : from_(std::move(from)), messages_(messages), worker_(worker), order_(precedence_of(from_.plan)) {
+        : from_(std::move(from)), messages_(messages), worker_(worker), computes_(from_.plan, from_.buffers),
+          order_(precedence_of(from_.plan)) {
         tasks_.puts = std::move(from_.puts);
     }
 
@@ -95,7 +96,7 @@ private:
             tasks_.device_computes.emplace_back(compute, from_.buffers);
         } else {
             add({Task::Kind::compute, true, id, size(tasks_.computes)}, before_step(id));
-            tasks_.computes.emplace_back(compute, from_.buffers);
+            tasks_.computes.push_back(computes_.make(id));
         }
     }
 
@@ -193,6 +194,7 @@ private:
     TaskSources from_;
     Messages& messages_;
     Worker const& worker_;
+    HostComputes computes_;
     Precedence order_;  // of the steps
     std::vector<std::uint32_t> first_of_step_;
     std::vector<std::uint32_t> last_of_step_;

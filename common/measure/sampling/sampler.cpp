@@ -185,6 +185,8 @@ MarkedChunk const& Sampler::run_marked(std::uint64_t next, std::uint64_t count, 
     marked_.device.assign(count, no_device_time);
     marked_.phases.assign(count * labels, no_such_phase);
     marked_.ended.assign(count * labels, no_such_phase);
+    std::size_t const words = requests_ == nullptr ? 0 : requests_->words();
+    marked_.requests.assign(count * words, 0);
     keep_marks(true);
     run_unrecorded_at(position_before(next, count + lead), lead);
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -195,12 +197,20 @@ MarkedChunk const& Sampler::run_marked(std::uint64_t next, std::uint64_t count, 
         phases_.times(position % plans_.size(), compiled.marks(), whole.enter, whole.done,
                       std::span(marked_.phases).subspan(i * labels, labels),
                       std::span(marked_.ended).subspan(i * labels, labels));
+        if (words > 0) {
+            requests_->times(position % plans_.size(), compiled.marks(), whole.enter, whole.done,
+                             clock_.common(whole.enter) - whole.enter,
+                             std::span(marked_.requests).subspan(i * words, words));
+        }
         watchdog_.touch();
     }
     keep_marks(false);
     bootstrap_.all_reduce(marked_.device, Fold::max);
     bootstrap_.all_reduce(marked_.phases, Fold::max);
     bootstrap_.all_reduce(marked_.ended, Fold::max);
+    if (words > 0) {
+        bootstrap_.all_reduce(marked_.requests, Fold::max);
+    }
     return marked_;
 }
 

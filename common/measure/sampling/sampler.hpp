@@ -12,6 +12,7 @@
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/measure/sampling/phases.hpp"
+#include "common/measure/sampling/request_times.hpp"
 #include "common/measure/start/common_start.hpp"
 
 #include <array>
@@ -88,9 +89,10 @@ struct Chunk {
 
 /// Iterations with marks, for the times of their parts. Marks cost time, so these iterations are no samples.
 struct MarkedChunk {
-    std::vector<Nanoseconds> device;  // largest over ranks, on the devices' clocks; no_device_time where hosts drive
-    std::vector<Nanoseconds> phases;  // [iteration * labels + label], largest over ranks
-    std::vector<Nanoseconds> ended;   // the same of the times at which phases ended
+    std::vector<Nanoseconds> device;    // largest over ranks, on the devices' clocks; no_device_time where hosts drive
+    std::vector<Nanoseconds> phases;    // [iteration * labels + label], largest over ranks
+    std::vector<Nanoseconds> ended;     // the same of the times at which phases ended
+    std::vector<Nanoseconds> requests;  // RequestMap::times() of the iterations in turn, largest over ranks
 };
 
 class Sampler {
@@ -123,6 +125,9 @@ public:
     /// From the next sample on each sample is a call as that program times it, and the headline the mean over the ranks
     /// that take times. Nothing but its barriers is between two calls of a run.
     void set_osu(OsuCalls const& calls) { osu_ = calls; }
+
+    /// For marked iterations from now on; outlives it.
+    void set_requests(RequestMap const& requests) { requests_ = &requests; }
 
     /// From the next sample on the device is held back until all ranks have queued their iteration; nullptr: no more.
     /// Without effect on plans that need the host while they run.
@@ -165,6 +170,7 @@ private:
     std::span<Plan const> plans_;
     std::vector<Plan const*> plan_at_;  // by position
     PhaseMap const& phases_;
+    RequestMap const* requests_ = nullptr;
     std::uint64_t per_sample_ = 1;
     bool is_span_ = false;
     bool is_mean_ = false;

@@ -15,10 +15,21 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
-void expect_sound(std::string_view preset, Parameters const& parameters, WorldShape const& world) {
-    auto const problems = validate(build_all(*make_pattern(preset, parameters, world), world, {1, 3}));
-    EXPECT_TRUE(problems.empty()) << testing::PrintToString(parameters) << " at " << world.ranks
-                                  << " ranks: " << problems.at(0).text;
+/// By messages and by puts, which move the same bytes.
+void expect_sound(std::string_view preset, Parameters parameters, WorldShape const& world) {
+    std::vector<Plan> const messages = build_all(*make_pattern(preset, parameters, world), world, {1, 3});
+    parameters["op-type"] = "write";
+    std::vector<Plan> const puts = build_all(*make_pattern(preset, parameters, world), world, {1, 3});
+    for (auto const* plans : {&messages, &puts}) {
+        auto const problems = validate(*plans);
+        EXPECT_TRUE(problems.empty()) << testing::PrintToString(parameters) << " at " << world.ranks
+                                      << " ranks: " << problems.at(0).text;
+    }
+    for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+        EXPECT_EQ(bytes_of(messages[rank]).sent, bytes_of(puts[rank]).sent);
+        EXPECT_EQ(bytes_of(messages[rank]).received, bytes_of(puts[rank]).received);
+        EXPECT_EQ(bytes_of(messages[rank]).messages_sent, bytes_of(puts[rank]).messages_sent);
+    }
 }
 
 TEST(KvPlan, LayersLeaveOneAfterTheOther) {
@@ -188,22 +199,50 @@ TEST(KvPlan, HoldsTogetherOverStagesRequestsAndSmallMemory) {
     for (char const* granularity : {"layer", "block"}) {
         for (char const* layout : {"paged", "contiguous"}) {
             for (char const* in_flight : {"0", "1", "3"}) {
-                expect_sound("",
-                             {{"layers", "5"},
-                              {"tokens", "quantiles:0=0:100=300"},
-                              {"requests", "3"},
-                              {"prefill-tp", "2"},
-                              {"prefill-pp", "2"},
-                              {"decode-tp", "3"},
-                              {"granularity", granularity},
-                              {"cache-layout", layout},
-                              {"layers-in-flight", in_flight},
-                              {"compute-ns", "5"},
-                              {"memory-limit", "2M"}},
-                             {14, 7});
+                for (char const* arrivals : {"together", "alone", "poisson:50"}) {
+                    expect_sound("",
+                                 {{"layers", "5"},
+                                  {"tokens", "quantiles:0=0:100=300"},
+                                  {"requests", "3"},
+                                  {"arrivals", arrivals},
+                                  {"prefill-tp", "2"},
+                                  {"prefill-pp", "2"},
+                                  {"decode-tp", "3"},
+                                  {"granularity", granularity},
+                                  {"cache-layout", layout},
+                                  {"layers-in-flight", in_flight},
+                                  {"compute-ns", "5"},
+                                  {"memory-limit", "2M"}},
+                                 {14, 7});
+                }
             }
         }
     }
+}
+
+// Prefill ranks 0 and 1 with two heads each, decode ranks 2 to 4 with one, one and two of them. Rank 4 gets both heads
+// of rank 1, and rank 3 one from rank 0.
+TEST(KvPlan, APutIsFollowedByAFlagToEachReceiver) {
+    Parameters const parameters{{"layers", "1"},     {"tokens", "32"},   {"kv-heads", "4"},
+                                {"prefill-tp", "2"}, {"decode-tp", "3"}, {"op-type", "write"}};
+    Bytes const page = 16 * 2 * 128 * 2;  // of one head
+    auto const put = std::get<Put>(plan_of("", parameters, {5, 5}, 0).steps.at(0).operation);
+    EXPECT_EQ(put.signals, (std::vector<Signal>{{2, 2}, {3, 2}}));
+    EXPECT_EQ(put.send.at(3), (Block{3, 3 * page, page}));
+    EXPECT_EQ(put.targets, (std::vector<Bytes>{64, 64 + page, 64, 64 + page}));
+    auto const wait = std::get<WaitSignal>(plan_of("", parameters, {5, 5}, 4).steps.at(0).operation);
+    EXPECT_EQ(wait.signals, (std::vector<Signal>{{1, 2}}));
+    EXPECT_EQ(wait.recv.at(1), (Block{1, 64 + 2 * page, 2 * page}));
+}
+
+TEST(KvPlan, SeveralSendersOfAReceiverHaveTheirOwnPlaces) {
+    Parameters const parameters{{"layers", "1"},     {"tokens", "16"},   {"kv-heads", "2"},
+                                {"prefill-tp", "2"}, {"decode-tp", "1"}, {"op-type", "write"}};
+    Bytes const page = 16 * 2 * 128 * 2;
+    auto const second = std::get<Put>(plan_of("", parameters, {3, 3}, 1).steps.at(0).operation);
+    EXPECT_EQ(second.targets, (std::vector<Bytes>{64 + page + 128}));
+    auto const wait = std::get<WaitSignal>(plan_of("", parameters, {3, 3}, 2).steps.at(0).operation);
+    EXPECT_EQ(wait.recv, (std::vector<Block>{{0, 64, page}, {1, second.targets.front(), page}}));
 }
 
 // 2^22 tokens of 4,096 B in one layer: 2^34 bytes in one message.
@@ -228,6 +267,9 @@ TEST(KvPlan, StatisticsCountTokensBytesAndMessages) {
     }
     EXPECT_EQ(statistic(*pattern, 6, "window_messages"), static_cast<double>(messages));
     EXPECT_EQ(messages, 2U * 3 * 5 * 2 * 2);  // layers, requests, blocks, decode ranks, instances
+    Parameters puts = parameters;
+    puts["op-type"] = "write";
+    EXPECT_EQ(statistic(*make_pattern("", puts, {6, 6}), 6, "window_messages"), static_cast<double>(messages));
 }
 
 }  // namespace

@@ -39,6 +39,14 @@ inline RankBytes bytes_of(Plan const& plan, std::string_view label = "") {
             sum.messages_sent += send->window.messages;
         } else if (auto const* recv = std::get_if<Recv>(&step.operation)) {
             sum.received += recv->from.bytes * recv->window.messages;
+        } else if (has_signals(step.operation)) {
+            for (Block const& block : sent_blocks(step.operation)) {
+                sum.sent += block.bytes;
+                ++sum.messages_sent;
+            }
+            for (Block const& block : received_blocks(step.operation)) {
+                sum.received += block.bytes;
+            }
         }
     }
     return sum;
