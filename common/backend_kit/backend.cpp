@@ -40,12 +40,11 @@ std::optional<StepId> CompiledPlan::first_open_step() const noexcept {
 
 std::string stability_of(std::span<MethodInfo const> methods, std::string_view method,
                          std::span<OperationKind const> kinds) {
-    constexpr OperationSet reductions{OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter};
     bool any = false;
     bool arrival = true;
     bool rank_count = true;
     for (OperationKind const kind : kinds) {
-        if (!reductions.has(kind)) {
+        if (!reduces(kind)) {
             continue;
         }
         auto const own = std::find_if(methods.begin(), methods.end(), [&](MethodInfo const& row) {

@@ -147,43 +147,41 @@ private:
                                      world(operation.group, operation.from.peer), plan_.me, 0, first});
         });
     }
-    void add(AllReduce const& operation) {
-        send(operation.send, operation.bytes, every_rank, every_rank);
-        deliver(operation.recv, operation.bytes, every_rank, every_rank);
-    }
-    void add(Reduce const& operation) {
-        send(operation.send, operation.bytes, every_rank, every_rank);
-        if (is_me(operation.group, operation.root)) {
-            deliver(operation.recv, operation.bytes, every_rank, every_rank);
+    void add(Collective const& step) {
+        OperationFacts const& facts = facts_of(step.kind);
+        CollectiveSides const sides = sides_of(plan_, step);
+        if (facts.reduces) {
+            send(step.send, step.bytes, every_rank, every_rank);
+            if (sides.receives) {
+                Bytes const first = facts.parts == PartSide::none ? 0 : sides.part_begin / size_of(step.element);
+                deliver(step.recv, sides.received, every_rank, every_rank, first);
+            }
+            return;
         }
-    }
-    void add(ReduceScatter const& operation) {
-        Shares const shares = shares_of(plan_, operation);
-        Rank const mine = my_place(operation.group);
-        send(operation.send, operation.bytes, every_rank, every_rank);
-        deliver(operation.recv, shares.of(mine), every_rank, every_rank,
-                shares.begin(mine) / size_of(operation.element));
-    }
-    void add(AllGather const& operation) {
-        send(operation.send, shares_of(plan_, operation).of(my_place(operation.group)), plan_.me, every_rank);
-        for_each_part(operation, operation.recv,
-                      [&](Region const& part, Bytes bytes, Rank source) { deliver(part, bytes, source, every_rank); });
-    }
-    void add(Gather const& operation) {
-        Rank const root = world(operation.group, operation.root);
-        send(operation.send, shares_of(plan_, operation).of(my_place(operation.group)), plan_.me, root);
-        if (root == plan_.me) {
-            for_each_part(operation, operation.recv,
-                          [&](Region const& part, Bytes bytes, Rank source) { deliver(part, bytes, source, root); });
+        // What several ranks get is one stream.
+        Rank const root = facts.root == RootRole::none ? every_rank : world(step.group, step.root);
+        Rank const source = facts.root == RootRole::sends ? root : plan_.me;
+        Rank const destination = facts.root == RootRole::receives ? root : every_rank;
+        if (facts.parts == PartSide::received) {
+            if (sides.sends) {
+                for_each_part(step, step.send,
+                              [&](Region const& part, Bytes bytes, Rank to) { send(part, bytes, source, to); });
+            }
+            deliver(step.recv, sides.part, source, plan_.me);
+            return;
         }
-    }
-    void add(Scatter const& operation) {
-        Rank const root = world(operation.group, operation.root);
-        if (root == plan_.me) {
-            for_each_part(operation, operation.send,
-                          [&](Region const& part, Bytes bytes, Rank to) { send(part, bytes, root, to); });
+        if (sides.sends) {
+            send(step.send, sides.sent, source, destination);
         }
-        deliver(operation.recv, shares_of(plan_, operation).of(my_place(operation.group)), root, plan_.me);
+        if (facts.parts == PartSide::none) {
+            guarded_.insert(step.recv.buffer);
+        }
+        if (sides.receives && facts.parts == PartSide::none) {
+            deliver(step.recv, sides.received, source, destination);
+        } else if (sides.receives) {
+            for_each_part(step, step.recv,
+                          [&](Region const& part, Bytes bytes, Rank from) { deliver(part, bytes, from, destination); });
+        }
     }
     void add(Barrier const& /*barrier*/) {}
     void add(Put const& operation) {
@@ -199,15 +197,6 @@ private:
             Rank const peer = world(operation.group, block.peer);
             keep(layout_.delivered, {operation.buffer, block.offset, block.bytes, step_, peer, plan_.me, 0,
                                      next_in_stream(puts_from_[peer], block.bytes)});
-        }
-    }
-    void add(Broadcast const& operation) {
-        Rank const root = world(operation.group, operation.root);
-        guarded_.insert(operation.data.buffer);
-        if (root == plan_.me) {
-            send(operation.data, operation.bytes, root, every_rank);
-        } else {
-            deliver(operation.data, operation.bytes, root, every_rank);
         }
     }
     void add(Compute const& compute) {
@@ -360,14 +349,9 @@ private:
     [[nodiscard]] Rank world(GroupId group, Rank peer) const {
         return plan_.groups.at(group).members.at(static_cast<std::size_t>(peer));
     }
-    [[nodiscard]] bool is_me(GroupId group, Rank peer) const { return world(group, peer) == plan_.me; }
-    [[nodiscard]] Rank my_place(GroupId group) const {
-        std::vector<Rank> const& members = plan_.groups.at(group).members;
-        return static_cast<Rank>(std::find(members.begin(), members.end(), plan_.me) - members.begin());
-    }
     /// Calls use(region, bytes, world rank) for the part of each rank.
-    template <class Step, class Use>
-    void for_each_part(Step const& step, Region part, Use const& use) const {
+    template <class Use>
+    void for_each_part(Collective const& step, Region part, Use const& use) const {
         Shares const shares = shares_of(plan_, step);
         std::vector<Rank> const& members = plan_.groups.at(step.group).members;
         for (std::size_t place = 0; place < members.size(); ++place) {
@@ -455,15 +439,8 @@ PayloadLayout payload_layout(Plan const& plan) {
 }
 
 Group const* group_of(Plan const& plan, StepId step) {
-    return std::visit(
-        [&plan](auto const& operation) -> Group const* {
-            if constexpr (requires { operation.group; }) {
-                return &plan.groups.at(operation.group);
-            } else {
-                return nullptr;
-            }
-        },
-        plan.steps.at(step).operation);
+    auto const group = group_of(plan.steps.at(step).operation);
+    return group ? &plan.groups.at(*group) : nullptr;
 }
 
 }  // namespace dlmb

@@ -84,16 +84,11 @@ void for_each_part(Piece const& piece, Use const& use) {
 
 /// The numbers of a reduction step.
 ReductionPayload reduction_payload(Plan const& plan, StepId step) {
-    auto const members = static_cast<int>(group_of(plan, step)->members.size());
-    return std::visit(
-        [members](auto const& operation) -> ReductionPayload {
-            if constexpr (requires { operation.reduction; }) {
-                return {operation.element, operation.reduction, members};
-            } else {
-                throw Error("payload: a step that does not reduce has no operands");
-            }
-        },
-        plan.steps[step].operation);
+    auto const* collective = std::get_if<Collective>(&plan.steps[step].operation);
+    if (collective == nullptr || !reduces(collective->kind)) {
+        throw Error("payload: a step that does not reduce has no operands");
+    }
+    return {collective->element, collective->reduction, static_cast<int>(group_of(plan, step)->members.size())};
 }
 
 bool is_stream(std::span<std::byte const> found, PayloadKey key, Bytes position) {
@@ -410,8 +405,8 @@ bool PlanPayload::grows(Piece const& delivered) const {
 
 // Of other steps in place each member has something else in its buffer after an iteration than its peers have.
 bool PlanPayload::settled(StepId step) const {
-    auto const* const all = std::get_if<AllReduce>(&plan_.steps[step].operation);
-    return repeated_ && all != nullptr && all->send == all->recv;
+    auto const* const all = std::get_if<Collective>(&plan_.steps[step].operation);
+    return repeated_ && all != nullptr && all->kind == OperationKind::all_reduce && all->send == all->recv;
 }
 
 ReductionPayload PlanPayload::operands_of(StepId step) const {

@@ -29,22 +29,11 @@ struct Fault {
     std::string_view thread;
 };
 
-template <class Step>
-bool adds_bytes(Step const& step) {
-    return step.reduction == Reduction::sum && (step.element == Element::byte || step.element == Element::int8);
-}
-
 bool adds_bytes_anywhere(Plan const& plan) {
-    return std::any_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
-        return std::visit(
-            [](auto const& operation) {
-                if constexpr (requires { operation.reduction; }) {
-                    return adds_bytes(operation);
-                } else {
-                    return false;
-                }
-            },
-            step.operation);
+    return std::any_of(plan.steps.begin(), plan.steps.end(), [](Step const& each) {
+        auto const* step = std::get_if<Collective>(&each.operation);
+        return step != nullptr && reduces(step->kind) && step->reduction == Reduction::sum &&
+               (step->element == Element::byte || step->element == Element::int8);
     });
 }
 

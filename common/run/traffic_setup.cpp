@@ -102,10 +102,8 @@ std::int64_t unchecked_steps(Plan const& plan) {
                     return is_shared(operation.recv_buffer);
                 } else if constexpr (requires { operation.buffer; }) {
                     return is_shared(operation.buffer);
-                } else if constexpr (requires { operation.recv; }) {
+                } else if constexpr (requires { operation.recv.buffer; }) {
                     return is_shared(operation.recv.buffer);
-                } else if constexpr (requires { operation.data; }) {
-                    return is_shared(operation.data.buffer);
                 } else {
                     return false;
                 }

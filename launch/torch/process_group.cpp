@@ -104,8 +104,8 @@ void ProcessGroup::run(Operation operation, std::vector<void*> const& memory, bo
 
 void ProcessGroup::all_reduce_packed(at::Tensor const& data, c10d::ReduceOp const& reduction) const {
     if (data.numel() > 0) {
-        run(AllReduce{0, region(0), region(0), bytes_of(data), *element_of(data.scalar_type()),
-                      *reduction_of(reduction)},
+        run(Collective{OperationKind::all_reduce, 0, 0, region(0), region(0), bytes_of(data),
+                       *element_of(data.scalar_type()), *reduction_of(reduction)},
             {data.data_ptr()});
         average(data, reduction, size_);
     }
@@ -149,8 +149,8 @@ WorkPointer ProcessGroup::reduce(Tensors& tensors, c10d::ReduceOptions const& op
         }
         at::Tensor const input = packed(tensor);
         at::Tensor const output = rank_ == root ? at::empty_like(input) : input;
-        run(Reduce{0, root, region(0), region(rank_ == root ? 1 : 0), bytes_of(input), *element_of(input.scalar_type()),
-                   *reduction_of(reduction)},
+        run(Collective{OperationKind::reduce, 0, root, region(0), region(rank_ == root ? 1 : 0), bytes_of(input),
+                       *element_of(input.scalar_type()), *reduction_of(reduction)},
             {input.data_ptr(), output.data_ptr()});
         if (rank_ == root) {
             average(output, reduction, size_);
@@ -167,8 +167,8 @@ void ProcessGroup::reduce_scatter_packed(at::Tensor const& output, at::Tensor co
     // A part of the input as output is no form that MPI has.
     bool const overlap = input.storage().is_alias_of(output.storage());
     at::Tensor const result = overlap ? at::empty_like(output) : output;
-    run(ReduceScatter{0, region(0), region(1), bytes_of(input), *element_of(input.scalar_type()),
-                      *reduction_of(reduction)},
+    run(Collective{OperationKind::reduce_scatter, 0, 0, region(0), region(1), bytes_of(input),
+                   *element_of(input.scalar_type()), *reduction_of(reduction)},
         {input.data_ptr(), result.data_ptr()});
     average(result, reduction, size_);
     deliver(result, output);
@@ -223,8 +223,8 @@ void ProcessGroup::all_gather_packed(at::Tensor const& output, at::Tensor const&
     bool const in_place = input.data_ptr() == static_cast<std::byte*>(output.data_ptr()) + before;
     bool const overlap = !in_place && input.storage().is_alias_of(output.storage());
     at::Tensor const from = overlap ? input.clone() : input;
-    run(AllGather{0, in_place ? Region{1, before} : region(0), region(1), bytes_of(output),
-                  moved_as(input.scalar_type())},
+    run(Collective{OperationKind::all_gather, 0, 0, in_place ? Region{1, before} : region(0), region(1),
+                   bytes_of(output), moved_as(input.scalar_type())},
         {from.data_ptr(), output.data_ptr()});
 }
 
@@ -298,8 +298,8 @@ WorkPointer ProcessGroup::gather(std::vector<Tensors>& outputs, Tensors& inputs,
         }
         at::Tensor const own = packed(input);
         at::Tensor const flat = rank_ == root ? at::empty({input.numel() * size_}, input.options()) : own;
-        run(Gather{0, root, region(0), region(rank_ == root ? 1 : 0), bytes_of(own) * static_cast<Bytes>(size_),
-                   moved_as(own.scalar_type())},
+        run(Collective{OperationKind::gather, 0, root, region(0), region(rank_ == root ? 1 : 0),
+                       bytes_of(own) * static_cast<Bytes>(size_), moved_as(own.scalar_type())},
             {own.data_ptr(), flat.data_ptr()});
         deliver_parts(flat, parts);
     });
@@ -315,8 +315,8 @@ WorkPointer ProcessGroup::scatter(Tensors& outputs, std::vector<Tensors>& inputs
         }
         at::Tensor const own = packed(output);
         at::Tensor const flat = rank_ == root ? joined(parts) : own;
-        run(Scatter{0, root, region(rank_ == root ? 0 : 1), region(1), bytes_of(own) * static_cast<Bytes>(size_),
-                    moved_as(own.scalar_type())},
+        run(Collective{OperationKind::scatter, 0, root, region(rank_ == root ? 0 : 1), region(1),
+                       bytes_of(own) * static_cast<Bytes>(size_), moved_as(own.scalar_type())},
             {flat.data_ptr(), own.data_ptr()});
         deliver(own, output);
     });
@@ -328,7 +328,9 @@ WorkPointer ProcessGroup::broadcast(Tensors& tensors, c10d::BroadcastOptions con
     return submit(OpType::BROADCAST, "dlmb:broadcast", {tensor}, [this, tensor, root] {
         if (tensor.numel() > 0) {
             at::Tensor const data = packed(tensor);
-            run(Broadcast{0, root, region(0), bytes_of(data), moved_as(data.scalar_type())}, {data.data_ptr()});
+            run(Collective{OperationKind::broadcast, 0, root, region(0), region(0), bytes_of(data),
+                           moved_as(data.scalar_type())},
+                {data.data_ptr()});
             deliver(data, tensor);
         }
     });

@@ -22,17 +22,11 @@ Bytes sent_by(Exchange const& exchange) {
 
 /// As tables count them; 0 of an exchange of unequal blocks and of what tables know no size of.
 Bytes bytes_of(Operation const& operation, bool ragged) {
-    return std::visit(
-        [&](auto const& step) -> Bytes {
-            if constexpr (requires { step.bytes; }) {
-                return step.bytes;
-            } else if constexpr (requires { step.send_buffer; }) {
-                return ragged ? 0 : sent_by(step);
-            } else {
-                return 0;
-            }
-        },
-        operation);
+    if (auto const* const step = std::get_if<Collective>(&operation)) {
+        return step->bytes;
+    }
+    auto const* const exchange = std::get_if<Exchange>(&operation);
+    return exchange == nullptr || ragged ? 0 : sent_by(*exchange);
 }
 
 /// Nothing: tables have no rules for it.
@@ -46,22 +40,17 @@ std::optional<tuning::Key> key_of(Operation const& operation, Members const& mem
                     .ranks = members.world_ranks.size(),
                     .nodes = static_cast<std::uint64_t>(members.nodes),
                     .memory = std::string(name_of(MemoryKind::host))};
-    std::visit(
-        [&](auto const& step) {
-            if constexpr (requires { step.element; }) {
-                key.dtype = name_of(step.element);
-            }
-            if constexpr (requires { step.reduction; }) {
-                key.reduction = name_of(step.reduction);
-            }
-            if constexpr (requires { step.send_buffer; }) {
-                key.uniform = !ragged;
-                key.imbalance = ragged ? std::nullopt : std::optional(1.0);
-            }
-        },
-        operation);
-    if (auto const* const step = std::get_if<AllReduce>(&operation)) {
-        key.in_place = step->send == step->recv;
+    if (auto const* const step = std::get_if<Collective>(&operation)) {
+        key.dtype = name_of(step->element);
+        if (reduces(step->kind)) {
+            key.reduction = name_of(step->reduction);
+        }
+        if (step->kind == OperationKind::all_reduce) {
+            key.in_place = step->send == step->recv;
+        }
+    } else if (std::holds_alternative<Exchange>(operation)) {
+        key.uniform = !ragged;
+        key.imbalance = ragged ? std::nullopt : std::optional(1.0);
     }
     return key;
 }

@@ -246,9 +246,9 @@ std::vector<OperationUse> operations_of(Params const& params) {
     return {{info.operation, !info.shares}};
 }
 
-class Collective final : public Pattern {
+class CollectivePattern final : public Pattern {
 public:
-    Collective(Params const& params, WorldShape const& world) : params_(params), world_(world) {
+    CollectivePattern(Params const& params, WorldShape const& world) : params_(params), world_(world) {
         if (params.kind == Kind::alltoallv || info_of(params.kind).shares) {
             matrix_.emplace(params, world);
         }
@@ -269,36 +269,10 @@ public:
         SharedBytes const whole =
             info.shares ? SharedBytes(own.statistics) : SharedBytes(info.per_rank ? bytes * ranks : bytes);
         std::string const label(info.name);
-        auto const [element, reduction, root] = std::tuple(params_.element, params_.reduction, params_.root);
         PlanBuilder builder(me);
         builder.in_place(params_.in_place);
         GroupId const all = builder.group(consecutive_group(world_, me, world_.ranks));
         switch (params_.kind) {
-        case Kind::allreduce:
-            builder.all_reduce(all, bytes, element, reduction, label);
-            break;
-        case Kind::reduce:
-            builder.reduce(all, root, bytes, element, reduction, label);
-            break;
-        case Kind::reduce_scatter_block:
-        case Kind::reduce_scatter:
-            builder.reduce_scatter(all, whole, element, reduction, label);
-            break;
-        case Kind::allgather:
-        case Kind::allgatherv:
-            builder.all_gather(all, whole, element, label);
-            break;
-        case Kind::gather:
-        case Kind::gatherv:
-            builder.gather(all, root, whole, element, label);
-            break;
-        case Kind::scatter:
-        case Kind::scatterv:
-            builder.scatter(all, root, whole, element, label);
-            break;
-        case Kind::broadcast:
-            builder.broadcast(all, root, bytes, element, label);
-            break;
         case Kind::barrier:
             builder.barrier(all, label);
             break;
@@ -314,6 +288,17 @@ public:
         case Kind::message_rate:
             add_messages(builder, all, params_, world_.ranks, me);
             break;
+        default:
+            builder.collective({info.operation,
+                                all,
+                                params_.root,
+                                {},
+                                {},
+                                whole.bytes,
+                                params_.element,
+                                params_.reduction,
+                                whole.shares},
+                               label);
         }
         if (ComputeBeside const& compute = params_.compute; compute.computes) {
             // A device multiplies matrices of this shape, the host its own tiles.
@@ -361,7 +346,7 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return std::make_unique<Collective>(read_params(parameters, world), world);
+    return std::make_unique<CollectivePattern>(read_params(parameters, world), world);
 }
 
 constexpr std::string_view compute_parameters[] = {"compute", "compute-us", "compute-progress"};

@@ -15,7 +15,8 @@
 namespace dlmb::pipeline_p2p {
 namespace {
 
-constexpr std::array<std::string_view, 4> operation_names{"compute", "allreduce", "reduce_scatter", "allgather"};
+constexpr std::array fill_operations{OperationKind::compute, OperationKind::all_reduce, OperationKind::reduce_scatter,
+                                     OperationKind::all_gather};
 constexpr int most_items = 4096;
 constexpr Bytes most_fill_bytes = Bytes{1} << 40;
 constexpr double most_fill_us = 1e9;
@@ -56,13 +57,13 @@ FillItem parse_item(std::string_view item) {
     }
     parsed.duration = std::max<Nanoseconds>(std::llround(*us * nanoseconds_per_microsecond), 1);
     auto const colon = what.find(':');
-    auto const named = std::find(operation_names.begin(), operation_names.end(), what.substr(0, colon));
-    if (named == operation_names.end()) {
+    auto const named = operation_kind_named(what.substr(0, colon));
+    if (!named || std::find(fill_operations.begin(), fill_operations.end(), *named) == fill_operations.end()) {
         refuse_item(item, "is none of compute, allreduce, reduce_scatter, allgather");
     }
-    parsed.operation = static_cast<FillOperation>(named - operation_names.begin());
-    if ((parsed.operation == FillOperation::compute) != (colon == std::string_view::npos)) {
-        refuse_item(item, parsed.operation == FillOperation::compute ? "has bytes, but computes" : "has no bytes");
+    parsed.operation = *named;
+    if ((parsed.operation == OperationKind::compute) != (colon == std::string_view::npos)) {
+        refuse_item(item, parsed.operation == OperationKind::compute ? "has bytes, but computes" : "has no bytes");
     }
     if (colon != std::string_view::npos) {
         parsed.bytes = parse_bytes(what.substr(colon + 1), "--bubble-fill");
@@ -164,10 +165,6 @@ private:
 };
 
 }  // namespace
-
-std::string_view name_of(FillOperation operation) {
-    return operation_names[static_cast<std::size_t>(operation)];
-}
 
 std::vector<FillItem> parse_fill(std::string_view text) {
     std::vector<FillItem> items;

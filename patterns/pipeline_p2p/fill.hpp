@@ -7,6 +7,7 @@
 // end.
 #pragma once
 
+#include "common/formats/plan/plan.hpp"
 #include "patterns/pipeline_p2p/makespan.hpp"
 
 #include <cstdint>
@@ -15,14 +16,12 @@
 
 namespace dlmb::pipeline_p2p {
 
-enum class FillOperation : std::uint8_t { compute, all_reduce, reduce_scatter, all_gather };
-
 /// When an item may begin: with the iteration, or one item after each forward or (whole) backward pass of its rank.
 enum class Release : std::uint8_t { start, forward, backward };
 
 struct FillItem {
     Release release = Release::start;
-    FillOperation operation = FillOperation::compute;
+    OperationKind operation = OperationKind::compute;
     Bytes bytes = 0;           // of the whole vector; over the data-parallel copies of a stage
     Nanoseconds duration = 0;  // what it is taken to need of its rank
     int count = 1;             // in each release
@@ -34,8 +33,6 @@ struct FillItem {
 /// is done), such as "forward.compute@50+backward.compute@50/allreduce:4M@300/compute@800". OPERATION: compute without
 /// bytes; allreduce, reduce_scatter, allgather with. Throws UsageError.
 [[nodiscard]] std::vector<FillItem> parse_fill(std::string_view text);
-
-[[nodiscard]] std::string_view name_of(FillOperation operation);
 
 struct PlacedFill {
     std::size_t before_task = 0;  // of its rank; the number of tasks: after the last one

@@ -230,7 +230,7 @@ void read_fill(Parameters const& parameters, Params& params) {
     }
     int const copies = params.cp * params.dp;
     for (FillItem const& item : params.fill) {
-        if (item.operation == FillOperation::compute) {
+        if (item.operation == OperationKind::compute) {
             continue;
         }
         if (copies < 2) {

@@ -185,19 +185,12 @@ private:
 
     StepId fill_step(FillItem const& item) {
         std::string const label = fmt::format("fill.{}", name_of(item.operation));
-        if (item.operation == FillOperation::compute) {
+        if (item.operation == OperationKind::compute) {
             return builder_.compute(item.duration, label, line_, params_.product);
         }
         builder_.share_buffers(!fill_fits_);
         GroupId const copies = builder_.group(strided_group(world_, me_, params_.cp * params_.dp, params_.tp));
-        switch (item.operation) {
-        case FillOperation::reduce_scatter:
-            return builder_.reduce_scatter(copies, item.bytes, Element::fp32, Reduction::sum, label, line_);
-        case FillOperation::all_gather:
-            return builder_.all_gather(copies, item.bytes, Element::fp32, label, line_);
-        default:
-            return builder_.all_reduce(copies, item.bytes, Element::fp32, Reduction::sum, label, line_);
-        }
+        return builder_.collective({item.operation, copies, 0, {}, {}, item.bytes, Element::fp32}, label, line_);
     }
 
     /// The AllGather of a received tensor over the tensor-parallel ranks.
@@ -366,18 +359,18 @@ std::vector<OperationUse> operations_of(Params const& params) {
     if (params.gathers()) {
         uses.push_back({OperationKind::all_gather, true});
     }
-    auto const fills_by = [&](FillOperation operation) {
+    auto const fills_by = [&](OperationKind operation) {
         return std::any_of(params.fill.begin(), params.fill.end(),
                            [&](FillItem const& item) { return item.operation == operation; });
     };
-    if (!params.gathers() && fills_by(FillOperation::all_gather)) {
+    if (!params.gathers() && fills_by(OperationKind::all_gather)) {
         uses.push_back({OperationKind::all_gather, true});
     }
-    if (fills_by(FillOperation::reduce_scatter)) {
+    if (fills_by(OperationKind::reduce_scatter)) {
         uses.push_back({OperationKind::reduce_scatter, true});
     }
     if (params.vocabulary > 0 || params.gradient_bytes > 0 || (params.loss && params.dp > 1) ||
-        fills_by(FillOperation::all_reduce)) {
+        fills_by(OperationKind::all_reduce)) {
         uses.push_back({OperationKind::all_reduce, true});
     }
     if (params.loss) {

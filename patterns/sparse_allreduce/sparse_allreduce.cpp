@@ -255,17 +255,7 @@ Plan with_buffers(Plan plan, std::vector<std::string> const& names) {
     }
     for (Step& step : plan.steps) {
         std::visit(
-            [&](auto& operation) {
-                if constexpr (requires { operation.recv_buffer; }) {
-                    operation.send_buffer = moved[operation.send_buffer];
-                    operation.recv_buffer = moved[operation.recv_buffer];
-                } else if constexpr (requires { operation.buffer; }) {
-                    operation.buffer = moved[operation.buffer];
-                } else if constexpr (requires { operation.recv; }) {
-                    operation.send.buffer = moved[operation.send.buffer];
-                    operation.recv.buffer = moved[operation.recv.buffer];
-                }
-            },
+            [&](auto& operation) { for_each_buffer(operation, [&](BufferId& buffer) { buffer = moved[buffer]; }); },
             step.operation);
     }
     plan.buffers = std::move(all);

@@ -39,8 +39,9 @@ std::vector<CorpusEntry> corpus(int ranks) {
 bool is_required(CorpusEntry const& entry) {
     return std::all_of(entry.plans.begin(), entry.plans.end(), [](Plan const& plan) {
         return std::all_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
-            return std::holds_alternative<Exchange>(step.operation) ||
-                   std::holds_alternative<AllGather>(step.operation) || std::holds_alternative<Compute>(step.operation);
+            OperationKind const kind = kind_of(step.operation);
+            return kind == OperationKind::exchange || kind == OperationKind::all_gather ||
+                   kind == OperationKind::compute;
         });
     });
 }

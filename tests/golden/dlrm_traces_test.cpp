@@ -31,9 +31,9 @@ TEST(DlrmTraces, EightRanksOfParam) {
     EXPECT_EQ(elements(exchange_of(plan, "indices").recv, int32), (std::vector<Bytes>(8, 96)));
     EXPECT_EQ(elements(exchange_of(plan, "forward").send, fp32), (std::vector<Bytes>(8, 768)));
     EXPECT_EQ(elements(exchange_of(plan, "backward").send, fp32), (std::vector<Bytes>(8, 768)));
-    EXPECT_EQ(step_of<AllReduce>(plan, "dense_top").bytes, 394'241 * fp32);
-    EXPECT_EQ(step_of<AllReduce>(plan, "dense_bottom").bytes, 226'960 * fp32);
-    EXPECT_EQ(step_of<AllReduce>(plan, "dense_bottom.tables").bytes, 112 * fp32);
+    EXPECT_EQ(step_of<OperationKind::all_reduce>(plan, "dense_top").bytes, 394'241 * fp32);
+    EXPECT_EQ(step_of<OperationKind::all_reduce>(plan, "dense_bottom").bytes, 226'960 * fp32);
+    EXPECT_EQ(step_of<OperationKind::all_reduce>(plan, "dense_bottom.tables").bytes, 112 * fp32);
 }
 
 // HolisticTraceAnalysis trace_diff control, 8 ranks: lengths 1,002,496 = 1024 x 979; pooled backward 72,605,696 =
@@ -44,7 +44,8 @@ TEST(DlrmTraces, EightRanksWith979Tables) {
     EXPECT_EQ(sent(plan, "backward"), 72'605'696 * fp32);
     Bytes const indices = sent(plan, "indices") / int32;
     EXPECT_NEAR(static_cast<double>(indices), 15'100'250, 979);
-    EXPECT_EQ(step_of<AllReduce>(plan, "dense_top").bytes + step_of<AllReduce>(plan, "dense_bottom").bytes,
+    EXPECT_EQ(step_of<OperationKind::all_reduce>(plan, "dense_top").bytes +
+                  step_of<OperationKind::all_reduce>(plan, "dense_bottom").bytes,
               (45'310'188 + 267'040 + 4'432'073) * fp32);
 }
 
@@ -55,10 +56,11 @@ TEST(DlrmTraces, A128RankIteration) {
     EXPECT_EQ(sent(plan, "lengths.splits"), 384 * int64);
     EXPECT_EQ(elements(exchange_of(plan, "forward").send, 1), (std::vector<Bytes>(128, 3'276'800)));
     EXPECT_EQ(sent(plan, "backward"), 419'430'400U);
-    EXPECT_EQ(step_of<AllGather>(plan, "backward.row").bytes, 16'777'216U);
+    EXPECT_EQ(step_of<OperationKind::all_gather>(plan, "backward.row").bytes, 16'777'216U);
     Bytes const indices = sent(plan, "indices") / int32;
     EXPECT_NEAR(static_cast<double>(indices), 2'846'720, 3201);
-    EXPECT_EQ(step_of<AllReduce>(plan, "dense_top").bytes + step_of<AllReduce>(plan, "dense_bottom").bytes,
+    EXPECT_EQ(step_of<OperationKind::all_reduce>(plan, "dense_top").bytes +
+                  step_of<OperationKind::all_reduce>(plan, "dense_bottom").bytes,
               (19'618'307 + 26'955'536 + 26'258'430 + 5'716'654) * fp32);
 }
 

@@ -27,7 +27,7 @@ TEST(DlrmTraffic, PublishedTables) {
 }
 
 Bytes reduced(std::string_view preset, std::string_view label) {
-    return step_of<AllReduce>(plans_of({}, 2, preset).at(0), label).bytes;
+    return step_of<OperationKind::all_reduce>(plans_of({}, 2, preset).at(0), label).bytes;
 }
 
 // bottom 13-512-256-128: 171,392; top 479-1024-1024-512-256-1: 2,197,505; together 9,475,588 B.

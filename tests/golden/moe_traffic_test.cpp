@@ -39,7 +39,7 @@ TEST(MoeTraffic, CountExchangePerRank) {
     std::map<std::string_view, Bytes> const published{{"deepseek-v3", 2048}, {"kimi-k2", 3072}, {"mixtral-8x7b", 64}};
     for (auto const& [preset, bytes] : published) {
         Plan const plan = plan_of(preset, {{"tokens", "8"}}, {8, 8});
-        EXPECT_EQ(std::get<AllGather>(steps_with(plan, "count_exchange").at(0)->operation).bytes, 8 * bytes) << preset;
+        EXPECT_EQ(std::get<Collective>(steps_with(plan, "count_exchange").at(0)->operation).bytes, 8 * bytes) << preset;
     }
 }
 

@@ -60,19 +60,19 @@ TEST(PipelineSizes, ScatterGather) {
     Parameters const split{{"tp", "2"}, {"tp-split", "scatter_gather"}};
     EXPECT_EQ(sent("llama-70b", "forward", split, 4), 33'554'432U);
     Plan const last = plans_of(split, 4, "llama-70b").at(2);
-    EXPECT_EQ(std::get<AllGather>(steps_with(last, "forward.gather").at(0)->operation).bytes, 67'108'864U);
+    EXPECT_EQ(std::get<Collective>(steps_with(last, "forward.gather").at(0)->operation).bytes, 67'108'864U);
 }
 
 // V / t * h fp32 values with V 51200, h 12288, t 8.
 TEST(PipelineSizes, TiedEmbeddingOfGpt3) {
     WorldShape const world{16, 8};
     Plan const plan = build_one(*make_pipeline({{"tp", "8"}}, world, "gpt3-175b"), 0, {});
-    EXPECT_EQ(std::get<AllReduce>(steps_with(plan, "tied_embedding").at(0)->operation).bytes, 314'572'800U);
+    EXPECT_EQ(std::get<Collective>(steps_with(plan, "tied_embedding").at(0)->operation).bytes, 314'572'800U);
 }
 
 TEST(PipelineSizes, LossIsTwoScalarsFromTheLastStage) {
     Plan const plan = plans_of({}, 4, "gpt-19m").at(0);
-    auto const& loss = std::get<Broadcast>(steps_with(plan, "meta.loss").at(0)->operation);
+    auto const& loss = std::get<Collective>(steps_with(plan, "meta.loss").at(0)->operation);
     EXPECT_EQ(loss.bytes, 8U);
     EXPECT_EQ(loss.root, 3);
 }

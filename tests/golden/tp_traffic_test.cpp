@@ -15,42 +15,46 @@ WorldShape const aicb_world{128, 8};
 // AICB, workload/physical/model_workload/G13B-M1-C01: 81 + 81 allreduces of b * s * h * 2 B = 2048 * 5120 * 2.
 TEST(TpTraffic, Gpt13bOnEightRanks) {
     Plan const plan = plan_of("gpt-13b", {{"tp", "8"}}, aicb_world);
-    EXPECT_EQ(sizes<AllReduce>(plan, "embedding"), repeated(1, 20'971'520));
-    EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(80, 20'971'520));
-    EXPECT_EQ(sizes<AllReduce>(plan, "logits"), repeated(1, 20'971'520));
-    EXPECT_EQ(sizes<AllReduce>(plan, "backward"), repeated(80, 20'971'520));
-    EXPECT_EQ(sizes<AllReduce>(plan, "cross_entropy"), repeated(3, 8'192));
-    EXPECT_EQ(sizes<Broadcast>(plan, ""), (std::vector<Bytes>{40, 17'408}));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "embedding"), repeated(1, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(80, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "logits"), repeated(1, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "backward"), repeated(80, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "cross_entropy"), repeated(3, 8'192));
+    EXPECT_EQ(sizes<OperationKind::broadcast>(plan, ""), (std::vector<Bytes>{40, 17'408}));
     EXPECT_EQ(plan.steps.size(), 81U + 81U + 3U + 2U);
 }
 
 // Full recomputation adds the forward collectives of every layer: 4 L + 1 in the backward pass.
 TEST(TpTraffic, Gpt13bWithFullRecomputation) {
     Plan const plan = plan_of("gpt-13b", {{"tp", "8"}, {"recompute", "full"}}, aicb_world);
-    EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(80, 20'971'520));
-    EXPECT_EQ(sizes<AllReduce>(plan, "backward"), repeated(160, 20'971'520));
-    EXPECT_EQ(sizes<AllReduce>(plan, "logits"), repeated(1, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(80, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "backward"), repeated(160, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "logits"), repeated(1, 20'971'520));
 }
 
 // AICB, G13B-M1-C02: forward 80 + 80 + 1, backward 160 + 80 + 1, norms 40 layers * 2 * 2 * 5120 * 2 B.
 TEST(TpTraffic, Gpt13bWithSequenceParallelism) {
     Plan const plan = plan_of("gpt-13b-sp", {{"tp", "8"}}, aicb_world);
-    EXPECT_EQ(sizes<AllGather>(plan, "forward"), repeated(80, 20'971'520));
-    EXPECT_EQ(sizes<ReduceScatter>(plan, "forward"), repeated(80, 20'971'520));
-    EXPECT_EQ(sizes<AllReduce>(plan, "embedding"), repeated(1, 20'971'520));
-    EXPECT_EQ(sizes<AllGather>(plan, "backward"), repeated(160, 20'971'520));
-    EXPECT_EQ(sizes<ReduceScatter>(plan, "backward"), repeated(80, 20'971'520));
-    EXPECT_EQ(sizes<AllReduce>(plan, "logits"), repeated(1, 20'971'520));
-    EXPECT_EQ(sizes<AllReduce>(plan, "norm_gradients"), repeated(1, 1'638'400));
-    EXPECT_EQ(sizes<AllReduce>(plan, "cross_entropy"), repeated(3, 8'192));
+    EXPECT_EQ(sizes<OperationKind::all_gather>(plan, "forward"), repeated(80, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::reduce_scatter>(plan, "forward"), repeated(80, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "embedding"), repeated(1, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_gather>(plan, "backward"), repeated(160, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::reduce_scatter>(plan, "backward"), repeated(80, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "logits"), repeated(1, 20'971'520));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "norm_gradients"), repeated(1, 1'638'400));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "cross_entropy"), repeated(3, 8'192));
 }
 
 // AICB, L7B-M1-C04: 65 + 65 allreduces of 2048 * 4096 * 2 B.
 TEST(TpTraffic, Llama7bOnTwoRanks) {
     Plan const plan = plan_of("llama-7b", {{"tp", "2"}}, aicb_world);
-    EXPECT_EQ(sizes<AllReduce>(plan, "embedding").size() + sizes<AllReduce>(plan, "forward").size(), 65U);
-    EXPECT_EQ(sizes<AllReduce>(plan, "logits").size() + sizes<AllReduce>(plan, "backward").size(), 65U);
-    EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(64, 16'777'216));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "embedding").size() +
+                  sizes<OperationKind::all_reduce>(plan, "forward").size(),
+              65U);
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "logits").size() +
+                  sizes<OperationKind::all_reduce>(plan, "backward").size(),
+              65U);
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(64, 16'777'216));
 }
 
 // LLaMA-65B, TP 2, PP 8: 80 / 8 layers a stage make 20 forward allreduces, and one more on the first stage.
@@ -59,37 +63,39 @@ TEST(TpTraffic, EightStagesOfLlama65b) {
     WorldShape const world{16, 8};
     for (Rank const rank : {0, 2, 14}) {
         Plan const plan = plan_of("", parameters, world, rank);
-        EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(20, Bytes{2048} * 8192 * 2));
-        EXPECT_EQ(sizes<AllReduce>(plan, "embedding").size(), rank == 0 ? 1U : 0U);
-        EXPECT_EQ(sizes<AllReduce>(plan, "logits").size(), rank == 14 ? 1U : 0U);
+        EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(20, Bytes{2048} * 8192 * 2));
+        EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "embedding").size(), rank == 0 ? 1U : 0U);
+        EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "logits").size(), rank == 14 ? 1U : 0U);
     }
 }
 
 // One token step of a 70B model (80 layers, hidden 8192): 160 allreduces of batch * 8192 * 2 B.
 TEST(TpTraffic, DecodeOfLlama70b) {
     Plan const plan = plan_of("llama-70b-decode", {}, {8, 8});
-    EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(160, 16'384));
-    EXPECT_EQ(sizes<AllGather>(plan, "logits"), repeated(1, Bytes{32'000} * 2));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(160, 16'384));
+    EXPECT_EQ(sizes<OperationKind::all_gather>(plan, "logits"), repeated(1, Bytes{32'000} * 2));
     EXPECT_TRUE(fully_checked(plan));
-    EXPECT_EQ(sizes<AllReduce>(plan_of("llama-70b-decode-b32", {}, {8, 8}), "forward"), repeated(160, 524'288));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan_of("llama-70b-decode-b32", {}, {8, 8}), "forward"),
+              repeated(160, 524'288));
 }
 
 // Every drafted token is one more row: 8 * (4 + 1) rows of 8192 bf16.
 TEST(TpTraffic, DraftedTokensMultiplyTheBatch) {
     Plan const plan = plan_of("llama-70b-decode-draft4", {}, {8, 8});
-    EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(160, Bytes{40} * 16'384));
-    EXPECT_EQ(sizes<AllReduce>(plan, "logits.argmax"), repeated(1, Bytes{40} * 8));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(160, Bytes{40} * 16'384));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "logits.argmax"), repeated(1, Bytes{40} * 8));
 }
 
 TEST(TpTraffic, DecodeOfLlama405bAtBatch64) {
-    EXPECT_EQ(sizes<AllReduce>(plan_of("llama3-405b-decode", {}, {8, 8}), "forward"), repeated(252, 2'097'152));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan_of("llama3-405b-decode", {}, {8, 8}), "forward"),
+              repeated(252, 2'097'152));
 }
 
 // n * h * 2 B; logits only of the last token: 32000 columns.
 TEST(TpTraffic, PrefillOfLlama70b) {
     Plan const plan = plan_of("llama-70b-prefill", {}, {8, 8});
-    EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(160, Bytes{4096} * 8192 * 2));
-    EXPECT_EQ(sizes<AllGather>(plan, "logits"), repeated(1, Bytes{32'000} * 2));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(160, Bytes{4096} * 8192 * 2));
+    EXPECT_EQ(sizes<OperationKind::all_gather>(plan, "logits"), repeated(1, Bytes{32'000} * 2));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ from __future__ import annotations
 #   3. formats include base only;
 #   4. a cell never depends on another cell: tests/e2e/resume.py and stress.py kill launches with every option.
 BASE = ("common/base",)
-NAMES = "common/base/names"  # backends and methods
+NAMES = "common/base/names"  # backends, methods and operations
 STATISTICS = "common/base/statistics"
 COMMAND_LINE = "common/base/command_line"
 JSON, PLAN, RECORD, TABLE = "common/formats/json", "common/formats/plan", "common/formats/record", "common/formats/table"
@@ -26,11 +26,11 @@ LAYERS: dict[str, tuple[str, ...]] = {
     STATISTICS: BASE,
     COMMAND_LINE: BASE,
     JSON: BASE,
-    PLAN: BASE,
+    PLAN: (*BASE, NAMES),
     "common/formats/input": BASE,
     RECORD: (*BASE, JSON, PLAN),
     "common/formats/plan_file": (*BASE, JSON, PLAN, "common/formats/input", RECORD),
-    TABLE: (*BASE, JSON, RECORD),
+    TABLE: (*BASE, NAMES, JSON, RECORD),
     "common/formats/model_shape": (*BASE, PLAN),
     "common/sizes": BASE,
     "common/memory": BASE,

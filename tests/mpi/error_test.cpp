@@ -152,10 +152,10 @@ TEST(MpiErrors, AFailedCollectiveIsNamedInItsForm) {
 }
 
 TEST(MpiErrors, CollectiveCallsAreNamedAsMpiDoes) {
-    EXPECT_EQ(call_name("MPI_{}", CollectiveCall::reduce), "MPI_Reduce");
-    EXPECT_EQ(call_name("MPI_I{}", CollectiveCall::reduce), "MPI_Ireduce");
-    EXPECT_EQ(call_name("MPI_{}_init", CollectiveCall::reduce_scatter_block), "MPI_Reduce_scatter_block_init");
-    EXPECT_EQ(call_name("MPIX_{}_init", CollectiveCall::bcast), "MPIX_Bcast_init");
+    EXPECT_EQ(call_name("MPI_{}", MpiCall::reduce), "MPI_Reduce");
+    EXPECT_EQ(call_name("MPI_I{}", MpiCall::reduce), "MPI_Ireduce");
+    EXPECT_EQ(call_name("MPI_{}_init", MpiCall::reduce_scatter_block), "MPI_Reduce_scatter_block_init");
+    EXPECT_EQ(call_name("MPIX_{}_init", MpiCall::bcast), "MPIX_Bcast_init");
 }
 
 TEST(MpiErrors, CheckNamesTheCallAndTheReason) {

@@ -27,7 +27,9 @@ Buffers buffers_of(std::vector<T>& first, std::vector<T>& second) {
 void expect_sum(StepRunner& runner, Rank me, Group const& group, std::string_view method) {
     std::vector<float> in(elements, static_cast<float>(me + 1));
     std::vector<float> out(elements);
-    Plan const plan = plan_of(me, group, AllReduce{0, {0, 0}, {1, 0}, elements * sizeof(float)}, 2);
+    Plan const plan = plan_of(
+        me, group, Collective{OperationKind::all_reduce, 0, 0, {0, 0}, {1, 0}, elements * sizeof(float), Element::fp32},
+        2);
     ASSERT_EQ(runner.refusal(plan, parse_method(method)), "") << method;
     runner.run(plan, buffers_of(in, out), parse_method(method));
     auto const sum =
@@ -86,7 +88,8 @@ TEST(MpiStepRunner, ExchangesBlocksThatOnlyTheirRanksKnow) {
 TEST(MpiStepRunner, RefusesWhatIsPreparedForPlansAndWhatNamesAnotherCall) {
     Rig rig;
     StepRunner const runner(true);
-    Plan const plan = plan_of(rig.me(), rig.world(), AllReduce{0, {0, 0}, {1, 0}, 64}, 2);
+    Plan const plan = plan_of(rig.me(), rig.world(),
+                              Collective{OperationKind::all_reduce, 0, 0, {0, 0}, {1, 0}, 64, Element::fp32}, 2);
     for (char const* const method : {"persistent", "put", "staged:by=blocking", "threads", "neighbor"}) {
         EXPECT_NE(runner.refusal(plan, parse_method(method)).find("not for single steps"), std::string::npos) << method;
     }

@@ -30,7 +30,9 @@ struct Fixture {
     void expect_sum(Group const& group, std::string_view method, std::size_t elements) const {
         std::vector<float> in(elements, static_cast<float>(bootstrap->rank() + 1));
         std::vector<float> out(elements);
-        Plan const step = plan(group, AllReduce{0, {0, 0}, {1, 0}, elements * sizeof(float)});
+        Plan const step =
+            plan(group,
+                 Collective{OperationKind::all_reduce, 0, 0, {0, 0}, {1, 0}, elements * sizeof(float), Element::fp32});
         Buffers const buffers{MemoryKind::host,
                               {reinterpret_cast<std::byte*>(in.data()), reinterpret_cast<std::byte*>(out.data())}};
         ASSERT_EQ(runner->refusal(step, parse_method(method)), "") << method;
@@ -99,7 +101,8 @@ TEST(UcxStepRunner, KeepsMpiGoingWhileItWaits) {
 
 TEST(UcxStepRunner, RefusesWhatIsPreparedForPlansAndWhatDoesAnotherOperation) {
     Fixture const fixture;
-    Plan const step = fixture.plan(world_of(*fixture.bootstrap), AllReduce{0, {0, 0}, {1, 0}, 64});
+    Plan const step = fixture.plan(world_of(*fixture.bootstrap),
+                                   Collective{OperationKind::all_reduce, 0, 0, {0, 0}, {1, 0}, 64, Element::fp32});
     EXPECT_NE(fixture.runner->refusal(step, parse_method("put")).find("not for single steps"), std::string::npos);
     EXPECT_EQ(fixture.runner->refusal(step, parse_method("bruck")), "ucx: bruck: does no allreduce");
     EXPECT_THROW((void)fixture.runner->refusal(step, parse_method("none_such")), UsageError);

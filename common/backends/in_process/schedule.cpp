@@ -94,86 +94,38 @@ private:
                    message);
         }
     }
-    void add(AllGather const& gather) {
-        Bytes const share = own_share(gather);
-        std::byte const* const mine = place(gather.send, share);
-        for_each_part(gather, place(gather.recv, gather.bytes), [&](Rank peer, std::byte* part, Bytes bytes) {
-            post(peer, mine, share);
-            expect(peer, part, bytes);
-        });
-    }
-    void add(Gather const& gather) {
-        Bytes const share = own_share(gather);
-        Rank const root = enter_with_root(gather, "to");
-        post(root, place(gather.send, share), share);
-        if (root == plan_.me) {
-            for_each_part(gather, place(gather.recv, gather.bytes),
-                          [&](Rank peer, std::byte* part, Bytes bytes) { expect(peer, part, bytes); });
-        }
-    }
-    void add(Scatter const& scatter) {
-        Bytes const share = own_share(scatter);
-        Rank const root = enter_with_root(scatter, "from");
-        if (root == plan_.me) {
-            for_each_part(scatter, place(scatter.send, scatter.bytes),
-                          [&](Rank peer, std::byte* part, Bytes bytes) { post(peer, part, bytes); });
-        }
-        expect(root, place(scatter.recv, share), share);
-    }
     void add(Barrier const& barrier) {
         for (Rank const peer : members(barrier.group)) {
             post(peer, nullptr, 0);
             expect(peer, nullptr, 0);
         }
     }
-    void add(Broadcast const& broadcast) {
-        std::byte* const data = place(broadcast.data, broadcast.bytes);
-        Rank const root = enter_with_root(broadcast, "from");
-        if (root != plan_.me) {
-            expect(root, data, broadcast.bytes);
+    void add(Collective const& step) {
+        OperationFacts const& facts = facts_of(step.kind);
+        CollectiveSides const sides = sides_of(plan_, step);
+        if (facts.root != RootRole::none) {  // both ends of a block must agree on it
+            text_ += fmt::format(" {} {}", facts.root == RootRole::sends ? "from" : "to", world(step.group, step.root));
+        }
+        if (facts.reduces) {
+            text_ += fmt::format(" {} {}", name_of(step.element), name_of(step.reduction));
+        }
+        if (step.kind == OperationKind::all_reduce && aggregation_ != Aggregation::none) {
+            work_.port = Port{rendezvous_.aggregator(match_, aggregation_, members(step.group).size(), step),
+                              static_cast<std::size_t>(rank_in(plan_.groups.at(step.group), plan_.me).value()),
+                              place(step.send, step.bytes), place(step.recv, step.bytes)};
             return;
         }
-        for (Rank const peer : members(broadcast.group)) {
-            if (peer != root) {
-                post(peer, data, broadcast.bytes);
-            }
+        if (facts.reduces && sides.receives) {
+            begin_reducing(step, sides.received);
         }
-    }
-    void add(AllReduce const& reduce) {
-        text_ += reduction_text(reduce);
-        std::byte const* const mine = place(reduce.send, reduce.bytes);
-        if (aggregation_ != Aggregation::none) {
-            work_.port = Port{rendezvous_.aggregator(match_, aggregation_, members(reduce.group).size(), reduce),
-                              static_cast<std::size_t>(rank_in(plan_.groups.at(reduce.group), plan_.me).value()), mine,
-                              place(reduce.recv, reduce.bytes)};
-            return;
+        Exchange const direct = direct_blocks(plan_, step);
+        for (Block const& block : direct.send) {
+            post(world(step.group, block.peer), place({direct.send_buffer, block.offset}, block.bytes), block.bytes);
         }
-        begin_reducing(reduce, reduce.bytes);
-        for (Rank const peer : members(reduce.group)) {
-            post(peer, mine, reduce.bytes);
-            expect(peer, nullptr, reduce.bytes);
+        for (Block const& block : direct.recv) {
+            std::byte* const to = place({direct.recv_buffer, block.offset}, block.bytes);
+            expect(world(step.group, block.peer), facts.reduces ? nullptr : to, block.bytes);
         }
-    }
-    void add(Reduce const& reduce) {
-        Rank const root = enter_with_root(reduce, "to");
-        text_ += reduction_text(reduce);
-        post(root, place(reduce.send, reduce.bytes), reduce.bytes);
-        if (root != plan_.me) {
-            return;
-        }
-        begin_reducing(reduce, reduce.bytes);
-        for (Rank const peer : members(reduce.group)) {
-            expect(peer, nullptr, reduce.bytes);
-        }
-    }
-    void add(ReduceScatter const& reduce) {
-        Bytes const share = own_share(reduce);
-        text_ += reduction_text(reduce);
-        begin_reducing(reduce, share);
-        for_each_part(reduce, place(reduce.send, reduce.bytes), [&](Rank peer, std::byte* part, Bytes bytes) {
-            post(peer, part, bytes);
-            expect(peer, nullptr, share);
-        });
     }
     void add(Put const& put) {
         for_each_signal(put.signals, put.send, [&](Signal const& signal, auto blocks, std::size_t first) {
@@ -211,35 +163,7 @@ private:
     }
     void add(Compute const& /*compute*/) { work_.compute.emplace(computes_.make(step_)); }
 
-    /// The world rank of the root, which both ends of a block must agree on.
-    template <class Operation>
-    Rank enter_with_root(Operation const& operation, std::string_view direction) {
-        Rank const root = world(operation.group, operation.root);
-        text_ += fmt::format(" {} {}", direction, root);
-        return root;
-    }
-    template <class Operation>
-    [[nodiscard]] Bytes own_share(Operation const& operation) const {
-        return shares_of(plan_, operation).of(rank_in(plan_.groups.at(operation.group), plan_.me).value());
-    }
-    /// Calls use(world rank, address, bytes) for the part of each rank in the buffer at `whole`.
-    template <class Operation, class Use>
-    void for_each_part(Operation const& operation, std::byte* whole, Use const& use) const {
-        Shares const shares = shares_of(plan_, operation);
-        Rank place = 0;
-        for (Rank const peer : members(operation.group)) {
-            Bytes const bytes = shares.of(place++);
-            use(peer, whole, bytes);
-            whole += bytes;
-        }
-    }
-
-    template <class Operation>
-    static std::string reduction_text(Operation const& reduce) {
-        return fmt::format(" {} {}", name_of(reduce.element), name_of(reduce.reduction));
-    }
-    template <class Operation>
-    void begin_reducing(Operation const& reduce, Bytes result_bytes) {
+    void begin_reducing(Collective const& reduce, Bytes result_bytes) {
         Reducing reducing{reduce.element, reduce.reduction, place(reduce.recv, result_bytes), {}};
         bool const overlap = reduce.send.buffer == reduce.recv.buffer &&
                              reduce.send.offset < reduce.recv.offset + result_bytes &&
@@ -304,7 +228,7 @@ std::shared_ptr<Slot> Rendezvous::reader(BlockKey const& key, BlockEnd end) {
 }
 
 std::shared_ptr<Aggregator> Rendezvous::aggregator(StepMatch const& step, Aggregation how, std::size_t hosts,
-                                                   AllReduce const& operation) {
+                                                   Collective const& operation) {
     std::string asked = fmt::format("allreduce {} {} of {} B", name_of(operation.element), name_of(operation.reduction),
                                     operation.bytes);
     std::lock_guard const lock(mutex_);

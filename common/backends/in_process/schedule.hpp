@@ -100,7 +100,7 @@ public:
 
     /// The switch of a step, the same for all who ask. Throws Error where two ranks ask for different ones.
     std::shared_ptr<Aggregator> aggregator(StepMatch const& step, Aggregation how, std::size_t hosts,
-                                           AllReduce const& operation);
+                                           Collective const& operation);
 
     /// When all ranks have registered: throws Error for the first block of `rank` whose two ends do not fit.
     void check(Rank rank) const;

@@ -14,45 +14,15 @@
 namespace dlmb::mpi {
 namespace {
 
-/// Which steps of its operation a call is for.
-enum class Takes : std::uint8_t { all, equal_parts, shares };
-
-struct CallFacts {
-    CollectiveCall call;
-    std::string_view name;
-    OperationKind operation;
-    Takes takes = Takes::all;
-};
-constexpr CallFacts call_facts[] = {
-    {CollectiveCall::allreduce, "allreduce", OperationKind::all_reduce},
-    {CollectiveCall::reduce, "reduce", OperationKind::reduce},
-    {CollectiveCall::reduce_scatter, "reduce_scatter", OperationKind::reduce_scatter, Takes::shares},
-    {CollectiveCall::reduce_scatter_block, "reduce_scatter_block", OperationKind::reduce_scatter, Takes::equal_parts},
-    {CollectiveCall::allgather, "allgather", OperationKind::all_gather, Takes::equal_parts},
-    {CollectiveCall::allgatherv, "allgatherv", OperationKind::all_gather, Takes::shares},
-    {CollectiveCall::gather, "gather", OperationKind::gather, Takes::equal_parts},
-    {CollectiveCall::gatherv, "gatherv", OperationKind::gather, Takes::shares},
-    {CollectiveCall::scatter, "scatter", OperationKind::scatter, Takes::equal_parts},
-    {CollectiveCall::scatterv, "scatterv", OperationKind::scatter, Takes::shares},
-    {CollectiveCall::bcast, "bcast", OperationKind::broadcast},
-    {CollectiveCall::barrier, "barrier", OperationKind::barrier},
-    {CollectiveCall::alltoall, "alltoall", OperationKind::exchange, Takes::equal_parts},
-    {CollectiveCall::alltoallv, "alltoallv", OperationKind::exchange},
-};
-
-CallFacts const& facts_of(CollectiveCall call) {
-    return *std::ranges::find(call_facts, call, &CallFacts::call);
-}
-
 constexpr Bytes kibi = 1024;
 
-bool serves(CollectiveCall call, OperationUse const& use) {
-    CallFacts const& facts = facts_of(call);
+bool serves(MpiCall call, OperationUse const& use) {
+    MpiCallFacts const& facts = facts_of(call);
     return facts.operation == use.kind &&
-           (facts.takes == Takes::all || (facts.takes == Takes::equal_parts) == use.uniform);
+           (facts.parts == CallParts::any || (facts.parts == CallParts::equal) == use.uniform);
 }
 
-bool serves(CollectiveCall call, std::span<OperationUse const> uses) {
+bool serves(MpiCall call, std::span<OperationUse const> uses) {
     return std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) { return serves(call, use); });
 }
 
@@ -61,12 +31,11 @@ bool serves(CollectiveCall call, std::span<OperationUse const> uses) {
 
 /// From 4.1 on such calls within one node run release_gather after some calls (MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD),
 /// whatever these variables say. Seen with 4.1.3, 4.2.3, 4.3.2 and 5.0.2: every algorithm then copies the same bytes.
-bool is_left_to_the_node(CollectiveCall call) {
-    return call == CollectiveCall::allreduce || call == CollectiveCall::bcast || call == CollectiveCall::reduce ||
-           call == CollectiveCall::barrier;
+bool is_left_to_the_node(MpiCall call) {
+    return call == MpiCall::allreduce || call == MpiCall::bcast || call == MpiCall::reduce || call == MpiCall::barrier;
 }
 
-std::string cvar_of(CollectiveCall call) {
+std::string cvar_of(MpiCall call) {
     std::string name{name_of(call)};
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
@@ -77,8 +46,8 @@ AlgorithmCatalogue mpich_algorithms(std::string_view version) {
     AlgorithmCatalogue catalogue;
     catalogue.family = "mpich";
     catalogue.takes_effect = TakesEffect::at_the_next_call;
-    catalogue.falls_back = [](CollectiveCall, std::string_view, Bytes, CallSize const&) { return std::string{}; };
-    catalogue.segments = [](CollectiveCall, std::string_view) { return std::vector<Bytes>{0}; };
+    catalogue.falls_back = [](MpiCall, std::string_view, Bytes, CallSize const&) { return std::string{}; };
+    catalogue.segments = [](MpiCall, std::string_view) { return std::vector<Bytes>{0}; };
     // In 4.0 0 is "error", and a call that the algorithm cannot do then returns one instead of choosing another.
     catalogue.strictness = ControlVariable::find("MPIR_CVAR_COLLECTIVE_FALLBACK");
     catalogue.strict = 0;
@@ -89,14 +58,15 @@ AlgorithmCatalogue mpich_algorithms(std::string_view version) {
         return catalogue;
     }
     bool const leaves_to_the_node = !number.starts_with("4.0");
-    for (CollectiveCall const call : every_collective_call) {
+    for (MpiCallFacts const& facts : mpi_call_table) {
+        MpiCall const call = facts.call;
         auto variable = ControlVariable::find(cvar_of(call));
         if (variable && !(leaves_to_the_node && is_left_to_the_node(call))) {
             CallAlgorithms offered{std::move(*variable), {}, {}};
             offered.algorithms = mpich_algorithms_in(offered.variable.description());
             // An assertion of 4.0.2 ends the process where the counts of MPI_Reduce_scatter differ.
             std::erase_if(offered.algorithms, [call](NamedValue const& item) {
-                return call == CollectiveCall::reduce_scatter && item.name == "noncommutative";
+                return call == MpiCall::reduce_scatter && item.name == "noncommutative";
             });
             catalogue.calls.emplace(call, std::move(offered));
         }
@@ -119,47 +89,46 @@ Bytes elements_of_segment(Bytes segment, CallSize const& size) {
     return cuts ? segment / size.element_bytes : size.elements;
 }
 
-std::string falls_back(CollectiveCall call, std::string_view algorithm, Bytes segment, CallSize const& size) {
+std::string falls_back(MpiCall call, std::string_view algorithm, Bytes segment, CallSize const& size) {
     auto const ranks = static_cast<Bytes>(size.ranks);
     Bytes const smaller_half = size.elements / 2;
-    auto const is = [&](CollectiveCall wanted, std::string_view name) { return call == wanted && algorithm == name; };
-    if (is(CollectiveCall::allreduce, "ring") && size.elements < ranks) {
+    auto const is = [&](MpiCall wanted, std::string_view name) { return call == wanted && algorithm == name; };
+    if (is(MpiCall::allreduce, "ring") && size.elements < ranks) {
         return "with fewer elements than ranks it runs recursive_doubling";
     }
-    if (is(CollectiveCall::allreduce, "segmented_ring") && size.elements < ranks * elements_of_segment(segment, size)) {
+    if (is(MpiCall::allreduce, "segmented_ring") && size.elements < ranks * elements_of_segment(segment, size)) {
         return "with less than a segment per rank it runs ring";
     }
-    if (is(CollectiveCall::allreduce, "rabenseifner") && size.elements < std::bit_floor(ranks)) {
+    if (is(MpiCall::allreduce, "rabenseifner") && size.elements < std::bit_floor(ranks)) {
         return "with fewer elements than ranks it runs basic_linear";
     }
-    if (is(CollectiveCall::reduce, "rabenseifner") && (ranks < 2 || size.elements < std::bit_floor(ranks))) {
+    if (is(MpiCall::reduce, "rabenseifner") && (ranks < 2 || size.elements < std::bit_floor(ranks))) {
         return "with one rank, or fewer elements than ranks, it runs linear";
     }
-    bool const gathers = call == CollectiveCall::allgather || call == CollectiveCall::allgatherv;
+    bool const gathers = call == MpiCall::allgather || call == MpiCall::allgatherv;
     if (gathers && algorithm == "neighbor" && ranks % 2 != 0) {
         return "with an odd number of ranks it runs ring";
     }
-    if (is(CollectiveCall::allgather, "recursive_doubling") && !std::has_single_bit(ranks)) {
+    if (is(MpiCall::allgather, "recursive_doubling") && !std::has_single_bit(ranks)) {
         return "unless the number of ranks is a power of two it runs bruck";
     }
-    if (is(CollectiveCall::bcast, "split_binary_tree") &&
-        (smaller_half == 0 || segment > smaller_half * size.element_bytes)) {
+    if (is(MpiCall::bcast, "split_binary_tree") && (smaller_half == 0 || segment > smaller_half * size.element_bytes)) {
         return "with less than a segment in half of the message it runs chain";
     }
-    if (call == CollectiveCall::bcast && algorithm.starts_with("scatter_allgather") && size.elements < ranks) {
+    if (call == MpiCall::bcast && algorithm.starts_with("scatter_allgather") && size.elements < ranks) {
         return "with fewer elements than ranks it runs basic_linear";
     }
     return "";
 }
 
 /// An uncut segmented_ring is a ring.
-std::vector<Bytes> segments(CollectiveCall call, std::string_view algorithm) {
-    if (call == CollectiveCall::allreduce && algorithm == "segmented_ring") {
+std::vector<Bytes> segments(MpiCall call, std::string_view algorithm) {
+    if (call == MpiCall::allreduce && algorithm == "segmented_ring") {
         return {usual_segment};
     }
     bool const cuts = algorithm == "chain" || algorithm == "pipeline" || algorithm.ends_with("binary_tree") ||
                       algorithm.ends_with("binary") || algorithm == "binomial" || algorithm == "knomial";
-    bool const from_root = call == CollectiveCall::bcast || call == CollectiveCall::reduce;
+    bool const from_root = call == MpiCall::bcast || call == MpiCall::reduce;
     return from_root && cuts ? std::vector<Bytes>{0, usual_segment} : std::vector<Bytes>{0};
 }
 
@@ -173,7 +142,8 @@ AlgorithmCatalogue open_mpi_algorithms() {
     catalogue.info = {"ompi_comm_coll_preference", "tuned,^han"};
     catalogue.falls_back = falls_back;
     catalogue.segments = segments;
-    for (CollectiveCall const call : every_collective_call) {
+    for (MpiCallFacts const& facts : mpi_call_table) {
+        MpiCall const call = facts.call;
         std::string const name = fmt::format("coll_tuned_{}_algorithm", name_of(call));
         auto variable = ControlVariable::find(name);
         if (!variable || !variable->can_be_written()) {
@@ -202,24 +172,11 @@ AlgorithmCatalogue open_mpi_algorithms() {
     return catalogue;
 }
 
-std::string_view name_of(CollectiveCall call) {
-    return facts_of(call).name;
-}
-
-bool does(CollectiveCall call, Operation const& operation) {
-    CallFacts const& facts = facts_of(call);
-    if (facts.operation != kind_of(operation)) {
-        return false;
-    }
-    return std::visit(
-        [&facts](auto const& step) {
-            if constexpr (requires { step.shares; }) {
-                return (facts.takes == Takes::shares) == !step.shares.empty();
-            } else {
-                return true;
-            }
-        },
-        operation);
+bool does(MpiCall call, Operation const& operation) {
+    MpiCallFacts const& facts = facts_of(call);
+    auto const* step = std::get_if<Collective>(&operation);
+    return facts.operation == kind_of(operation) &&
+           (step == nullptr || !has_parts(step->kind) || (facts.parts == CallParts::named) == !step->shares.empty());
 }
 
 std::string_view name_of(AlgorithmSetting setting) {
@@ -227,8 +184,8 @@ std::string_view name_of(AlgorithmSetting setting) {
     return names[static_cast<std::size_t>(setting)];
 }
 
-std::optional<CollectiveCall> AlgorithmChoice::exchange_call() const {
-    for (CollectiveCall const call : {CollectiveCall::alltoall, CollectiveCall::alltoallv}) {
+std::optional<MpiCall> AlgorithmChoice::exchange_call() const {
+    for (MpiCall const call : {MpiCall::alltoall, MpiCall::alltoallv}) {
         if (algorithms.contains(call)) {
             return call;
         }
@@ -257,7 +214,8 @@ std::string knobs_of(AlgorithmCatalogue const& catalogue) {
 
 std::vector<MethodChoice> algorithm_variants(AlgorithmCatalogue const& catalogue, std::span<OperationUse const> uses) {
     std::vector<MethodChoice> variants;
-    for (CollectiveCall const call : every_collective_call) {
+    for (MpiCallFacts const& facts : mpi_call_table) {
+        MpiCall const call = facts.call;
         if (!serves(call, uses)) {
             continue;
         }

@@ -20,34 +20,9 @@
 
 namespace dlmb::mpi {
 
-/// MPI's blocking collectives that this backend calls, named as MPI does, without the prefix.
-enum class CollectiveCall : std::uint8_t {
-    allreduce,
-    reduce,
-    reduce_scatter,
-    reduce_scatter_block,
-    allgather,
-    allgatherv,
-    gather,
-    gatherv,
-    scatter,
-    scatterv,
-    bcast,
-    barrier,
-    alltoall,
-    alltoallv
-};
-inline constexpr std::array every_collective_call{CollectiveCall::allreduce,      CollectiveCall::reduce,
-                                                  CollectiveCall::reduce_scatter, CollectiveCall::reduce_scatter_block,
-                                                  CollectiveCall::allgather,      CollectiveCall::allgatherv,
-                                                  CollectiveCall::gather,         CollectiveCall::gatherv,
-                                                  CollectiveCall::scatter,        CollectiveCall::scatterv,
-                                                  CollectiveCall::bcast,          CollectiveCall::barrier,
-                                                  CollectiveCall::alltoall,       CollectiveCall::alltoallv};
-[[nodiscard]] std::string_view name_of(CollectiveCall call);
 /// Whether the step may be done with the call: steps with shares take the vector forms and MPI_Reduce_scatter, steps
 /// without the others, exchanges either.
-[[nodiscard]] bool does(CollectiveCall call, Operation const& operation);
+[[nodiscard]] bool does(MpiCall call, Operation const& operation);
 
 /// Settings of an algorithm besides its name.
 enum class AlgorithmSetting : std::uint8_t { segment, tree_fanout, chain_fanout, max_requests };
@@ -57,12 +32,12 @@ inline constexpr std::array every_algorithm_setting{AlgorithmSetting::segment, A
 
 /// Which algorithms a method asks for, read from its knobs: "algorithm:allreduce=ring:segment=64K".
 struct AlgorithmChoice {
-    std::map<CollectiveCall, std::string> algorithms;   // by call: the library's name of the algorithm
+    std::map<MpiCall, std::string> algorithms;          // by call: the library's name of the algorithm
     std::map<AlgorithmSetting, std::int64_t> settings;  // segment in bytes, 0: not cut; the others are counts
 
     [[nodiscard]] bool empty() const { return algorithms.empty(); }
     /// Call of this plan's exchanges, where the choice names one.
-    [[nodiscard]] std::optional<CollectiveCall> exchange_call() const;
+    [[nodiscard]] std::optional<MpiCall> exchange_call() const;
     // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     auto operator<=>(AlgorithmChoice const&) const = default;
 };
@@ -88,16 +63,15 @@ struct AlgorithmCatalogue {
     std::string family;  // as in a tuning table: "open_mpi.tuned", "mpich"; empty: nothing is known of this library
     TakesEffect takes_effect = TakesEffect::in_new_communicators;
     InfoKey info;  // of communicators made while a variable is written, without which it may not count
-    std::map<CollectiveCall, CallAlgorithms> calls;
+    std::map<MpiCall, CallAlgorithms> calls;
     std::string why_not;  // no algorithm can be chosen in this launch, and what helps; empty: they can
     /// Written while a call is tried out, so that one which the algorithm cannot do fails; absent: there is none.
     std::optional<ControlVariable> strictness;
     std::int64_t strict = 0;  // its value then
     /// Why `algorithm` would run another one instead and not say so; empty: it runs.
-    std::string (*falls_back)(CollectiveCall call, std::string_view algorithm, Bytes segment,
-                              CallSize const& size) = nullptr;
+    std::string (*falls_back)(MpiCall call, std::string_view algorithm, Bytes segment, CallSize const& size) = nullptr;
     /// Segment sizes worth a measurement of their own, in bytes; 0: the library's setting. Never empty.
-    std::vector<Bytes> (*segments)(CollectiveCall call, std::string_view algorithm) = nullptr;
+    std::vector<Bytes> (*segments)(MpiCall call, std::string_view algorithm) = nullptr;
 };
 
 /// The catalogue of the library that this process runs. `version`: mpi_library_version().

@@ -33,7 +33,7 @@ std::vector<std::string> names(CallAlgorithms const& offered) {
 }
 
 /// The call of the choice that does the operation; nullopt: it names none.
-std::optional<CollectiveCall> call_of(Operation const& operation, AlgorithmChoice const& choice) {
+std::optional<MpiCall> call_of(Operation const& operation, AlgorithmChoice const& choice) {
     for (auto const& [call, algorithm] : choice.algorithms) {
         if (does(call, operation)) {
             return call;
@@ -43,24 +43,17 @@ std::optional<CollectiveCall> call_of(Operation const& operation, AlgorithmChoic
 }
 
 CallSize size_of_call(Operation const& operation, Plan const& plan) {
-    return std::visit(
-        [&](auto const& step) -> CallSize {
-            if constexpr (requires { step.group; }) {
-                auto const ranks = static_cast<Bytes>(plan.groups.at(step.group).members.size());
-                CallSize size{static_cast<int>(ranks)};
-                if constexpr (requires { step.element; }) {
-                    bool const by_share = requires {
-                        step.shares;
-                    };
-                    size.element_bytes = size_of(step.element);
-                    size.elements = step.bytes / size.element_bytes / (by_share ? ranks : 1);
-                }
-                return size;
-            } else {
-                return {};
-            }
-        },
-        operation);
+    auto const group = group_of(operation);
+    if (!group) {
+        return {};
+    }
+    Bytes const ranks = plan.groups.at(*group).members.size();
+    CallSize size{static_cast<int>(ranks)};
+    if (auto const* step = std::get_if<Collective>(&operation)) {
+        size.element_bytes = size_of(step->element);
+        size.elements = step->bytes / size.element_bytes / (has_parts(step->kind) ? ranks : 1);
+    }
+    return size;
 }
 
 /// The first failure's text; empty: all ran. Only for calls that fail on all members of a group or on none.
@@ -102,10 +95,11 @@ std::int64_t read_setting(AlgorithmSetting setting, std::string_view text) {
 
 bool read_algorithm_knob(ChosenMethod& method, std::string_view knob, std::string_view value) {
     AlgorithmChoice& choice = method.algorithms;
-    for (CollectiveCall const call : every_collective_call) {
+    for (MpiCallFacts const& facts : mpi_call_table) {
+        MpiCall const call = facts.call;
         if (knob == name_of(call)) {
             choice.algorithms[call] = value;
-            bool const packed = choice.exchange_call() == CollectiveCall::alltoall;
+            bool const packed = choice.exchange_call() == MpiCall::alltoall;
             method.calls = &find_direct_method(packed ? "alltoall" : "alltoallv");
             return true;
         }
@@ -174,7 +168,7 @@ std::string Algorithms::refusal(Plan const& plan, AlgorithmChoice const& choice)
     Bytes const segment_bytes = segment == choice.settings.end() ? 0 : static_cast<Bytes>(segment->second);
     for (StepId const step : steps_by_algorithm(plan, choice)) {
         Operation const& operation = plan.steps[step].operation;
-        CollectiveCall const call = call_of(operation, choice).value();
+        MpiCall const call = call_of(operation, choice).value();
         std::string const& algorithm = choice.algorithms.at(call);
         CallSize const size = size_of_call(operation, plan);
         std::string const reason = catalogue_.falls_back(call, algorithm, segment_bytes, size);

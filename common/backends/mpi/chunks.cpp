@@ -44,7 +44,7 @@ Bytes piece(Bytes bytes, Bytes first, Bytes chunk) {
     return first < bytes ? std::min(chunk, bytes - first) : 0;
 }
 
-std::vector<Block> cut_blocks(std::vector<Block> const& blocks, Bytes first, Cut const& cut) {
+std::vector<Block> cut_blocks(std::vector<Block> const& blocks, Bytes first, Cutting const& cut) {
     std::vector<Block> result;
     for (Block const& block : blocks) {
         Bytes const bytes = piece(block.bytes, first, cut.chunk_bytes);
@@ -84,8 +84,8 @@ Bytes whole_elements(Bytes chunk, Element element) {
     return std::max<Bytes>(1, chunk / size_of(element)) * size_of(element);
 }
 
-struct Cutter {
-    Cut const& cut;
+struct ChunksOfStep {
+    Cutting const& cut;
 
     std::vector<Chunk> operator()(Exchange const& step) const {
         std::vector<Chunk> chunks;
@@ -112,28 +112,17 @@ struct Cutter {
             return {part, {}, ranges_of({part.from}, step.buffer)};
         });
     }
-    std::vector<Chunk> operator()(AllReduce const& step) const { return reduced(step, true); }
-    std::vector<Chunk> operator()(Reduce const& step) const { return reduced(step, step.root == cut.me); }
-    std::vector<Chunk> operator()(Broadcast const& step) const {
-        bool const is_root = step.root == cut.me;
+    std::vector<Chunk> operator()(Collective const& step) const {
+        if (has_parts(step.kind)) {
+            return {moved(step)};
+        }
         return pieces(step.bytes, whole_elements(cut.chunk_bytes, step.element), [&](Bytes first, Bytes bytes) {
-            Broadcast part = step;
-            part.data.offset += first;
+            Collective part = step;
+            part.send.offset += first;
+            part.recv.offset += first;
             part.bytes = bytes;
-            return moved(part, part.data, is_root ? bytes : 0, part.data, is_root ? 0 : bytes);
+            return moved(std::move(part));
         });
-    }
-    std::vector<Chunk> operator()(ReduceScatter const& step) const {
-        return {moved(step, step.send, step.bytes, step.recv, own_share(step))};
-    }
-    std::vector<Chunk> operator()(AllGather const& step) const {
-        return {moved(step, step.send, own_share(step), step.recv, step.bytes)};
-    }
-    std::vector<Chunk> operator()(Gather const& step) const {
-        return {moved(step, step.send, own_share(step), step.recv, step.root == cut.me ? step.bytes : 0)};
-    }
-    std::vector<Chunk> operator()(Scatter const& step) const {
-        return {moved(step, step.send, step.root == cut.me ? step.bytes : 0, step.recv, own_share(step))};
     }
     std::vector<Chunk> operator()(Barrier const& step) const { return {{step, {}, {}}}; }
     // Never asked for: a plan with them is not staged.
@@ -142,24 +131,12 @@ struct Cutter {
     std::vector<Chunk> operator()(Compute const& step) const { return {{step, {}, {}}}; }
 
 private:
-    template <class Step>
-    [[nodiscard]] Bytes own_share(Step const& step) const {
-        return Shares(step.bytes, static_cast<Bytes>(cut.ranks), step.shares).of(cut.me);
-    }
-    template <class Step>
-    [[nodiscard]] std::vector<Chunk> reduced(Step const& step, bool has_result) const {
-        return pieces(step.bytes, whole_elements(cut.chunk_bytes, step.element), [&](Bytes first, Bytes bytes) {
-            Step part = step;
-            part.send.offset += first;
-            part.recv.offset += first;
-            part.bytes = bytes;
-            return moved(part, part.send, bytes, part.recv, has_result ? bytes : 0);
-        });
-    }
-    static Chunk moved(Operation call, Region const& from, Bytes read, Region const& to, Bytes written) {
-        Chunk chunk{std::move(call), {}, {}};
-        append({from.buffer, from.offset, read}, chunk.reads);
-        append({to.buffer, to.offset, written}, chunk.writes);
+    [[nodiscard]] Chunk moved(Collective step) const {
+        CollectiveSides const sides = sides_of(step, cut.me, static_cast<Bytes>(cut.ranks));
+        Chunk chunk;
+        append({step.send.buffer, step.send.offset, sides.sent}, chunk.reads);
+        append({step.recv.buffer, step.recv.offset, sides.received}, chunk.writes);
+        chunk.call = std::move(step);
         return chunk;
     }
 };
@@ -176,8 +153,8 @@ std::uint64_t rounds_of(Exchange const& exchange, Bytes chunk_bytes, int me) {
     return (largest - 1) / chunk_bytes + 1;
 }
 
-std::vector<Chunk> chunks_of(Operation const& operation, Cut const& cut) {
-    return std::visit(Cutter{cut}, operation);
+std::vector<Chunk> chunks_of(Operation const& operation, Cutting const& cut) {
+    return std::visit(ChunksOfStep{cut}, operation);
 }
 
 Chunk whole(Exchange const& exchange) {

@@ -26,7 +26,7 @@ struct Chunk {
 };
 
 /// How a step is cut.
-struct Cut {
+struct Cutting {
     Bytes chunk_bytes = 0;     // of one block, message or reduction; at least 1
     std::uint64_t rounds = 1;  // of an exchange: the same on all members of its group
     int me = 0;                // rank in the step's group
@@ -36,10 +36,10 @@ struct Cut {
 /// Rounds that this rank's blocks need. The self block travels on the device and does not count.
 [[nodiscard]] std::uint64_t rounds_of(Exchange const& exchange, Bytes chunk_bytes, int me);
 
-/// Exchange: each round moves the next `chunk_bytes` of every block but the self block. Send, Recv, AllReduce, Reduce
-/// and Broadcast: pieces of `chunk_bytes`, reductions of whole elements. The others: one call, because the shares of a
+/// Exchange: each round moves the next `chunk_bytes` of every block but the self block. Send, Recv and collectives
+/// without parts: pieces of `chunk_bytes`, of collectives whole elements. The others: one call, because the parts of a
 /// call lie next to each other. At least one chunk, also for no bytes.
-[[nodiscard]] std::vector<Chunk> chunks_of(Operation const& operation, Cut const& cut);
+[[nodiscard]] std::vector<Chunk> chunks_of(Operation const& operation, Cutting const& cut);
 
 /// The exchange as one call, self block included.
 [[nodiscard]] Chunk whole(Exchange const& exchange);

@@ -91,115 +91,60 @@ MPI_Op reduction_of(Element element, Reduction reduction) {
     }
 }
 
-/// The elements of a step in calls of at most `limits.call_bytes` elements. `call`: from the first element and a count.
-template <class Call>
-std::vector<CollectiveArguments> cut(Bytes elements, Limits const& limits, Call call) {
+/// MPI's forms in place: it takes the input from the receive buffer. Of a reduce_scatter it leaves the result at the
+/// front of that, so that the part of the first rank alone is one.
+CollectiveArguments arguments_of(Collective const& step, MpiCall call, CompileContext const& context) {
+    CollectiveSides const sides = sides_of(context.plan, step);
+    CollectiveArguments made{call, context.address(step.send), context.address(step.recv)};
+    made.type = type_of(step.element);
+    made.operation = reduces(step.kind) ? reduction_of(step.element, step.reduction) : MPI_OP_NULL;
+    made.root = step.root;
+    bool const keeps_first = step.kind == OperationKind::reduce_scatter;
+    if (step.kind == OperationKind::broadcast) {
+        made.send = nullptr;
+    } else if (step.kind == OperationKind::scatter) {
+        made.recv = sides.in_place ? MPI_IN_PLACE : made.recv;
+        made.send = sides.is_root ? made.send : nullptr;
+    } else {
+        bool const in_place = keeps_first ? step.send == step.recv : sides.in_place;
+        made.send = in_place ? MPI_IN_PLACE : made.send;
+        made.recv = sides.receives ? made.recv : nullptr;
+    }
+    return made;
+}
+
+/// In one call: the parts of a step lie next to each other.
+std::vector<CollectiveArguments> call_with_parts(Collective const& step, CollectiveArguments made,
+                                                 CompileContext const& context) {
+    Bytes const size = size_of(step.element);
+    made.count = static_cast<int>(sides_of(context.plan, step).part / size);
+    Bytes offset = 0;
+    for (Bytes const share : step.shares) {
+        made.counts.push_back(static_cast<int>(share / size));
+        made.offsets.push_back(static_cast<int>(offset / size));
+        offset += share;
+    }
+    return {std::move(made)};
+}
+
+void* further(void const* data, Bytes bytes) {
+    bool const fixed = data == nullptr || data == MPI_IN_PLACE;
+    return fixed ? const_cast<void*>(data) : const_cast<std::byte*>(static_cast<std::byte const*>(data)) + bytes;
+}
+
+/// In calls of at most `limits.call_bytes` elements.
+std::vector<CollectiveArguments> calls_without_parts(Collective const& step, CollectiveArguments const& whole,
+                                                     Limits const& limits) {
+    Bytes const size = size_of(step.element);
     std::vector<CollectiveArguments> calls;
-    for (Bytes first = 0; first < elements; first += limits.call_bytes) {
-        calls.push_back(call(first, static_cast<int>(std::min(limits.call_bytes, elements - first))));
+    for (Bytes first = 0; first < step.bytes / size; first += limits.call_bytes) {
+        CollectiveArguments& call = calls.emplace_back(whole);
+        call.send = further(whole.send, first * size);
+        call.recv = further(whole.recv, first * size);
+        call.count = static_cast<int>(std::min(limits.call_bytes, step.bytes / size - first));
     }
     return calls;
 }
-
-struct ArgumentsOf {
-    CompileContext const& context;
-
-    using Calls = std::vector<CollectiveArguments>;
-    Calls operator()(AllReduce const& step) const {
-        return reduced(CollectiveCall::allreduce, step, 0, step.send == step.recv, context.address(step.recv));
-    }
-    Calls operator()(Reduce const& step) const {
-        bool const is_root = step.root == context.me(step.group);
-        return reduced(CollectiveCall::reduce, step, step.root, is_root && step.send == step.recv,
-                       is_root ? context.address(step.recv) : nullptr);
-    }
-    Calls operator()(Broadcast const& step) const {
-        std::byte* const data = context.address(step.data);
-        Bytes const size = size_of(step.element);
-        MPI_Datatype const type = type_of(step.element);
-        return cut(step.bytes / size, context.limits, [&](Bytes first, int count) -> CollectiveArguments {
-            return {CollectiveCall::bcast, nullptr, data + first * size, count, type, MPI_OP_NULL, step.root};
-        });
-    }
-    // MPI's form in place takes the input from the receive buffer and leaves the result at its front.
-    Calls operator()(ReduceScatter const& step) const {
-        CollectiveArguments call =
-            with_shares(step, CollectiveCall::reduce_scatter_block, CollectiveCall::reduce_scatter, 0);
-        call.operation = reduction_of(step.element, step.reduction);
-        call.send = call.send == call.recv ? MPI_IN_PLACE : call.send;
-        return {std::move(call)};
-    }
-    Calls operator()(AllGather const& step) const {
-        CollectiveArguments call = with_shares(step, CollectiveCall::allgather, CollectiveCall::allgatherv, 0);
-        call.send = call.send == part(step, step.recv) ? MPI_IN_PLACE : call.send;
-        return {std::move(call)};
-    }
-    Calls operator()(Gather const& step) const {
-        CollectiveArguments call = with_shares(step, CollectiveCall::gather, CollectiveCall::gatherv, step.root);
-        bool const is_root = step.root == context.me(step.group);
-        call.send = is_root && call.send == part(step, step.recv) ? MPI_IN_PLACE : call.send;
-        call.recv = is_root ? call.recv : nullptr;
-        return {std::move(call)};
-    }
-    Calls operator()(Scatter const& step) const {
-        CollectiveArguments call = with_shares(step, CollectiveCall::scatter, CollectiveCall::scatterv, step.root);
-        bool const is_root = step.root == context.me(step.group);
-        call.recv = is_root && call.recv == part(step, step.send) ? MPI_IN_PLACE : call.recv;
-        call.send = is_root ? call.send : nullptr;
-        return {std::move(call)};
-    }
-    Calls operator()(Barrier const& /*step*/) const {
-        CollectiveArguments call;  // g++ 12 ends with an internal error where this is an initializer list
-        call.call = CollectiveCall::barrier;
-        return {std::move(call)};
-    }
-    template <class Other>
-    Calls operator()(Other const& /*step*/) const {
-        throw Error("mpi: arguments of a collective for another step");
-    }
-
-private:
-    /// `recv`: nullptr where there is no result.
-    template <class Step>
-    [[nodiscard]] Calls reduced(CollectiveCall call, Step const& step, int root, bool in_place, std::byte* recv) const {
-        std::byte const* const send = context.address(step.send);
-        Bytes const size = size_of(step.element);
-        MPI_Datatype const type = type_of(step.element);
-        MPI_Op const operation = reduction_of(step.element, step.reduction);
-        return cut(step.bytes / size, context.limits, [&](Bytes first, int count) -> CollectiveArguments {
-            void const* const from = in_place ? MPI_IN_PLACE : send + first * size;
-            return {call, from, recv == nullptr ? nullptr : recv + first * size, count, type, operation, root};
-        });
-    }
-
-    /// `equal` or, where the step names shares, `uneven`: with both addresses.
-    template <class Step>
-    [[nodiscard]] CollectiveArguments with_shares(Step const& step, CollectiveCall equal, CollectiveCall uneven,
-                                                  int root) const {
-        Bytes const size = size_of(step.element);
-        Bytes const own = shares_of(context.plan, step).of(context.me(step.group));
-        CollectiveArguments call{step.shares.empty() ? equal : uneven,
-                                 context.address(step.send),
-                                 context.address(step.recv),
-                                 static_cast<int>(own / size),
-                                 type_of(step.element),
-                                 MPI_OP_NULL,
-                                 root};
-        Bytes offset = 0;
-        for (Bytes const share : step.shares) {
-            call.counts.push_back(static_cast<int>(share / size));
-            call.offsets.push_back(static_cast<int>(offset / size));
-            offset += share;
-        }
-        return call;
-    }
-
-    /// Where this rank's part of a buffer lies.
-    template <class Step>
-    [[nodiscard]] std::byte* part(Step const& step, Region const& whole) const {
-        return context.address(whole) + shares_of(context.plan, step).begin(context.me(step.group));
-    }
-};
 
 constexpr CollectiveCalls<> blocking_calls{MPI_Allreduce, MPI_Reduce,     MPI_Reduce_scatter, MPI_Reduce_scatter_block,
                                            MPI_Allgather, MPI_Allgatherv, MPI_Gather,         MPI_Gatherv,
@@ -260,10 +205,19 @@ PreparedCall compile_nonblocking(Operation const& operation, CompileContext cons
 }  // namespace
 
 std::vector<CollectiveArguments> collective_arguments(Operation const& operation, CompileContext const& context) {
-    return std::visit(ArgumentsOf{context}, operation);
+    auto const* step = std::get_if<Collective>(&operation);
+    MpiCall const call = mpi_call_for(kind_of(operation), step == nullptr || step->shares.empty()).value();
+    if (step == nullptr) {
+        CollectiveArguments barrier;  // g++ 12 ends with an internal error where this is an initializer list
+        barrier.call = call;
+        return {std::move(barrier)};
+    }
+    CollectiveArguments const whole = arguments_of(*step, call, context);
+    return has_parts(step->kind) ? call_with_parts(*step, whole, context)
+                                 : calls_without_parts(*step, whole, context.limits);
 }
 
-std::string call_name(std::string_view form, CollectiveCall call) {
+std::string call_name(std::string_view form, MpiCall call) {
     std::string name(name_of(call));
     if (form.find("I{}") == form.npos) {
         name.front() = static_cast<char>(std::toupper(name.front()));
@@ -271,7 +225,7 @@ std::string call_name(std::string_view form, CollectiveCall call) {
     return fmt::format(fmt::runtime(form), name);
 }
 
-void throw_collective_failed(int code, char const* form, CollectiveCall call, char const* file, int line,
+void throw_collective_failed(int code, char const* form, MpiCall call, char const* file, int line,
                              char const* function) {
     throw_call_failed(code, call_name(form, call), Where{file, line, function});
 }

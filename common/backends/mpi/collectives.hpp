@@ -16,7 +16,7 @@ namespace dlmb::mpi {
 /// Of one native call. `count`: elements, of this rank's part where the call gathers or scatters. What only the root
 /// has is nullptr elsewhere.
 struct CollectiveArguments {
-    CollectiveCall call = CollectiveCall::allreduce;
+    MpiCall call = MpiCall::allreduce;
     void const* send = nullptr;
     void* recv = nullptr;
     int count = 0;
@@ -36,8 +36,8 @@ struct CollectiveArguments {
 
 /// MPI's name of a call in a form: "MPI_Ireduce" of "MPI_I{}". Where no I stands before the call, it begins with a
 /// capital: "MPI_Reduce" of "MPI_{}", "MPIX_Bcast_init" of "MPIX_{}_init".
-[[nodiscard]] std::string call_name(std::string_view form, CollectiveCall call);
-[[noreturn, gnu::cold]] void throw_collective_failed(int code, char const* form, CollectiveCall call, char const* file,
+[[nodiscard]] std::string call_name(std::string_view form, MpiCall call);
+[[noreturn, gnu::cold]] void throw_collective_failed(int code, char const* form, MpiCall call, char const* file,
                                                      int line, char const* function);
 
 /// The calls in one form. `More`: what they take besides (a request, and an info where they are persistent).
@@ -61,44 +61,44 @@ struct CollectiveCalls {
     // Inlined, so that a constant table becomes direct calls.
     [[gnu::always_inline]] void operator()(CollectiveArguments const& call, MPI_Comm comm, More... more) const {
         switch (call.call) {
-        case CollectiveCall::allreduce:
+        case MpiCall::allreduce:
             return pass(all_reduce(call.send, call.recv, call.count, call.type, call.operation, comm, more...),
                         call.call);
-        case CollectiveCall::reduce:
+        case MpiCall::reduce:
             return pass(reduce(call.send, call.recv, call.count, call.type, call.operation, call.root, comm, more...),
                         call.call);
-        case CollectiveCall::reduce_scatter:
+        case MpiCall::reduce_scatter:
             return pass(
                 reduce_scatter(call.send, call.recv, call.counts.data(), call.type, call.operation, comm, more...),
                 call.call);
-        case CollectiveCall::reduce_scatter_block:
+        case MpiCall::reduce_scatter_block:
             return pass(
                 reduce_scatter_block(call.send, call.recv, call.count, call.type, call.operation, comm, more...),
                 call.call);
-        case CollectiveCall::allgather:
+        case MpiCall::allgather:
             return pass(all_gather(call.send, call.count, call.type, call.recv, call.count, call.type, comm, more...),
                         call.call);
-        case CollectiveCall::allgatherv:
+        case MpiCall::allgatherv:
             return pass(all_gatherv(call.send, call.count, call.type, call.recv, call.counts.data(),
                                     call.offsets.data(), call.type, comm, more...),
                         call.call);
-        case CollectiveCall::gather:
+        case MpiCall::gather:
             return pass(
                 gather(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...),
                 call.call);
-        case CollectiveCall::gatherv:
+        case MpiCall::gatherv:
             return pass(gatherv(call.send, call.count, call.type, call.recv, call.counts.data(), call.offsets.data(),
                                 call.type, call.root, comm, more...),
                         call.call);
-        case CollectiveCall::scatter:
+        case MpiCall::scatter:
             return pass(
                 scatter(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...),
                 call.call);
-        case CollectiveCall::scatterv:
+        case MpiCall::scatterv:
             return pass(scatterv(call.send, call.counts.data(), call.offsets.data(), call.type, call.recv, call.count,
                                  call.type, call.root, comm, more...),
                         call.call);
-        case CollectiveCall::barrier:
+        case MpiCall::barrier:
             return pass(barrier(comm, more...), call.call);
         default:
             return pass(broadcast(call.recv, call.count, call.type, call.root, comm, more...), call.call);
@@ -107,7 +107,7 @@ struct CollectiveCalls {
 
 private:
     /// As check(), and the name is made where the call failed.
-    [[gnu::always_inline]] void pass(int code, CollectiveCall call, char const* file = __builtin_FILE(),
+    [[gnu::always_inline]] void pass(int code, MpiCall call, char const* file = __builtin_FILE(),
                                      int line = __builtin_LINE(), char const* function = __builtin_FUNCTION()) const {
         if (code != 0) [[unlikely]] {
             throw_collective_failed(code, form, call, file, line, function);

@@ -14,7 +14,6 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
-#include <type_traits>
 
 namespace dlmb::mpi {
 namespace {
@@ -53,34 +52,32 @@ bool fits_int(Exchange const& exchange, Limits const& limits) {
            std::all_of(exchange.recv.begin(), exchange.recv.end(), fits);
 }
 
+std::string collective_refusal(Collective const& step, Plan const& plan, Limits const& limits) {
+    if (step.kind == OperationKind::reduce && step.root != 0 && sides_of(plan, step).in_place &&
+        reduces_in_place_to_first_rank_only()) {
+        return "MPICH 4.0 cannot reduce in place to another rank than the first of the group";
+    }
+    // What has parts cannot be cut into several calls: the parts of a call lie next to each other. Calls with shares
+    // are given their places.
+    bool const equal = step.shares.empty();
+    Bytes const parts = equal ? plan.groups.at(step.group).members.size() : Bytes{1};
+    Bytes const count = step.bytes / size_of(step.element) / parts;
+    return has_parts(step.kind) && count > limits.call_bytes
+               ? fmt::format("{} elements{} in one call, MPI's int ends at 2^31 - 1", count, equal ? " per rank" : "")
+               : "";
+}
+
 /// Why no call of MPI can do a step, whatever the method; empty: one can.
 std::string limit_refusal(Operation const& operation, Plan const& plan, Limits const& limits) {
-    return std::visit(
-        [&](auto const& step) -> std::string {
-            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(step)>, Reduce>) {
-                bool const in_place = world_rank(plan, step.group, step.root) == plan.me && step.send == step.recv;
-                if (in_place && step.root != 0 && reduces_in_place_to_first_rank_only()) {
-                    return "MPICH 4.0 cannot reduce in place to another rank than the first of the group";
-                }
-            } else if constexpr (requires { step.shares; }) {
-                // They cannot be cut into several calls: the shares of a call lie next to each other. Calls with shares
-                // are given their places.
-                bool const equal = step.shares.empty();
-                Bytes const count =
-                    step.bytes / size_of(step.element) / (equal ? plan.groups.at(step.group).members.size() : Bytes{1});
-                if (count > limits.call_bytes) {
-                    return fmt::format("{} elements{} in one call, MPI's int ends at 2^31 - 1", count,
-                                       equal ? " per rank" : "");
-                }
-            } else if constexpr (requires { step.channel; }) {
-                if (step.channel < 0 || step.channel >= limits.channels) {
-                    return fmt::format("channel {} is not among the {} tags of this MPI library", step.channel,
-                                       limits.channels);
-                }
-            }
-            return "";
-        },
-        operation);
+    if (auto const* step = std::get_if<Collective>(&operation)) {
+        return collective_refusal(*step, plan, limits);
+    }
+    auto const* send = std::get_if<Send>(&operation);
+    auto const* recv = std::get_if<Recv>(&operation);
+    int const channel = send != nullptr ? send->channel : recv != nullptr ? recv->channel : 0;
+    return channel >= 0 && channel < limits.channels
+               ? ""
+               : fmt::format("channel {} is not among the {} tags of this MPI library", channel, limits.channels);
 }
 
 std::string refusal_of(Step const& step, Plan const& plan, ChosenMethod const& method, Limits const& limits) {
@@ -101,9 +98,7 @@ PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method,
         if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
             own.large = own.large || !fits_int(*exchange, limits);
         }
-        OperationKind const kind = kind_of(step.operation);
-        own.reduces = own.reduces || kind == OperationKind::all_reduce || kind == OperationKind::reduce ||
-                      kind == OperationKind::reduce_scatter;
+        own.reduces = own.reduces || reduces(step.operation);
         if (own.refusal.empty()) {
             own.refusal = refusal_of(step, plan, method, limits);
         }

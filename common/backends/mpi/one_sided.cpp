@@ -97,7 +97,8 @@ struct SidesOf {
     Sides operator()(Recv const& step) const {
         return of(nullptr, {}, context.buffers->base[step.buffer], {in_pair(step.group, step.from)}, step.window);
     }
-    Sides operator()(ReduceScatter const& step) const {
+    /// A reduce_scatter.
+    Sides operator()(Collective const& step) const {
         int const ranks = context.ranks(step.group);
         int const me = context.me(step.group);
         Bytes const share = step.bytes / static_cast<Bytes>(ranks);
@@ -211,7 +212,7 @@ PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileCon
     OneSidedStep step{verb, context.method.sync};
     Sides const sides = std::visit(SidesOf{verb, context}, operation);
     Bytes element = 1;
-    if (auto const* reduce = std::get_if<ReduceScatter>(&operation)) {
+    if (auto const* reduce = std::get_if<Collective>(&operation)) {
         CollectiveArguments const arguments = collective_arguments(operation, context).front();
         step.type = arguments.type;
         step.operation = arguments.operation;
@@ -291,7 +292,7 @@ std::string one_sided_refusal(Operation const& operation, Plan const& plan, Chos
             "(open-mpi/ompi issue 9492); groups of all ranks have no such windows",
             members);
     }
-    auto const* reduce = std::get_if<ReduceScatter>(&operation);
+    auto const* reduce = std::get_if<Collective>(&operation);
     if (reduce != nullptr && !reduce->shares.empty()) {
         return "MPI_Accumulate into equal parts only";
     }

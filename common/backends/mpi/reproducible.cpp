@@ -26,7 +26,7 @@ using algorithms::MicroStep;
 class FixedTree {
 public:
     FixedTree(Operation const& operation, CompileContext const& context)
-        : collective_(algorithms::collective_of(context.plan, operation).value()),
+        : collective_(algorithms::shaped_step(context.plan, operation).value()),
           micro_(algorithms::fixed_tree(collective_.shape, {})), scratch_(micro_.scratch_bytes),
           comm_(context.comm(collective_.group)), tag_(context.next_tag(comm_)) {
         bases_ = {context.address(collective_.input), context.address(collective_.output), scratch_.data()};
@@ -120,7 +120,7 @@ private:
         return true;
     }
 
-    algorithms::Collective collective_;
+    algorithms::ShapedStep collective_;
     algorithms::MicroPlan micro_;
     std::vector<std::byte> scratch_;
     MPI_Comm comm_;

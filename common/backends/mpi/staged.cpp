@@ -125,16 +125,8 @@ std::vector<Chunk> cut_step(Operation const& operation, bool in_one_call, Compil
     }
     auto const* exchange = std::get_if<Exchange>(&operation);
     std::uint64_t const rounds = exchange == nullptr ? 1 : agree_on_rounds(*exchange, context);
-    return std::visit(
-        [&](auto const& step) -> std::vector<Chunk> {
-            if constexpr (requires { step.group; }) {
-                return chunks_of(
-                    operation, {context.method.chunk_bytes, rounds, context.me(step.group), context.ranks(step.group)});
-            } else {
-                throw Error("mpi: a compute step is not staged");
-            }
-        },
-        operation);
+    GroupId const group = group_of(operation).value();
+    return chunks_of(operation, {context.method.chunk_bytes, rounds, context.me(group), context.ranks(group)});
 }
 
 std::vector<HostCopy> copies(std::vector<Range> const& ranges, Buffers const& to, Buffers const& from) {

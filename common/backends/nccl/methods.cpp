@@ -20,7 +20,6 @@ using nccl_tuner::ring;
 using nccl_tuner::simple;
 
 struct TunedCall {
-    std::string_view name;
     OperationKind kind;
     Function function;
     /// Worth asking for. Which of them the loaded NCCL has, and where, it says itself: others are skipped.
@@ -33,11 +32,11 @@ constexpr Algorithm any_of_allreduce[] = {nccl_tuner::tree,           ring,
 constexpr Algorithm any_of_parts[] = {ring, nccl_tuner::collnet_direct, nccl_tuner::nvls, nccl_tuner::pat};
 constexpr Algorithm only_ring[] = {ring};
 constexpr TunedCall tuned_calls[] = {
-    {"allreduce", OperationKind::all_reduce, nccl_tuner::all_reduce, any_of_allreduce},
-    {"reduce", OperationKind::reduce, nccl_tuner::reduce, only_ring},
-    {"reduce_scatter", OperationKind::reduce_scatter, nccl_tuner::reduce_scatter, any_of_parts},
-    {"allgather", OperationKind::all_gather, nccl_tuner::all_gather, any_of_parts},
-    {"broadcast", OperationKind::broadcast, nccl_tuner::broadcast, only_ring},
+    {OperationKind::all_reduce, nccl_tuner::all_reduce, any_of_allreduce},
+    {OperationKind::reduce, nccl_tuner::reduce, only_ring},
+    {OperationKind::reduce_scatter, nccl_tuner::reduce_scatter, any_of_parts},
+    {OperationKind::all_gather, nccl_tuner::all_gather, any_of_parts},
+    {OperationKind::broadcast, nccl_tuner::broadcast, only_ring},
 };
 
 /// Tree and ring have all protocols, the others simple only.
@@ -65,27 +64,15 @@ int read_channels(std::string_view text, std::string const& what) {
 
 TunedCall const* call_named(std::string_view name) {
     auto const* const found = std::find_if(std::begin(tuned_calls), std::end(tuned_calls),
-                                           [name](TunedCall const& call) { return call.name == name; });
+                                           [name](TunedCall const& call) { return name_of(call.kind) == name; });
     return found == std::end(tuned_calls) ? nullptr : found;
 }
 
 /// Whether NCCL has to move anything by one of its collectives.
-struct Moves {
-    Plan const& plan;
-    template <class Step>
-    bool operator()(Step const& step) const {
-        if constexpr (requires { step.shares; }) {
-            if (!are_equal(step.shares)) {
-                return false;
-            }
-        }
-        if constexpr (requires { step.bytes; }) {
-            return step.bytes > 0 && plan.groups[step.group].members.size() > 1;
-        } else {
-            return false;
-        }
-    }
-};
+bool moves(Plan const& plan, Operation const& operation) {
+    auto const* step = std::get_if<Collective>(&operation);
+    return step != nullptr && are_equal(step->shares) && step->bytes > 0 && plan.groups[step->group].members.size() > 1;
+}
 
 constexpr std::string_view algorithm_knobs =
     "allreduce|reduce|reduce_scatter|allgather|broadcast=NAME, protocol=ll|ll128|simple, channels=N (default NCCL's)";
@@ -189,7 +176,7 @@ std::vector<MethodChoice> algorithm_variants(std::span<OperationUse const> uses)
                 if (has_protocol(algorithm, protocol)) {
                     variants.push_back(
                         {std::string(algorithm_method),
-                         {{std::string(call.name),
+                         {{std::string(name_of(call.kind)),
                            std::string(nccl_tuner::algorithm_names[static_cast<std::size_t>(algorithm)])},
                           {"protocol", std::string(nccl_tuner::protocol_names[static_cast<std::size_t>(protocol)])}}});
                 }
@@ -207,9 +194,9 @@ Provenance facts_of(AlgorithmChoice const& choice) {
     }
     for (TunedCall const& call : tuned_calls) {
         if (auto const found = choice.algorithms.find(call.function); found != choice.algorithms.end()) {
-            facts[fmt::format("nccl_algorithm.{}", call.name)] =
+            facts[fmt::format("nccl_algorithm.{}", name_of(call.kind))] =
                 nccl_tuner::algorithm_names[static_cast<std::size_t>(found->second)];
-            facts[fmt::format("nccl_algorithm_id.{}", call.name)] = std::to_string(found->second);
+            facts[fmt::format("nccl_algorithm_id.{}", name_of(call.kind))] = std::to_string(found->second);
         }
     }
     return facts;
@@ -220,7 +207,7 @@ std::uint64_t calls_of(AlgorithmChoice const& choice, Plan const& plan) {
         auto const* const call =
             std::find_if(std::begin(tuned_calls), std::end(tuned_calls),
                          [&](TunedCall const& each) { return each.kind == kind_of(step.operation); });
-        return std::visit(Moves{plan}, step.operation) && call != std::end(tuned_calls) &&
+        return moves(plan, step.operation) && call != std::end(tuned_calls) &&
                choice.algorithms.contains(call->function);
     };
     return static_cast<std::uint64_t>(std::count_if(plan.steps.begin(), plan.steps.end(), is_forced));

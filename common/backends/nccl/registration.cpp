@@ -9,28 +9,15 @@
 namespace dlmb::nccl {
 namespace {
 
-struct Use {
-    GroupId group;
+/// Those that NCCL is given: it makes no one-sided calls.
+std::vector<BufferId> buffers_of(Operation const& operation) {
     std::vector<BufferId> buffers;
-};
-
-struct UseOf {
-    Use operator()(Exchange const& step) const { return {step.group, {step.send_buffer, step.recv_buffer}}; }
-    Use operator()(Send const& step) const { return {step.group, {step.buffer}}; }
-    Use operator()(Recv const& step) const { return {step.group, {step.buffer}}; }
-    Use operator()(Put const& step) const { return {step.group, {}}; }
-    Use operator()(WaitSignal const& step) const { return {step.group, {}}; }
-    Use operator()(Broadcast const& step) const { return {step.group, {step.data.buffer}}; }
-    Use operator()(Barrier const& step) const { return {step.group, {}}; }
-    Use operator()(Compute const& /*step*/) const { return {0, {}}; }
-    template <class Collective>
-    Use operator()(Collective const& step) const {
-        return {step.group, {step.send.buffer, step.recv.buffer}};
+    if (!has_signals(operation)) {
+        std::visit(
+            [&](auto const& step) { for_each_buffer(step, [&](BufferId buffer) { buffers.push_back(buffer); }); },
+            operation);
     }
-};
-
-bool is_message(Operation const& operation) {
-    return std::holds_alternative<Send>(operation) || std::holds_alternative<Recv>(operation);
+    return buffers;
 }
 
 void add(Plan const& plan, std::vector<BufferId>& known, std::vector<BufferId> const& buffers) {
@@ -77,9 +64,9 @@ bool sizes_are_equal(Bootstrap& bootstrap, Plan const& plan) {
 BufferUses collective_uses(Plan const& plan) {
     BufferUses uses;
     for (Step const& step : plan.steps) {
-        Use const use = std::visit(UseOf{}, step.operation);
-        if (!is_message(step.operation) && !use.buffers.empty()) {
-            add(plan, uses[plan.groups[use.group].members], use.buffers);
+        std::vector<BufferId> const buffers = buffers_of(step.operation);
+        if (!is_message(kind_of(step.operation)) && !buffers.empty()) {
+            add(plan, uses[plan.groups[*group_of(step.operation)].members], buffers);
         }
     }
     return uses;
@@ -88,8 +75,8 @@ BufferUses collective_uses(Plan const& plan) {
 std::vector<BufferId> message_uses(Plan const& plan) {
     std::vector<BufferId> uses;
     for (Step const& step : plan.steps) {
-        if (is_message(step.operation)) {
-            add(plan, uses, std::visit(UseOf{}, step.operation).buffers);
+        if (is_message(kind_of(step.operation))) {
+            add(plan, uses, buffers_of(step.operation));
         }
     }
     return uses;

@@ -70,40 +70,29 @@ struct CallOfStep {
     [[nodiscard]] MaybeItem operator()(Recv const& recv) const {
         return done(GroupedCall{communicators.world, {}, transfers(recv, recv.from)});
     }
-    [[nodiscard]] MaybeItem operator()(AllGather const& gather) const {
-        if (!are_equal(gather.shares)) {
-            return done(parts(gather, gather.send, gather.recv, std::nullopt));
-        }
-        return done(CollectiveCall{OperationKind::all_gather, of(gather.group), at(gather.send), at(gather.recv),
-                                   gather.bytes / size(gather.group)});
-    }
-    [[nodiscard]] MaybeItem operator()(Gather const& gather) const {
-        return done(parts(gather, gather.send, gather.recv, gather.root));
-    }
-    [[nodiscard]] MaybeItem operator()(Scatter const& scatter) const {
-        GroupedCall call = parts(scatter, scatter.recv, scatter.send, scatter.root);
-        std::swap(call.sends, call.receives);
-        return done(std::move(call));
-    }
-    [[nodiscard]] MaybeItem operator()(Broadcast const& broadcast) const {
-        return done(CollectiveCall{.kind = OperationKind::broadcast,
-                                   .communicator = of(broadcast.group),
-                                   .send = at(broadcast.data),
-                                   .recv = at(broadcast.data),
-                                   .count = broadcast.bytes,
-                                   .root = broadcast.root});
-    }
-    [[nodiscard]] MaybeItem operator()(AllReduce const& reduce) const {
-        return reduced(OperationKind::all_reduce, reduce, reduce.bytes);
-    }
-    [[nodiscard]] MaybeItem operator()(Reduce const& reduce) const {
-        return reduced(OperationKind::reduce, reduce, reduce.bytes, reduce.root);
-    }
-    [[nodiscard]] MaybeItem operator()(ReduceScatter const& reduce) const {
-        if (!are_equal(reduce.shares)) {
+    [[nodiscard]] MaybeItem operator()(Collective const& collective) const {
+        OperationFacts const& facts = facts_of(collective.kind);
+        bool const equal = are_equal(collective.shares);
+        if (facts.reduces && !equal) {
             return cannot("ncclReduceScatter takes equal parts only");
         }
-        return reduced(OperationKind::reduce_scatter, reduce, reduce.bytes / size(reduce.group));
+        if (facts.reduces && collective.element == Element::fp8 && !settings.why_no_fp8.empty()) {
+            return cannot(settings.why_no_fp8);
+        }
+        bool const has_call = facts.parts == PartSide::none || (facts.root == RootRole::none && equal);
+        if (!has_call) {
+            return grouped(direct_blocks(plan, collective));
+        }
+        CollectiveCall call{collective.kind, of(collective.group), at(collective.send), at(collective.recv),
+                            collective.bytes};
+        call.count /= facts.parts == PartSide::none ? 1 : size(collective.group);
+        call.root = collective.root;
+        if (facts.reduces) {  // what is only moved is counted in bytes
+            call.count /= size_of(collective.element);
+            call.type = type_of(collective.element);
+            call.operation = operation_of(collective.reduction);
+        }
+        return done(call);
     }
     [[nodiscard]] MaybeItem operator()(Barrier const& /*barrier*/) const { return cannot("NCCL has no barrier"); }
     [[nodiscard]] MaybeItem operator()(Put const& /*put*/) const {
@@ -133,39 +122,6 @@ private:
             messages.push_back({data, block.bytes, world_rank(operation.group, block.peer), operation.channel});
         }
         return messages;
-    }
-
-    /// Of each part a message from its rank to whoever has `all`: the root, or everyone. What is there already is not
-    /// sent, nor is what is empty.
-    template <class Step>
-    [[nodiscard]] GroupedCall parts(Step const& moved, Region const& own, Region const& all,
-                                    std::optional<Rank> root) const {
-        Shares const shares = shares_of(plan, moved);
-        Rank const me = rank_in(plan.groups[moved.group], plan.me).value();
-        bool const has_all = root.value_or(me) == me;
-        GroupedCall call{of(moved.group), {}, {}};
-        for (Rank rank = 0; rank < static_cast<Rank>(size(moved.group)); ++rank) {
-            if (rank == me && has_all && at(own) == at(all) + shares.begin(me)) {
-                continue;
-            }
-            if (has_all && shares.of(rank) > 0) {
-                call.receives.push_back({at(all) + shares.begin(rank), shares.of(rank), rank});
-            }
-            if (root.value_or(rank) == rank && shares.of(me) > 0) {
-                call.sends.push_back({at(own), shares.of(me), rank});
-            }
-        }
-        return call;
-    }
-
-    template <class Step>
-    [[nodiscard]] MaybeItem reduced(OperationKind kind, Step const& reduce, Bytes bytes, Rank root = 0) const {
-        if (reduce.element == Element::fp8 && !settings.why_no_fp8.empty()) {
-            return cannot(settings.why_no_fp8);
-        }
-        return done(CollectiveCall{kind, of(reduce.group), at(reduce.send), at(reduce.recv),
-                                   bytes / size_of(reduce.element), type_of(reduce.element),
-                                   operation_of(reduce.reduction), root});
     }
 
     [[nodiscard]] MaybeItem grouped(Exchange const& exchange) const {

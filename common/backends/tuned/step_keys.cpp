@@ -125,35 +125,27 @@ struct Describe {
     Found operator()(Recv const& step) const {
         return common(tuning::TunedOperation::sendrecv, step.group, step.from.bytes);
     }
-    template <class Other>
-    Found operator()(Other const& step) const {
-        auto const tuned = tuning::operation_named(name_of(operation));
-        if constexpr (requires { step.element; }) {
-            if (!tuned || has_shares(step)) {
-                return std::nullopt;
-            }
-            Found key = common(*tuned, step.group, step.bytes);
-            key->dtype = name_of(step.element);
-            if constexpr (requires { step.reduction; }) {
-                key->reduction = name_of(step.reduction);
-            }
-            if constexpr (!requires { step.root; }) {  // only the root knows whether it works in place
-                key->in_place = step.send.buffer == step.recv.buffer;
-            }
-            return key;
+    Found operator()(Collective const& step) const {
+        auto const tuned = tuning::tuned_operation(step.kind);
+        if (!tuned || !step.shares.empty()) {
+            return std::nullopt;
         }
+        Found key = common(*tuned, step.group, step.bytes);
+        key->dtype = name_of(step.element);
+        if (reduces(step.kind)) {
+            key->reduction = name_of(step.reduction);
+        }
+        if (!has_root(step.kind)) {  // only the root knows whether it works in place
+            key->in_place = step.send.buffer == step.recv.buffer;
+        }
+        return key;
+    }
+    template <class Other>
+    Found operator()(Other const& /*step*/) const {
         return std::nullopt;
     }
 
 private:
-    template <class Collective>
-    static bool has_shares(Collective const& step) {
-        if constexpr (requires { step.shares; }) {
-            return !step.shares.empty();
-        }
-        return false;
-    }
-
     [[nodiscard]] tuning::Key common(tuning::TunedOperation tuned, GroupId group, Bytes bytes) const {
         auto const& members = plan.groups.at(group).members;
         std::set<Rank> used;

@@ -15,17 +15,17 @@ namespace dlmb::ucc {
 /// Why UCC cannot do the step in memory of this kind; empty: it can, or the step is a computation.
 [[nodiscard]] std::string why_not(Operation const& operation, MemoryKind kind);
 
-class Collective {
+class CollectiveRequest {
 public:
     /// `group_rank`: of this rank among the `ranks` of the team.
-    Collective(Operation const& operation, Buffers const& buffers, ucc_team_h team, std::size_t ranks,
-               std::size_t group_rank);
-    Collective(Collective&&) noexcept;
-    Collective(Collective const&) = delete;
-    Collective& operator=(Collective const&) = delete;
-    Collective& operator=(Collective&&) = delete;
+    CollectiveRequest(Operation const& operation, Buffers const& buffers, ucc_team_h team, std::size_t ranks,
+                      std::size_t group_rank);
+    CollectiveRequest(CollectiveRequest&&) noexcept;
+    CollectiveRequest(CollectiveRequest const&) = delete;
+    CollectiveRequest& operator=(CollectiveRequest const&) = delete;
+    CollectiveRequest& operator=(CollectiveRequest&&) = delete;
     /// Takes a persistent request back. None may be in flight.
-    ~Collective();
+    ~CollectiveRequest();
 
     /// Collective over the team. Tries whether UCC supports the call; with `persistent` start() posts the same request
     /// in every iteration from here on.
@@ -40,7 +40,7 @@ private:
         std::vector<std::uint64_t> counts;
         std::vector<std::uint64_t> displacements;
     };
-    friend struct Describe;
+    friend struct ArgumentsOfStep;
 
     ucc_coll_args_t args_{};
     ucc_team_h team_;

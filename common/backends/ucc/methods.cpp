@@ -29,14 +29,14 @@ constexpr std::array<MethodInfo, 3> table{{
 
 /// Algorithms of TL/UCP that need nothing but two-sided messages on host memory: `ucc_info -A` of UCC 1.8. UCC falls
 /// back to its own choice where one does not fit (neighbor with an odd number of ranks).
-struct CallAlgorithms {
+struct TlUcpAlgorithms {
     std::string_view call;
     OperationKind operation;
     std::vector<std::string> names;
 };
 
-std::vector<CallAlgorithms> const& call_algorithms() {
-    static std::vector<CallAlgorithms> const known{
+std::vector<TlUcpAlgorithms> const& call_algorithms() {
+    static std::vector<TlUcpAlgorithms> const known{
         {"allreduce", OperationKind::all_reduce, {"knomial", "sra_knomial", "dbt", "ring"}},
         {"reduce", OperationKind::reduce, {"knomial", "dbt", "srg"}},
         {"reduce_scatter", OperationKind::reduce_scatter, {"ring", "knomial"}},
@@ -51,7 +51,7 @@ std::vector<CallAlgorithms> const& call_algorithms() {
 
 void check_algorithm(std::string const& call, std::string const& name) {
     std::vector<std::string> calls;
-    for (CallAlgorithms const& known : call_algorithms()) {
+    for (TlUcpAlgorithms const& known : call_algorithms()) {
         calls.emplace_back(known.call);
         if (known.call != call) {
             continue;
@@ -87,7 +87,7 @@ Method read_method(MethodChoice const& choice) {
 
 std::vector<MethodChoice> algorithm_variants(std::span<OperationUse const> uses) {
     std::vector<MethodChoice> variants;
-    for (CallAlgorithms const& known : call_algorithms()) {
+    for (TlUcpAlgorithms const& known : call_algorithms()) {
         bool const used = std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) {
             return use.kind == known.operation && (use.uniform || use.kind == OperationKind::exchange);
         });

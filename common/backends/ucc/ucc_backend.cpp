@@ -20,7 +20,7 @@
 namespace dlmb::ucc {
 namespace {
 
-using Task = std::variant<Collective, HostCompute>;
+using Task = std::variant<CollectiveRequest, HostCompute>;
 
 /// Prepared calls of UCC, which run as their dependencies allow.
 class UccPlan final : public CompiledPlan {
@@ -103,8 +103,8 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
             continue;
         }
         Group const& group = plan.groups[*collective_group(step.operation)];
-        Collective collective(step.operation, buffers, context.team(group), group.members.size(),
-                              static_cast<std::size_t>(*rank_in(group, plan.me)));
+        CollectiveRequest collective(step.operation, buffers, context.team(group), group.members.size(),
+                                     static_cast<std::size_t>(*rank_in(group, plan.me)));
         if (!collective.prepare(method.persistent) && unsupported.empty()) {
             unsupported = fmt::format("ucc: {} \"{}\": this UCC library says that it does not support it",
                                       name_of(step.operation), step.label);

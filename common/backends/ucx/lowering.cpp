@@ -45,7 +45,7 @@ Expected<std::vector<StepMethod>, Unsupported> step_methods(Plan const& plan, Bu
             made[id].messages = &method;
             continue;
         }
-        made[id].collective = algorithms::collective_of(plan, step.operation);
+        made[id].collective = algorithms::shaped_step(plan, step.operation);
         if (!made[id].collective) {
             return Unsupported{fmt::format("step \"{}\": ucx {} takes exchanges of equal, packed blocks only",
                                            step.label, method.info.name)};
@@ -59,7 +59,7 @@ Expected<std::vector<StepMethod>, Unsupported> step_methods(Plan const& plan, Bu
 
 namespace {
 
-constexpr std::uint64_t kind_of_send = Operation(Send{}).index();
+constexpr auto kind_of_send = static_cast<std::uint64_t>(OperationKind::send);
 
 /// Over the members: group ids differ from rank to rank, members do not.
 std::uint64_t fingerprint(Group const& group) {
@@ -71,12 +71,9 @@ std::uint64_t fingerprint(Group const& group) {
 }
 
 /// Ranks must agree on this besides the sizes of messages.
-std::uint64_t fingerprint(algorithms::Collective const& collective) {
-    OperationKind const kind = collective.shape.kind;
-    bool const reduces =
-        kind == OperationKind::all_reduce || kind == OperationKind::reduce || kind == OperationKind::reduce_scatter;
+std::uint64_t fingerprint(algorithms::ShapedStep const& collective) {
     auto const element = static_cast<std::uint64_t>(collective.shape.element);
-    return reduces ? 1 + element * 256 + static_cast<std::uint64_t>(collective.reduction) : 0;
+    return reduces(collective.shape.kind) ? 1 + element * 256 + static_cast<std::uint64_t>(collective.reduction) : 0;
 }
 
 class Lowering {
@@ -87,7 +84,7 @@ public:
         Operation const& operation = plan_.steps[id].operation;
         out_ = {};
         out_.step = id;
-        out_.kind = operation.index();
+        out_.kind = static_cast<std::uint64_t>(kind_of(operation));
         if (method.collective) {
             add_micro(*method.collective, method.micro, scratch);
         } else {
@@ -97,7 +94,7 @@ public:
     }
 
 private:
-    void add_micro(algorithms::Collective const& collective, algorithms::MicroPlan const& micro, std::byte* scratch) {
+    void add_micro(algorithms::ShapedStep const& collective, algorithms::MicroPlan const& micro, std::byte* scratch) {
         enter(collective.group);
         out_.key ^= fingerprint(collective);
         // A barrier has no buffers.
@@ -153,42 +150,15 @@ private:
         }
     }
 
-    void add(AllGather const& gather) {
-        enter(gather.group);
-        std::byte* const mine = at(gather.send);
-        Bytes const share = shares_of(plan_, gather).of(my_place_);
-        for_each_part(gather, at(gather.recv), [&](int place, std::byte* data, Bytes bytes) {
-            if (place != my_place_) {
-                send(place, mine, share);
-                receive(place, data, bytes);
-            } else {
-                copy(data, mine, bytes);
-            }
-        });
-    }
-    void add(Gather const& gather) {
-        enter(gather.group);
-        std::byte* const mine = at(gather.send);
-        if (gather.root != my_place_) {
-            send(gather.root, mine, shares_of(plan_, gather).of(my_place_));
-            return;
+    void add(Collective const& step) {
+        if (reduces(step.kind) || step.kind == OperationKind::broadcast) {
+            throw Error(fmt::format("ucx: step {} is done by algorithms only and has none", out_.step));
         }
-        for_each_part(gather, at(gather.recv), [&](int place, std::byte* data, Bytes bytes) {
-            place == my_place_ ? copy(data, mine, bytes) : receive(place, data, bytes);
-        });
+        add(direct_blocks(plan_, step));
     }
-    void add(Scatter const& scatter) {
-        enter(scatter.group);
-        std::byte* const mine = at(scatter.recv);
-        if (scatter.root != my_place_) {
-            receive(scatter.root, mine, shares_of(plan_, scatter).of(my_place_));
-            return;
-        }
-        for_each_part(scatter, at(scatter.send), [&](int place, std::byte* data, Bytes bytes) {
-            place == my_place_ ? copy(mine, data, bytes) : send(place, data, bytes);
-        });
+    void add(Barrier const& /*step*/) {
+        throw Error(fmt::format("ucx: step {} is done by algorithms only and has none", out_.step));
     }
-
     void add(Send const& step) {
         enter(step.group);
         out_.key = static_cast<std::uint32_t>(step.channel);
@@ -203,11 +173,6 @@ private:
     void add(Compute const& /*step*/) {}
     void add(Put const& /*step*/) {}
     void add(WaitSignal const& /*step*/) {}
-
-    template <class Collective>
-    void add(Collective const& /*step*/) {
-        throw Error(fmt::format("ucx: step {} is done by algorithms only and has none", out_.step));
-    }
 
     void enter(GroupId id) {
         group_ = &plan_.groups.at(id);
@@ -235,22 +200,6 @@ private:
         for (Bytes message = 0; message < step.window.messages; ++message) {
             messages.push_back({world_rank(block.peer), distance,
                                 at(step.buffer, block.offset + message * step.window.stride), block.bytes});
-        }
-    }
-
-    void copy(std::byte* to, std::byte const* from, Bytes bytes) {
-        if (bytes > 0 && to != from) {
-            out_.work.push_back({.to = to, .left = from, .bytes = bytes});
-        }
-    }
-    /// use(place, address, bytes) for the part of each place in the buffer at `whole`.
-    template <class Step, class Use>
-    void for_each_part(Step const& step, std::byte* whole, Use const& use) const {
-        Shares const shares = shares_of(plan_, step);
-        for (int place = 0; place < group_size(); ++place) {
-            Bytes const bytes = shares.of(place);
-            use(place, whole, bytes);
-            whole += bytes;
         }
     }
 

@@ -18,7 +18,7 @@ namespace dlmb::ucx {
 
 struct StepMethod {
     Method const* messages = nullptr;  // orders the step's messages; nullptr: an algorithm's step or a Compute step
-    std::optional<algorithms::Collective> collective;  // of an algorithm's step
+    std::optional<algorithms::ShapedStep> collective;  // of an algorithm's step
     algorithms::MicroPlan micro;                       // of an algorithm's step
 };
 

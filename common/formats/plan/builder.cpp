@@ -131,16 +131,16 @@ ScatteredSide scattered_side(RowOrder const& order, Bytes row_bytes, Layout& lay
 }
 
 /// Throws Error unless each of `ranks` ranks has whole elements.
-void require_parts(SharedBytes const& whole, Rank ranks, Element element, std::string_view label) {
+void require_parts(Collective const& step, Rank ranks, std::string_view label) {
     auto const count = static_cast<std::size_t>(ranks);
-    Bytes const size = size_of(element);
-    bool const fits = whole.shares.empty() ? whole.bytes % (count * size) == 0
-                                           : whole.shares.size() == count &&
-                                                 std::all_of(whole.shares.begin(), whole.shares.end(),
-                                                             [size](Bytes share) { return share % size == 0; });
+    Bytes const size = size_of(step.element);
+    bool const fits = step.shares.empty() ? step.bytes % (count * size) == 0
+                                          : step.shares.size() == count &&
+                                                std::all_of(step.shares.begin(), step.shares.end(),
+                                                            [size](Bytes share) { return share % size == 0; });
     if (!fits) {
         throw Error(fmt::format("plan builder: \"{}\": {} B are not a whole number of {} for each of {} ranks", label,
-                                whole.bytes, name_of(element), ranks));
+                                step.bytes, name_of(step.element), ranks));
     }
 }
 
@@ -215,14 +215,36 @@ StepId PlanBuilder::exchange(GroupId group, std::span<Bytes const> send_bytes, s
     return add_step(std::move(exchange), std::move(after), std::move(label));
 }
 
-StepId PlanBuilder::all_gather(GroupId group, SharedBytes gathered, Element element, std::string label,
-                               std::vector<StepId> after) {
-    Part const mine = own_part(group, gathered, element, label);
-    Region const own = in_place_ ? Region{} : region(label + ".send", mine.bytes, Role::sent);
-    Region const recv = region(label + ".recv", gathered.bytes, Role::delivered);
-    Region const send = in_place_ ? mine.in(recv) : own;
-    return add_step(AllGather{group, send, recv, gathered.bytes, element, std::move(gathered.shares)}, std::move(after),
-                    std::move(label));
+StepId PlanBuilder::collective(Collective step, std::string label, std::vector<StepId> after) {
+    Rank const ranks = group_size(step.group);
+    step.root = has_root(step.kind) ? step.root : 0;
+    step.reduction = reduces(step.kind) ? step.reduction : Reduction::sum;
+    if (has_parts(step.kind)) {
+        require_parts(step, ranks, label);
+    }
+    auto const me = rank_in(plan_.groups[step.group], plan_.me);
+    if (!me) {
+        throw Error(fmt::format("plan builder: rank {} is not in the group of its collective", plan_.me));
+    }
+    CollectiveSides const sides = sides_of(step, *me, static_cast<Bytes>(ranks));
+    bool const in_place = in_place_ && sides.sends && sides.receives;
+    if (step.kind == OperationKind::broadcast) {
+        step.send = step.recv = region(label + ".data", step.bytes, Role::delivered);
+    } else if (facts_of(step.kind).parts == PartSide::received) {
+        step.send =
+            sides.sends ? region(label + ".send", sides.sent, in_place ? Role::delivered : Role::sent) : Region{};
+        step.recv = in_place ? Region{step.send.buffer, step.send.offset + sides.part_begin}
+                             : region(label + ".recv", sides.received, Role::delivered);
+        step.send = sides.sends ? step.send : step.recv;
+    } else {
+        step.send = in_place ? Region{} : region(label + ".send", sides.sent, Role::sent);
+        step.recv = sides.receives ? region(label + ".recv", sides.received, Role::delivered) : step.send;
+        if (in_place) {
+            Bytes const begin = has_parts(step.kind) ? sides.part_begin : 0;
+            step.send = {step.recv.buffer, step.recv.offset + begin};
+        }
+    }
+    return add_step(std::move(step), std::move(after), std::move(label));
 }
 
 // The exchange lays its blocks out, and moves behind the step that packs them.
@@ -277,7 +299,7 @@ StepId PlanBuilder::packed_all_gather(GroupId group, std::span<std::uint64_t con
     in_place_ = in_place;
     Step step = std::move(plan_.steps[first]);
     plan_.steps.pop_back();
-    auto const placed = std::get<AllGather>(step.operation);
+    auto const placed = std::get<Collective>(step.operation);
     auto const mine = static_cast<std::size_t>(rank_in(plan_.groups[group], plan_.me).value());
     step.after = {convert(PackDirection::pack, packing, placed.send.buffer, {{1, numbers[mine], 0, placed.send.offset}},
                           "pack." + label, std::move(after))};
@@ -351,7 +373,7 @@ StepId PlanBuilder::rearranged_all_gather(GroupId group, RowOrder const& gathere
     bool const in_place = std::exchange(in_place_, false);
     StepId const last = all_gather(group, bytes, element, label, std::move(after));
     in_place_ = in_place;
-    Region const placed = std::get<AllGather>(plan_.steps[last].operation).recv;
+    Region const placed = std::get<Collective>(plan_.steps[last].operation).recv;
     for (Block& part : parts) {
         part.offset += placed.offset;
     }
@@ -425,62 +447,6 @@ StepId PlanBuilder::scattered_exchange(GroupId group, RowOrder const& sent, RowO
     return add_step(std::move(exchange), std::move(after), std::move(label));
 }
 
-StepId PlanBuilder::gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,
-                           std::vector<StepId> after) {
-    Part const mine = own_part(group, gathered, element, label);
-    bool const is_root = is(root, group);
-    Region const own = in_place_ && is_root ? Region{} : region(label + ".send", mine.bytes, Role::sent);
-    Region const recv = is_root ? region(label + ".recv", gathered.bytes, Role::delivered) : own;
-    Region const send = in_place_ && is_root ? mine.in(recv) : own;
-    return add_step(Gather{group, root, send, recv, gathered.bytes, element, std::move(gathered.shares)},
-                    std::move(after), std::move(label));
-}
-
-StepId PlanBuilder::scatter(GroupId group, Rank root, SharedBytes scattered, Element element, std::string label,
-                            std::vector<StepId> after) {
-    Part const mine = own_part(group, scattered, element, label);
-    bool const is_root = is(root, group);
-    bool const same = in_place_ && is_root;
-    Region const all =
-        is_root ? region(label + ".send", scattered.bytes, same ? Role::delivered : Role::sent) : Region{};
-    Region const recv = same ? mine.in(all) : region(label + ".recv", mine.bytes, Role::delivered);
-    Region const send = is_root ? all : recv;
-    return add_step(Scatter{group, root, send, recv, scattered.bytes, element, std::move(scattered.shares)},
-                    std::move(after), std::move(label));
-}
-
-StepId PlanBuilder::all_reduce(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
-                               std::vector<StepId> after) {
-    Region const own = in_place_ ? Region{} : region(label + ".send", bytes, Role::sent);
-    Region const recv = region(label + ".recv", bytes, Role::delivered);
-    Region const send = in_place_ ? recv : own;
-    return add_step(AllReduce{group, send, recv, bytes, element, reduction}, std::move(after), std::move(label));
-}
-
-StepId PlanBuilder::reduce(GroupId group, Rank root, Bytes bytes, Element element, Reduction reduction,
-                           std::string label, std::vector<StepId> after) {
-    bool const is_root = is(root, group);
-    Region const own = in_place_ && is_root ? Region{} : region(label + ".send", bytes, Role::sent);
-    Region const recv = is_root ? region(label + ".recv", bytes, Role::delivered) : own;
-    Region const send = in_place_ && is_root ? recv : own;
-    return add_step(Reduce{group, root, send, recv, bytes, element, reduction}, std::move(after), std::move(label));
-}
-
-StepId PlanBuilder::reduce_scatter(GroupId group, SharedBytes unreduced, Element element, Reduction reduction,
-                                   std::string label, std::vector<StepId> after) {
-    Part const mine = own_part(group, unreduced, element, label);
-    Region const send = region(label + ".send", unreduced.bytes, in_place_ ? Role::delivered : Role::sent);
-    Region const recv = in_place_ ? mine.in(send) : region(label + ".recv", mine.bytes, Role::delivered);
-    return add_step(ReduceScatter{group, send, recv, unreduced.bytes, element, reduction, std::move(unreduced.shares)},
-                    std::move(after), std::move(label));
-}
-
-StepId PlanBuilder::broadcast(GroupId group, Rank root, Bytes bytes, Element element, std::string label,
-                              std::vector<StepId> after) {
-    Region const data = region(label + ".data", bytes, Role::delivered);
-    return add_step(Broadcast{group, root, data, bytes, element}, std::move(after), std::move(label));
-}
-
 StepId PlanBuilder::barrier(GroupId group, std::string label, std::vector<StepId> after) {
     return add_step(Barrier{group}, std::move(after), std::move(label));
 }
@@ -545,22 +511,6 @@ Rank PlanBuilder::group_size(GroupId group) const {
         throw Error(fmt::format("plan builder: rank {} has no group {}", plan_.me, group));
     }
     return static_cast<Rank>(plan_.groups[group].members.size());
-}
-
-bool PlanBuilder::is(Rank root, GroupId group) const {
-    return root >= 0 && root < group_size(group) && world_rank(plan_, group, root) == plan_.me;
-}
-
-PlanBuilder::Part PlanBuilder::own_part(GroupId group, SharedBytes const& whole, Element element,
-                                        std::string_view label) const {
-    Rank const ranks = group_size(group);
-    require_parts(whole, ranks, element, label);
-    auto const place = rank_in(plan_.groups[group], plan_.me);
-    if (!place) {
-        throw Error(fmt::format("plan builder: rank {} is not in the group of its collective", plan_.me));
-    }
-    Shares const shares(whole.bytes, static_cast<Bytes>(ranks), whole.shares);
-    return {shares.begin(*place), shares.of(*place)};
 }
 
 BufferId PlanBuilder::buffer(std::string name, Bytes bytes, Role role) {

@@ -83,8 +83,54 @@ public:
     /// "<label>.send" and "<label>.recv".
     StepId exchange(GroupId group, std::span<Bytes const> send_bytes, std::span<Bytes const> recv_bytes,
                     std::string label, std::vector<StepId> after = {});
+    /// `step` but for its regions. Makes buffers "<label>.send" and "<label>.recv", of a broadcast "<label>.data".
+    StepId collective(Collective step, std::string label, std::vector<StepId> after = {});
+    StepId all_reduce(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
+                      std::vector<StepId> after = {}) {
+        return collective({OperationKind::all_reduce, group, 0, {}, {}, bytes, element, reduction}, std::move(label),
+                          std::move(after));
+    }
+    StepId reduce(GroupId group, Rank root, Bytes bytes, Element element, Reduction reduction, std::string label,
+                  std::vector<StepId> after = {}) {
+        return collective({OperationKind::reduce, group, root, {}, {}, bytes, element, reduction}, std::move(label),
+                          std::move(after));
+    }
+    StepId reduce_scatter(GroupId group, SharedBytes unreduced, Element element, Reduction reduction, std::string label,
+                          std::vector<StepId> after = {}) {
+        return collective({OperationKind::reduce_scatter,
+                           group,
+                           0,
+                           {},
+                           {},
+                           unreduced.bytes,
+                           element,
+                           reduction,
+                           std::move(unreduced.shares)},
+                          std::move(label), std::move(after));
+    }
     StepId all_gather(GroupId group, SharedBytes gathered, Element element, std::string label,
-                      std::vector<StepId> after = {});
+                      std::vector<StepId> after = {}) {
+        return collective(
+            {OperationKind::all_gather, group, 0, {}, {}, gathered.bytes, element, {}, std::move(gathered.shares)},
+            std::move(label), std::move(after));
+    }
+    StepId gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,
+                  std::vector<StepId> after = {}) {
+        return collective(
+            {OperationKind::gather, group, root, {}, {}, gathered.bytes, element, {}, std::move(gathered.shares)},
+            std::move(label), std::move(after));
+    }
+    StepId scatter(GroupId group, Rank root, SharedBytes scattered, Element element, std::string label,
+                   std::vector<StepId> after = {}) {
+        return collective(
+            {OperationKind::scatter, group, root, {}, {}, scattered.bytes, element, {}, std::move(scattered.shares)},
+            std::move(label), std::move(after));
+    }
+    StepId broadcast(GroupId group, Rank root, Bytes bytes, Element element, std::string label,
+                     std::vector<StepId> after = {}) {
+        return collective({OperationKind::broadcast, group, root, {}, {}, bytes, element}, std::move(label),
+                          std::move(after));
+    }
     /// Steps "pack.<label>", "<label>" and "unpack.<label>", one after the other; the last one. Buffers
     /// "pack.<label>.numbers" and "unpack.<label>.numbers" hold what is packed and what was unpacked. Never in place.
     /// `send_rows[p]`, `recv_rows[p]`: rows of `row_numbers` numbers to and from group rank p.
@@ -110,18 +156,6 @@ public:
     /// tensors.
     StepId scattered_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,
                               std::string label, std::vector<StepId> after = {});
-    StepId gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,
-                  std::vector<StepId> after = {});
-    StepId scatter(GroupId group, Rank root, SharedBytes scattered, Element element, std::string label,
-                   std::vector<StepId> after = {});
-    StepId all_reduce(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
-                      std::vector<StepId> after = {});
-    StepId reduce(GroupId group, Rank root, Bytes bytes, Element element, Reduction reduction, std::string label,
-                  std::vector<StepId> after = {});
-    StepId reduce_scatter(GroupId group, SharedBytes unreduced, Element element, Reduction reduction, std::string label,
-                          std::vector<StepId> after = {});
-    StepId broadcast(GroupId group, Rank root, Bytes bytes, Element element, std::string label,
-                     std::vector<StepId> after = {});
     StepId barrier(GroupId group, std::string label, std::vector<StepId> after = {});
     /// `bytes`: of each message of the window.
     StepId send(GroupId group, Rank to, Bytes bytes, int channel, int batch, std::string label,
@@ -140,17 +174,7 @@ public:
     [[nodiscard]] Plan finish() && { return std::move(plan_); }
 
 private:
-    /// This rank's part of a gathered, scattered or unreduced buffer.
-    struct Part {
-        Bytes begin = 0;
-        Bytes bytes = 0;
-        [[nodiscard]] Region in(Region const& whole) const { return {whole.buffer, whole.offset + begin}; }
-    };
-
     Rank group_size(GroupId group) const;
-    /// Whether this rank is rank `root` of the group.
-    [[nodiscard]] bool is(Rank root, GroupId group) const;
-    [[nodiscard]] Part own_part(GroupId group, SharedBytes const& whole, Element element, std::string_view label) const;
     /// A step that converts `blocks`, whose places in the packed buffer are known.
     StepId convert(PackDirection direction, Packing packing, BufferId packed, std::vector<RowBlock> blocks,
                    std::string const& label, std::vector<StepId> after);

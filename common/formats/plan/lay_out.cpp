@@ -21,10 +21,6 @@ std::vector<Bytes> by_peer(std::span<Block const> blocks, std::size_t ranks) {
     return bytes;
 }
 
-SharedBytes whole_of(auto const& operation) {
-    return operation.shares.empty() ? SharedBytes(operation.bytes) : SharedBytes(operation.shares);
-}
-
 struct Adder {
     PlanBuilder& builder;
     Plan const& plan;
@@ -41,26 +37,9 @@ struct Adder {
     StepId operator()(Recv const& op) const {
         return builder.recv(group(op), op.from.peer, op.from.bytes, op.channel, op.batch, label, after, op.window);
     }
-    StepId operator()(AllReduce const& op) const {
-        return builder.all_reduce(group(op), op.bytes, op.element, op.reduction, label, after);
-    }
-    StepId operator()(Reduce const& op) const {
-        return builder.reduce(group(op), op.root, op.bytes, op.element, op.reduction, label, after);
-    }
-    StepId operator()(ReduceScatter const& op) const {
-        return builder.reduce_scatter(group(op), whole_of(op), op.element, op.reduction, label, after);
-    }
-    StepId operator()(AllGather const& op) const {
-        return builder.all_gather(group(op), whole_of(op), op.element, label, after);
-    }
-    StepId operator()(Gather const& op) const {
-        return builder.gather(group(op), op.root, whole_of(op), op.element, label, after);
-    }
-    StepId operator()(Scatter const& op) const {
-        return builder.scatter(group(op), op.root, whole_of(op), op.element, label, after);
-    }
-    StepId operator()(Broadcast const& op) const {
-        return builder.broadcast(group(op), op.root, op.bytes, op.element, label, after);
+    StepId operator()(Collective op) const {
+        op.group = group(op);
+        return builder.collective(std::move(op), label, after);
     }
     StepId operator()(Barrier const& op) const { return builder.barrier(group(op), label, after); }
     StepId operator()(Put const& op) const {

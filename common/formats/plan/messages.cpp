@@ -83,27 +83,22 @@ public:
     }
     void operator()(Send const& step) { window(true, step, step.to); }
     void operator()(Recv const& step) { window(false, step, step.from); }
-    void operator()(AllGather const& step) {
-        std::vector<Rank> const& members = plan_.groups[step.group].members;
-        Shares const shares = shares_of(plan_, step);
-        for (std::size_t place = 0; place < members.size(); ++place) {
-            add(false, members[place], shares.of(static_cast<Rank>(place)));
+    // Chunk indices run so that a rank forwards what it has just received: in round t of a reduce-scatter that leaves
+    // chunk r on rank r it sends chunk r - 1 - t. The all-gather after it goes on with the finished chunk: r - t.
+    void operator()(Collective const& step) {
+        if (step.kind == OperationKind::reduce_scatter) {
+            ring(step.group, 1,
+                 [shares = shares_of(plan_, step)](std::size_t chunk) { return shares.of(static_cast<Rank>(chunk)); });
+        } else if (step.kind == OperationKind::all_reduce) {
+            Bytes const ranks = plan_.groups[step.group].members.size();
+            auto const chunk_bytes = [&](std::size_t chunk) {
+                return ring_chunk(step, ranks, static_cast<Rank>(chunk));
+            };
+            ring(step.group, 1, chunk_bytes);
+            ring(step.group, 0, chunk_bytes);
+        } else {
+            (*this)(direct_blocks(plan_, step));
         }
-        for (Rank const peer : members) {
-            add(true, peer, shares.of(my_place(step.group)));
-        }
-    }
-    void operator()(Gather const& step) {
-        rooted(step, false, [shares = shares_of(plan_, step)](Rank place) { return shares.of(place); });
-    }
-    void operator()(Reduce const& step) {
-        rooted(step, false, [&step](Rank /*place*/) { return step.bytes; });
-    }
-    void operator()(Scatter const& step) {
-        rooted(step, true, [shares = shares_of(plan_, step)](Rank place) { return shares.of(place); });
-    }
-    void operator()(Broadcast const& step) {
-        rooted(step, true, [&step](Rank /*place*/) { return step.bytes; });
     }
     // Dissemination: in round k a rank has heard of 2^k others.
     void operator()(Barrier const& step) {
@@ -114,18 +109,6 @@ public:
             add(true, members[(me + distance) % members.size()], 1);
             ++round_;
         }
-    }
-    // Chunk indices run so that a rank forwards what it has just received: in round t of a reduce-scatter that leaves
-    // chunk r on rank r it sends chunk r - 1 - t. The all-gather after it goes on with the finished chunk: r - t.
-    void operator()(ReduceScatter const& step) {
-        ring(step.group, 1,
-             [shares = shares_of(plan_, step)](std::size_t chunk) { return shares.of(static_cast<Rank>(chunk)); });
-    }
-    void operator()(AllReduce const& step) {
-        Bytes const ranks = plan_.groups[step.group].members.size();
-        auto const chunk_bytes = [&](std::size_t chunk) { return ring_chunk(step, ranks, static_cast<Rank>(chunk)); };
-        ring(step.group, 1, chunk_bytes);
-        ring(step.group, 0, chunk_bytes);
     }
     void operator()(Put const& step) { signalled(true, step.group, step.signals, step.send); }
     void operator()(WaitSignal const& step) { signalled(false, step.group, step.signals, step.recv); }
@@ -163,19 +146,6 @@ private:
             messages_.push_back({sends, peer, flag_bytes, tag, 0});
         });
     }
-    /// One message between the root and each other rank; `bytes_of` their group rank.
-    template <class Step, class BytesOf>
-    void rooted(Step const& step, bool root_sends, BytesOf bytes_of) {
-        Rank const root = world(step.group, step.root);
-        if (root != plan_.me) {
-            add(!root_sends, root, bytes_of(my_place(step.group)));
-            return;
-        }
-        std::vector<Rank> const& members = plan_.groups[step.group].members;
-        for (std::size_t place = 0; place < members.size(); ++place) {
-            add(root_sends, members[place], bytes_of(static_cast<Rank>(place)));
-        }
-    }
     /// One pass around the ring: every rank sends a chunk to the next one and gets one from the previous, ranks - 1
     /// times, each round after the one before it.
     template <class ChunkBytes>
@@ -201,7 +171,7 @@ private:
 
 }  // namespace
 
-Bytes ring_chunk(AllReduce const& step, Bytes ranks, Rank chunk) {
+Bytes ring_chunk(Collective const& step, Bytes ranks, Rank chunk) {
     Bytes const elements = step.bytes / size_of(step.element);
     return (elements / ranks + (static_cast<Bytes>(chunk) < elements % ranks ? 1 : 0)) * size_of(step.element);
 }

@@ -52,7 +52,7 @@ private:
 };
 
 /// The part of an allreduce that a ring of `ranks` moves as one: the first (elements mod ranks) have one element more.
-[[nodiscard]] Bytes ring_chunk(AllReduce const& step, Bytes ranks, Rank chunk);
+[[nodiscard]] Bytes ring_chunk(Collective const& step, Bytes ranks, Rank chunk);
 
 using Tag = std::uint64_t;
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/formats/plan/plan.hpp"
 
+#include "common/formats/plan/group_index.hpp"
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -110,15 +112,7 @@ std::optional<Processor> moved_by(Compute const& step) {
 }
 
 OperationKind kind_of(Operation const& operation) {
-    return static_cast<OperationKind>(operation.index());
-}
-
-std::string_view name_of(OperationKind kind) {
-    constexpr std::array<std::string_view, 14> names{
-        "exchange", "send",    "recv",      "allreduce", "reduce", "reduce_scatter", "allgather",
-        "gather",   "scatter", "broadcast", "barrier",   "put",    "wait_signal",    "compute"};
-    static_assert(std::variant_size_v<Operation> == names.size());
-    return names.at(static_cast<std::size_t>(kind));
+    return std::visit([](auto const& step) { return step.kind; }, operation);
 }
 
 std::string_view name_of(Operation const& operation) {
@@ -143,6 +137,57 @@ std::optional<GroupId> group_of(Operation const& operation) {
 Bytes Shares::begin(Rank rank) const {
     return uneven_.empty() ? each_ * static_cast<Bytes>(rank)
                            : std::accumulate(uneven_.begin(), uneven_.begin() + rank, Bytes{0});
+}
+
+CollectiveSides sides_of(Collective const& step, Rank me, Bytes ranks) {
+    OperationFacts const& facts = facts_of(step.kind);
+    Shares const shares(step.bytes, ranks, step.shares);
+    bool const sends_part = facts.parts == PartSide::sent;
+    bool const receives_part = facts.parts == PartSide::received;
+    bool const is_broadcast = step.kind == OperationKind::broadcast;
+    CollectiveSides sides{.is_root = facts.root != RootRole::none && step.root == me,
+                          .part = shares.of(me),
+                          .part_begin = shares.begin(me)};
+    sides.sends = facts.root != RootRole::sends || sides.is_root;
+    sides.receives = is_broadcast ? !sides.is_root : facts.root != RootRole::receives || sides.is_root;
+    sides.sent = !sides.sends ? 0 : sends_part ? sides.part : step.bytes;
+    sides.received = !sides.receives ? 0 : receives_part ? sides.part : step.bytes;
+    sides.in_place = step.send.buffer == step.recv.buffer &&
+                     step.send.offset + (receives_part ? sides.part_begin : 0) ==
+                         step.recv.offset + (sends_part ? sides.part_begin : 0) &&
+                     (is_broadcast || (sides.sends && sides.receives));
+    return sides;
+}
+
+CollectiveSides sides_of(Plan const& plan, Collective const& step) {
+    return sides_of(step, rank_in(plan.groups.at(step.group), plan.me).value(), plan.groups[step.group].members.size());
+}
+
+Exchange direct_blocks(Plan const& plan, Collective const& step) {
+    OperationFacts const& facts = facts_of(step.kind);
+    CollectiveSides const sides = sides_of(plan, step);
+    Shares const shares = shares_of(plan, step);
+    std::vector<Rank> const& members = plan.groups[step.group].members;
+    Exchange direct{step.group, step.send.buffer, step.recv.buffer, {}, {}};
+    Bytes begin = 0;
+    for (Rank peer = 0; peer < static_cast<Rank>(members.size()); ++peer) {
+        Bytes const part = shares.of(peer);
+        // The side with the whole has a place for each rank, the other one has one place.
+        auto const block = [&](PartSide other, Region const& region, Bytes bytes) {
+            return facts.parts == other ? Block{peer, region.offset + begin, part} : Block{peer, region.offset, bytes};
+        };
+        Block const sent = block(PartSide::received, step.send, sides.sent);
+        Block const received = block(PartSide::sent, step.recv, sides.received);
+        bool const stays = sides.in_place && !facts.reduces && members[static_cast<std::size_t>(peer)] == plan.me;
+        if (sides.sends && sent.bytes > 0 && !stays && (facts.root != RootRole::receives || peer == step.root)) {
+            direct.send.push_back(sent);
+        }
+        if (sides.receives && received.bytes > 0 && !stays && (facts.root != RootRole::sends || peer == step.root)) {
+            direct.recv.push_back(received);
+        }
+        begin += part;
+    }
+    return direct;
 }
 
 Rank world_rank(Plan const& plan, GroupId group, Rank peer) {

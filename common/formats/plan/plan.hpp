@@ -5,6 +5,7 @@
 // communication: it can be printed, compared, proved consistent over all ranks and stored.
 #pragma once
 
+#include "common/base/names/operations.hpp"
 #include "common/base/units.hpp"
 #include "common/formats/plan/block_format.hpp"
 
@@ -92,6 +93,7 @@ struct ScatteredRows {
 /// left out on both sides. An exchange with no block at all is legal and is issued. `scattered`: the rows of each block
 /// lie apart, and the offset of a block counts the bytes that travel in the blocks before it.
 struct Exchange {
+    static constexpr OperationKind kind = OperationKind::exchange;
     GroupId group = 0;
     BufferId send_buffer = 0;
     BufferId recv_buffer = 0;
@@ -115,6 +117,7 @@ struct MessageWindow {
 /// Point to point. `channel` separates streams between one pair of ranks; steps of the same `batch` (>= 0) are
 /// posted in one native call; -1: on its own. `to`, `from`: of the first message of the window.
 struct Send {
+    static constexpr OperationKind kind = OperationKind::send;
     GroupId group = 0;
     BufferId buffer = 0;
     Block to;
@@ -124,6 +127,7 @@ struct Send {
     bool operator==(Send const&) const = default;
 };
 struct Recv {
+    static constexpr OperationKind kind = OperationKind::recv;
     GroupId group = 0;
     BufferId buffer = 0;
     Block from;
@@ -133,73 +137,27 @@ struct Recv {
     bool operator==(Recv const&) const = default;
 };
 
-/// Collectives: `bytes` is the full logical buffer (of those with shares: the gathered, scattered or unreduced size).
-/// `shares`: bytes of each group rank's part of it, one behind the other; none: equal parts. Parts are whole elements.
-/// `root`: a rank in the group. What only the root has (the result of a Reduce or Gather, the input of a Scatter) is on
-/// the others the region that they do have.
-struct AllReduce {
-    GroupId group = 0;
-    Region send, recv;
-    Bytes bytes = 0;
-    Element element = Element::fp32;
-    Reduction reduction = Reduction::sum;
-    bool operator==(AllReduce const&) const = default;
-};
-struct Reduce {
+/// A collective that moves data: from all_reduce to broadcast of OperationKind. facts_of(kind) tells which have a root,
+/// reduce, or give each rank a part. `bytes` is the full logical buffer (with parts: the gathered, scattered or
+/// unreduced size). `shares`: bytes of each group rank's part of it, one behind the other; none: equal parts. Parts are
+/// whole elements. `root`: a rank in the group. What only the root has (the result of a reduce or gather, the input of
+/// a scatter) is on the others the region that they do have; a broadcast has one region, which its root reads and the
+/// others write.
+struct Collective {
+    OperationKind kind = OperationKind::all_reduce;
     GroupId group = 0;
     Rank root = 0;
-    Region send, recv;
+    Region send = {};
+    Region recv = {};
     Bytes bytes = 0;
-    Element element = Element::fp32;
-    Reduction reduction = Reduction::sum;
-    bool operator==(Reduce const&) const = default;
-};
-struct ReduceScatter {
-    GroupId group = 0;
-    Region send, recv;
-    Bytes bytes = 0;
-    Element element = Element::fp32;
+    Element element = Element::byte;
     Reduction reduction = Reduction::sum;
     std::vector<Bytes> shares = {};
-    bool operator==(ReduceScatter const&) const = default;
-};
-struct AllGather {
-    GroupId group = 0;
-    Region send, recv;
-    Bytes bytes = 0;
-    Element element = Element::byte;
-    std::vector<Bytes> shares = {};
-    bool operator==(AllGather const&) const = default;
-};
-struct Gather {
-    GroupId group = 0;
-    Rank root = 0;
-    Region send, recv;
-    Bytes bytes = 0;
-    Element element = Element::byte;
-    std::vector<Bytes> shares = {};
-    bool operator==(Gather const&) const = default;
-};
-struct Scatter {
-    GroupId group = 0;
-    Rank root = 0;
-    Region send, recv;
-    Bytes bytes = 0;
-    Element element = Element::byte;
-    std::vector<Bytes> shares = {};
-    bool operator==(Scatter const&) const = default;
-};
-/// `data` is read on `root` (rank in the group) and written on the others.
-struct Broadcast {
-    GroupId group = 0;
-    Rank root = 0;
-    Region data;
-    Bytes bytes = 0;
-    Element element = Element::byte;
-    bool operator==(Broadcast const&) const = default;
+    bool operator==(Collective const&) const = default;
 };
 /// Nobody's is complete before everybody's has started.
 struct Barrier {
+    static constexpr OperationKind kind = OperationKind::barrier;
     GroupId group = 0;
     bool operator==(Barrier const&) const = default;
 };
@@ -216,6 +174,7 @@ struct Signal {
 /// `targets[i]` of the buffer of the WaitSignal that waits for its signal. The peer takes no part: its memory may be
 /// written from the moment when it has begun the iteration. Complete when what it sends may be overwritten.
 struct Put {
+    static constexpr OperationKind kind = OperationKind::put;
     GroupId group = 0;
     BufferId buffer = 0;
     std::vector<Block> send = {};
@@ -226,6 +185,7 @@ struct Put {
 
 /// Complete when all signals are there, and so the blocks before each.
 struct WaitSignal {
+    static constexpr OperationKind kind = OperationKind::wait_signal;
     GroupId group = 0;
     BufferId buffer = 0;
     std::vector<Block> recv = {};
@@ -319,6 +279,7 @@ struct Rearrangement {
 /// `uninterrupted`: not before the time is over. `conversion`, `rearrangement`: work of its own, for as long as it
 /// takes.
 struct Compute {
+    static constexpr OperationKind kind = OperationKind::compute;
     Nanoseconds busy_ns = 0;
     std::optional<ProductShape> product = std::nullopt;
     bool uninterrupted = false;
@@ -333,32 +294,13 @@ struct Compute {
 /// The processor that puts the rows of a step in another order; nullopt: the step keeps their order.
 [[nodiscard]] std::optional<Processor> moved_by(Compute const& step);
 
-using Operation = std::variant<Exchange, Send, Recv, AllReduce, Reduce, ReduceScatter, AllGather, Gather, Scatter,
-                               Broadcast, Barrier, Put, WaitSignal, Compute>;
+using Operation = std::variant<Exchange, Send, Recv, Collective, Barrier, Put, WaitSignal, Compute>;
 
-/// The alternatives of Operation, in its order.
-enum class OperationKind : std::uint8_t {
-    exchange,
-    send,
-    recv,
-    all_reduce,
-    reduce,
-    reduce_scatter,
-    all_gather,
-    gather,
-    scatter,
-    broadcast,
-    barrier,
-    put,
-    wait_signal,
-    compute
-};
 [[nodiscard]] OperationKind kind_of(Operation const& operation);
-
-/// The words of `--plan json`: exchange, send, recv, allreduce, reduce, reduce_scatter, allgather, gather, scatter,
-/// broadcast, barrier, put, wait_signal, compute.
-[[nodiscard]] std::string_view name_of(OperationKind kind);
 [[nodiscard]] std::string_view name_of(Operation const& operation);
+[[nodiscard]] inline bool reduces(Operation const& operation) {
+    return reduces(kind_of(operation));
+}
 
 /// Demands of a kind of traffic on a backend. `uniform`: every exchange has equal, packed blocks, every other operation
 /// equal parts; no step names shares. `scattered`: exchanges name the places of their rows.
@@ -411,10 +353,44 @@ private:
     std::span<Bytes const> uneven_;
 };
 
-/// The shares of a step that has them.
-template <class Step>
-[[nodiscard]] Shares shares_of(Plan const& plan, Step const& step) {
+[[nodiscard]] inline Shares shares_of(Plan const& plan, Collective const& step) {
     return {step.bytes, plan.groups.at(step.group).members.size(), step.shares};
+}
+
+/// A collective as one rank of its group does it.
+struct CollectiveSides {
+    bool is_root = false;
+    bool sends = true;  // reads `sent` bytes at its region `send`
+    bool receives = true;
+    Bytes sent = 0;  // 0 where it does not
+    Bytes received = 0;
+    Bytes part = 0;        // of this rank; of a collective without parts equal ones
+    Bytes part_begin = 0;  // in the whole buffer
+    /// Both regions are one, or the part is where it belongs in the whole: the form in place that libraries know.
+    bool in_place = false;
+};
+/// `me`: rank in the group of `ranks` ranks.
+[[nodiscard]] CollectiveSides sides_of(Collective const& step, Rank me, Bytes ranks);
+/// Of the plan's rank, which is in the group.
+[[nodiscard]] CollectiveSides sides_of(Plan const& plan, Collective const& step);
+
+/// The blocks of a collective in which each rank gets what it needs from the ranks that have it: its own block too,
+/// unless that is in place already, and none of 0 bytes. Operands of a reduction have one place on the rank that gets
+/// them: a rank's blocks may overlap.
+[[nodiscard]] Exchange direct_blocks(Plan const& plan, Collective const& step);
+
+/// Calls use(BufferId&) for the buffers that a step sends from or delivers to; not for a Compute.
+template <class Step, class Use>
+void for_each_buffer(Step& step, Use const& use) {
+    if constexpr (requires { step.recv_buffer; }) {
+        use(step.send_buffer);
+        use(step.recv_buffer);
+    } else if constexpr (requires { step.buffer; }) {
+        use(step.buffer);
+    } else if constexpr (requires { step.send.buffer; }) {
+        use(step.send.buffer);
+        use(step.recv.buffer);
+    }
 }
 
 /// Rank in a group -> world rank.

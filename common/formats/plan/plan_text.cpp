@@ -37,13 +37,9 @@ std::vector<Bytes> message_sizes(Plan const& plan, Operation const& operation) {
             sizes.insert(sizes.end(), messages_of_block(operation), block.bytes);
         }
     }
-    std::visit(
-        [&](auto const& step) {
-            if constexpr (requires { step.element; }) {
-                sizes.push_back(step.bytes);
-            }
-        },
-        operation);
+    if (auto const* collective = std::get_if<Collective>(&operation)) {
+        sizes.push_back(collective->bytes);
+    }
     return sizes;
 }
 

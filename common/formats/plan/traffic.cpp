@@ -16,49 +16,45 @@ struct CollectiveTraffic {
     RankTraffic& traffic;
     Plan const& plan;
 
-    void operator()(AllReduce const& step) const {
-        auto const chunk = [&](Rank further) { return ring_chunk(step, ranks(step), around(step, further)); };
-        Bytes const out = 2 * step.bytes - chunk(0) - chunk(1);
-        Bytes const in = 2 * step.bytes - chunk(0) - chunk(-1);
-        add(step.bytes, step.bytes, step.bytes, out, in);
-        add_optimal(2 * all_but_one_share(step), out, 2 * all_but_one_share(step), in);
-    }
-    void operator()(AllGather const& step) const {
-        Bytes const own = shares_of(plan, step).of(place(step));
-        Bytes const out = own * (ranks(step) - 1);
-        add(step.bytes, step.bytes, step.bytes, out, step.bytes - own);
-        add_optimal(all_but_one_share(step), out, 0, 0);
-    }
-    void operator()(ReduceScatter const& step) const {
-        Shares const shares = shares_of(plan, step);
-        Bytes const in = step.bytes - shares.of(around(step, -1));
-        add(step.bytes, step.bytes, step.bytes, step.bytes - shares.of(place(step)), in);
-        add_optimal(0, 0, all_but_one_share(step), in);
-    }
-    void operator()(Broadcast const& step) const {
-        Bytes const moved = ranks(step) > 1 ? step.bytes : 0;
-        is_root(step) ? add(step.bytes, step.bytes, 0, moved, 0) : add(0, 0, step.bytes, 0, moved);
-    }
-    void operator()(Reduce const& step) const {
-        Bytes const moved = ranks(step) > 1 ? step.bytes : 0;
-        is_root(step) ? add(step.bytes, step.bytes, step.bytes, 0, moved) : add(step.bytes, step.bytes, 0, moved, 0);
-    }
-    void operator()(Gather const& step) const {
-        Bytes const own = shares_of(plan, step).of(place(step));
-        is_root(step) ? add(own, own, step.bytes, 0, step.bytes - own) : add(own, own, 0, own, 0);
-        traffic.self += is_root(step) ? own : 0;
-    }
-    void operator()(Scatter const& step) const {
-        Bytes const own = shares_of(plan, step).of(place(step));
-        is_root(step) ? add(step.bytes, step.bytes, own, step.bytes - own, 0) : add(0, 0, own, 0, own);
-        traffic.self += is_root(step) ? own : 0;
+    void operator()(Collective const& step) const {
+        CollectiveSides const sides = sides_of(plan, step);
+        Bytes const ranks = plan.groups[step.group].members.size();
+        Rank const me = rank_in(plan.groups[step.group], plan.me).value();
+        // The rank so many further on in the ring of the group.
+        auto const around = [&](Rank further) {
+            return (me + static_cast<Rank>(ranks) + further) % static_cast<Rank>(ranks);
+        };
+        double const all_but_one_share =
+            static_cast<double>(step.bytes) * (static_cast<double>(ranks) - 1) / static_cast<double>(ranks);
+        if (step.kind == OperationKind::all_reduce) {
+            auto const chunk = [&](Rank further) { return ring_chunk(step, ranks, around(further)); };
+            Bytes const out = 2 * step.bytes - chunk(0) - chunk(1);
+            Bytes const in = 2 * step.bytes - chunk(0) - chunk(-1);
+            add(step.bytes, step.bytes, out, in);
+            add_optimal(2 * all_but_one_share, out, 2 * all_but_one_share, in);
+        } else if (step.kind == OperationKind::all_gather) {
+            Bytes const out = sides.part * (ranks - 1);
+            add(step.bytes, step.bytes, out, step.bytes - sides.part);
+            add_optimal(all_but_one_share, out, 0, 0);
+        } else if (step.kind == OperationKind::reduce_scatter) {
+            Bytes const in = step.bytes - shares_of(plan, step).of(around(-1));
+            add(step.bytes, step.bytes, step.bytes - sides.part, in);
+            add_optimal(0, 0, all_but_one_share, in);
+        } else {
+            bool const parts = has_parts(step.kind);
+            Bytes const others = parts ? step.bytes - sides.part : ranks > 1 ? step.bytes : 0;
+            Bytes const moved = sides.is_root ? others : parts ? sides.part : step.bytes;
+            bool const goes_out = (facts_of(step.kind).root == RootRole::sends) == sides.is_root;
+            add(sides.sent, sides.received, goes_out ? moved : 0, goes_out ? 0 : moved);
+            traffic.self += parts && sides.is_root ? sides.part : 0;
+        }
     }
     template <class Other>
     void operator()(Other const& /*step*/) const {}
 
 private:
-    void add(Bytes payload, Bytes sent, Bytes received, Bytes out, Bytes in) const {
-        traffic.payload += payload;
+    void add(Bytes sent, Bytes received, Bytes out, Bytes in) const {
+        traffic.payload += sent;
         traffic.send_total += sent;
         traffic.recv_total += received;
         traffic.out += out;
@@ -68,18 +64,6 @@ private:
         traffic.optimal_out += optimal_out - static_cast<double>(out);
         traffic.optimal_in += optimal_in - static_cast<double>(in);
     }
-    [[nodiscard]] double all_but_one_share(auto const& step) const {
-        auto const count = static_cast<double>(ranks(step));
-        return static_cast<double>(step.bytes) * (count - 1) / count;
-    }
-    /// The place so many further on in the ring of the group.
-    [[nodiscard]] Rank around(auto const& step, Rank further) const {
-        auto const count = static_cast<Rank>(ranks(step));
-        return (place(step) + count + further) % count;
-    }
-    [[nodiscard]] Bytes ranks(auto const& step) const { return plan.groups.at(step.group).members.size(); }
-    [[nodiscard]] Rank place(auto const& step) const { return rank_in(plan.groups.at(step.group), plan.me).value(); }
-    [[nodiscard]] bool is_root(auto const& step) const { return world_rank(plan, step.group, step.root) == plan.me; }
 };
 
 void add(RankTraffic& traffic, Plan const& plan, Operation const& operation) {
@@ -176,16 +160,9 @@ void add_sent_bytes(Plan const& plan, std::string_view phase, std::span<Bytes> r
 }
 
 bool has_uneven_shares(Operation const& operation) {
-    return std::visit(
-        [](auto const& step) {
-            if constexpr (requires { step.shares; }) {
-                return std::any_of(step.shares.begin(), step.shares.end(),
-                                   [&](Bytes each) { return each != step.shares.front(); });
-            } else {
-                return false;
-            }
-        },
-        operation);
+    auto const* step = std::get_if<Collective>(&operation);
+    return step != nullptr && std::any_of(step->shares.begin(), step->shares.end(),
+                                          [&](Bytes each) { return each != step->shares.front(); });
 }
 
 }  // namespace dlmb

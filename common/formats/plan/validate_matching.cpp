@@ -11,14 +11,13 @@
 
 #include <algorithm>
 #include <tuple>
-#include <type_traits>
 
 namespace dlmb::validation {
 namespace {
 
 /// Everything that must be equal on all members, as a value and as words.
 struct Signature {
-    std::size_t kind = 0;
+    OperationKind kind = OperationKind::exchange;
     std::string_view label;
     Bytes bytes = 0;
     Element element = Element::byte;
@@ -33,49 +32,31 @@ struct Signature {
 };
 
 Signature signature_of(Step const& step) {
-    Signature signature{.kind = step.operation.index(), .label = step.label};
-    std::visit(
-        [&](auto const& operation) {
-            if constexpr (requires { operation.element; }) {
-                signature.bytes = operation.bytes;
-                signature.element = operation.element;
-            }
-            if constexpr (requires { operation.reduction; }) {
-                signature.reduction = operation.reduction;
-            }
-            if constexpr (requires { operation.root; }) {
-                signature.root = operation.root;
-            }
-            if constexpr (requires { operation.shares; }) {
-                signature.shares = operation.shares;
-            }
-        },
-        step.operation);
+    Signature signature{.kind = kind_of(step.operation), .label = step.label};
+    if (auto const* collective = std::get_if<Collective>(&step.operation)) {
+        signature.bytes = collective->bytes;
+        signature.element = collective->element;
+        signature.reduction = reduces(collective->kind) ? collective->reduction : signature.reduction;
+        signature.root = has_root(collective->kind) ? collective->root : 0;
+        signature.shares = collective->shares;
+    }
     return signature;
 }
 
 std::string describe(Step const& step) {
     Signature const signature = signature_of(step);
-    if (std::holds_alternative<Exchange>(step.operation)) {
-        return "an exchange";
-    }
-    if (std::holds_alternative<Barrier>(step.operation)) {
-        return "a barrier";
+    if (!std::holds_alternative<Collective>(step.operation)) {
+        return std::holds_alternative<Exchange>(step.operation) ? "an exchange" : "a barrier";
     }
     std::string text =
-        fmt::format("{} of {} B {}", name_of(step.operation), signature.bytes, name_of(signature.element));
-    std::visit(
-        [&](auto const& operation) {
-            if constexpr (requires { operation.reduction; }) {
-                text += fmt::format(" {}", name_of(signature.reduction));
-            }
-            if constexpr (requires { operation.root; }) {
-                bool const sends = std::is_same_v<std::decay_t<decltype(operation)>, Broadcast> ||
-                                   std::is_same_v<std::decay_t<decltype(operation)>, Scatter>;
-                text += fmt::format(" {} group rank {}", sends ? "from" : "to", signature.root);
-            }
-        },
-        step.operation);
+        fmt::format("{} of {} B {}", name_of(signature.kind), signature.bytes, name_of(signature.element));
+    if (reduces(signature.kind)) {
+        text += fmt::format(" {}", name_of(signature.reduction));
+    }
+    if (has_root(signature.kind)) {
+        bool const sends = facts_of(signature.kind).root == RootRole::sends;
+        text += fmt::format(" {} group rank {}", sends ? "from" : "to", signature.root);
+    }
     if (!signature.shares.empty()) {
         constexpr std::size_t shown = 8;
         text += fmt::format(" in shares of {}{}",

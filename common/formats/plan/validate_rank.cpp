@@ -13,7 +13,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 namespace dlmb {
@@ -57,27 +56,6 @@ bool overlapping(std::vector<Block> blocks) {
 
 constexpr Bytes payload_word_bytes = 8;
 
-/// How much of its two regions a rank uses in a step of a group that has it; 0: it does not touch that region, which
-/// is then the other one.
-struct Used {
-    Bytes sent = 0;
-    Bytes received = 0;
-};
-template <class Collective>
-Used used_by(Plan const& plan, Collective const& step) {
-    Used used{step.bytes, step.bytes};
-    if constexpr (requires { step.shares; }) {
-        Bytes const own = shares_of(plan, step).of(rank_in(plan.groups[step.group], plan.me).value());
-        constexpr bool gathers = std::is_same_v<Collective, AllGather> || std::is_same_v<Collective, Gather>;
-        (gathers ? used.sent : used.received) = own;
-    }
-    if constexpr (requires { step.root; }) {
-        bool const is_root = world_rank(plan, step.group, step.root) == plan.me;
-        (std::is_same_v<Collective, Scatter> ? used.sent : used.received) *= is_root ? 1 : 0;
-    }
-    return used;
-}
-
 /// Every step for itself: ids in range, waits for earlier steps only, blocks in order and inside their buffer, whole
 /// elements.
 class StepChecker {
@@ -119,31 +97,20 @@ public:
         check_signals(step, step.send, "put");
     }
     void operator()(WaitSignal const& step) { check_signals(step, step.recv, "wait"); }
-    template <class Collective>
     void operator()(Collective const& step) {
         Bytes const ranks = group_size(step.group);
-        bool sound = ranks > 0 && rank_in(plan_.groups[step.group], plan_.me).has_value();
-        if constexpr (requires { step.shares; }) {
-            sound = sound && check_shares(step, ranks);
-        } else {
-            sound = sound && whole_elements(step.bytes, step.element, 1);
-        }
-        if constexpr (requires { step.root; }) {
-            sound = sound && check_peer(step.root, ranks, "root") && check_root_regions(step);
-        }
-        if (sound) {
-            Used const used = used_by(plan_, step);
-            check_region(step.send, used.sent, step.element, "send");
-            check_region(step.recv, used.received, step.element, "recv");
+        bool sound = ranks > 0 && rank_in(plan_.groups[step.group], plan_.me).has_value() &&
+                     (has_parts(step.kind) ? check_shares(step, ranks) : whole_elements(step.bytes, step.element, 1));
+        sound = sound && (!has_root(step.kind) || (check_peer(step.root, ranks, "root") && check_root_regions(step)));
+        if (sound && step.kind == OperationKind::broadcast) {
+            check_region(step.send, step.bytes, step.element, "data");
+        } else if (sound) {
+            CollectiveSides const sides = sides_of(plan_, step);
+            check_region(step.send, sides.sent, step.element, "send");
+            check_region(step.recv, sides.received, step.element, "recv");
         }
     }
     void operator()(Barrier const& step) { (void)group_size(step.group); }
-    void operator()(Broadcast const& step) {
-        if (Bytes const ranks = group_size(step.group); ranks > 0 && whole_elements(step.bytes, step.element, 1)) {
-            check_peer(step.root, ranks, "root");
-            check_region(step.data, step.bytes, step.element, "data");
-        }
-    }
     void operator()(Compute const& step) {
         if (step.busy_ns < 0) {
             fail(fmt::format("computes for {} ns", step.busy_ns));
@@ -345,8 +312,7 @@ private:
         return check_bounds(buffer, run.first, (run.rows - 1) * run.stride + row_bytes, side);
     }
 
-    template <class Step>
-    bool check_shares(Step const& step, Bytes ranks) {
+    bool check_shares(Collective const& step, Bytes ranks) {
         if (step.shares.empty()) {
             return whole_elements(step.bytes, step.element, ranks);
         }
@@ -370,14 +336,15 @@ private:
         return fits && left == 0;
     }
 
-    /// What a rank that is not the root does not have is the region that it has.
-    template <class Step>
-    bool check_root_regions(Step const& step) {
-        bool const sound = world_rank(plan_, step.group, step.root) == plan_.me || step.send == step.recv;
-        if (!sound) {
-            fail("names two regions on a rank that is not the root");
+    /// What a rank that is not the root does not have is the region that it has; a broadcast has one.
+    bool check_root_regions(Collective const& step) {
+        bool const is_broadcast = step.kind == OperationKind::broadcast;
+        bool const has_both = !is_broadcast && world_rank(plan_, step.group, step.root) == plan_.me;
+        if (!has_both && step.send != step.recv) {
+            fail(is_broadcast ? "names two regions" : "names two regions on a rank that is not the root");
+            return false;
         }
-        return sound;
+        return true;
     }
 
     bool whole_elements(Bytes bytes, Element element, Bytes parts) {
@@ -457,17 +424,12 @@ public:
             add(writes, {step.buffer, block.offset}, block.bytes);
         }
     }
-    template <class Collective>
     void operator()(Collective const& step) {
-        Used const used = used_by(plan_, step);
-        add(reads, step.send, used.sent);
-        add(writes, step.recv, used.received);
+        CollectiveSides const sides = sides_of(plan_, step);
+        add(reads, step.send, sides.sent);
+        add(writes, step.recv, sides.received);
     }
     void operator()(Barrier const& /*step*/) {}
-    void operator()(Broadcast const& step) {
-        bool const is_root = world_rank(plan_, step.group, step.root) == plan_.me;
-        add(is_root ? reads : writes, step.data, step.bytes);
-    }
     void operator()(Compute const& step) {
         if (step.conversion) {
             Conversion const& conversion = *step.conversion;
@@ -514,25 +476,10 @@ private:
 };
 
 /// A collective may work in place, in the one form that libraries know: its own part stays where it is.
-struct InPlace {
-    Plan const& plan;
-
-    bool operator()(AllReduce const& step) const { return step.send == step.recv; }
-    bool operator()(Reduce const& step) const { return step.send == step.recv; }
-    bool operator()(ReduceScatter const& step) const { return own_part(step.send, step) == step.recv; }
-    bool operator()(Scatter const& step) const { return own_part(step.send, step) == step.recv; }
-    bool operator()(AllGather const& step) const { return own_part(step.recv, step) == step.send; }
-    bool operator()(Gather const& step) const { return own_part(step.recv, step) == step.send; }
-    template <class Other>
-    bool operator()(Other const& /*step*/) const {
-        return false;
-    }
-    template <class Step>
-    [[nodiscard]] Region own_part(Region const& whole, Step const& step) const {
-        Rank const me = rank_in(plan.groups[step.group], plan.me).value();
-        return {whole.buffer, whole.offset + shares_of(plan, step).begin(me)};
-    }
-};
+bool works_in_place(Plan const& plan, StepId step) {
+    auto const* collective = std::get_if<Collective>(&plan.steps[step].operation);
+    return collective != nullptr && sides_of(plan, *collective).in_place;
+}
 
 /// Nothing overwrites a region that another step delivered, or one that an earlier step sends.
 class RegionChecker {
@@ -587,7 +534,7 @@ private:
                 fail(write->step, read.step, "overwrites what", "sends", read.buffer);
             } else if (write->step < read.step && !waits_for(plan_, read.step, write->step)) {
                 fail(read.step, write->step, "does not wait for what", "delivers", read.buffer);
-            } else if (write->step == read.step && !std::visit(InPlace{plan_}, plan_.steps[read.step].operation)) {
+            } else if (write->step == read.step && !works_in_place(plan_, read.step)) {
                 fail(read.step, read.step, "receives where", "sends", read.buffer);
             }
         }

@@ -107,26 +107,23 @@ void fields(auto& io, json::Of<WaitSignal> auto& step) {
     io("signals", step.signals);
 }
 
-/// Every collective has these fields.
-template <class Step>
-concept Collective = requires(Step step) {
-    step.bytes;
-    step.element;
-};
-void fields(auto& io, Collective auto& step) {
+void fields(auto& io, json::Of<Collective> auto& step) {
     io("bytes", step.bytes);
     io("element", step.element);
-    if constexpr (requires { step.reduction; }) {
+    if (reduces(step.kind)) {
         io("reduction", step.reduction);
     }
-    if constexpr (requires { step.root; }) {
+    if (has_root(step.kind)) {
         io("root", step.root);
     }
-    if constexpr (requires { step.shares; }) {
+    if (has_parts(step.kind)) {
         io.if_known("shares", step.shares);
     }
-    if constexpr (requires { step.data; }) {
-        io.if_known("data", step.data);
+    if (step.kind == OperationKind::broadcast) {
+        io.if_known("data", step.send);
+        if constexpr (!std::remove_reference_t<decltype(io)>::writes) {
+            step.recv = step.send;
+        }
     } else {
         io.if_known("input", step.send);
         io.if_known("output", step.recv);
@@ -179,7 +176,9 @@ void fields(auto& io, json::Of<Compute> auto& step) {
 /// Calls visit(rank, field) for everything in the operation that names a rank of its group.
 void each_peer(auto& step, auto const& visit) {
     if constexpr (requires { step.root; }) {
-        visit(step.root, "root");
+        if (has_root(step.kind)) {
+            visit(step.root, "root");
+        }
     }
     if constexpr (requires { step.to; }) {
         visit(step.to.peer, "to");

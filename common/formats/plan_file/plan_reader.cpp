@@ -29,14 +29,15 @@ constexpr std::size_t longest_line = std::size_t{64} << 20;  // a step with a bl
 
 struct StopReading {};
 
-/// An operation of the kind that a name says, with nothing in it.
-template <std::size_t Kind = 0>
-std::optional<Operation> operation_named(std::string_view name) {
-    if constexpr (Kind < std::variant_size_v<Operation>) {
-        return name == name_of(static_cast<OperationKind>(Kind)) ? Operation(std::in_place_index<Kind>)
-                                                                 : operation_named<Kind + 1>(name);
+/// An operation of the kind, with nothing in it.
+template <std::size_t Alternative = 0>
+Operation empty_operation(OperationKind kind) {
+    if constexpr (Alternative < std::variant_size_v<Operation>) {
+        using Type = std::variant_alternative_t<Alternative, Operation>;
+        return !std::is_same_v<Type, Collective> && kind == Type{}.kind ? Operation(Type{})
+                                                                        : empty_operation<Alternative + 1>(kind);
     } else {
-        return std::nullopt;
+        return Collective{.kind = kind};
     }
 }
 
@@ -249,17 +250,17 @@ private:
         if (id != plan_->steps.size() || id >= step_count_) {
             io.refuse("id", fmt::format("is {}; {} comes next of {}", id, plan_->steps.size(), step_count_));
         }
-        std::string kind;
-        io("operation", kind);
-        auto operation = operation_named(kind);
-        if (!operation) {
+        std::string name;
+        io("operation", name);
+        auto const kind = operation_kind_named(name);
+        if (!kind) {
             std::vector<std::string> names;
-            for (std::size_t each = 0; each < std::variant_size_v<Operation>; ++each) {
-                names.emplace_back(name_of(static_cast<OperationKind>(each)));
+            for (OperationFacts const& known : operation_table) {
+                names.emplace_back(known.name);
             }
-            io.refuse("operation", unknown_name("operation", kind, names));
+            io.refuse("operation", unknown_name("operation", name, names));
         }
-        Step step{std::move(*operation), {}, {}};
+        Step step{empty_operation(*kind), {}, {}};
         step_fields(io, step);
         check(io, step, id);
         std::visit(

@@ -14,9 +14,7 @@
 namespace dlmb::tuning {
 namespace {
 
-// In the order of the enumerations. Literals: the C interface hands out their ends.
-constexpr std::array<std::string_view, every_tuned_operation.size()> operation_words{
-    "allreduce", "reduce_scatter", "allgather", "broadcast", "exchange", "sendrecv"};
+// In the order of the enumerations. Literals, as all names: the C interface hands out their ends.
 constexpr std::array<std::string_view, every_tuned_operation.size()> basis_words{"buffer", "total",     "total",
                                                                                  "buffer", "rank_send", "message"};
 constexpr std::array<std::string_view, every_rule_status.size()> status_words{"chosen", "tie", "no_gain", "undecided",
@@ -45,13 +43,13 @@ bool same_value(std::string const& one, std::string const& other) {
 }  // namespace
 
 std::string_view name_of(TunedOperation operation) {
-    return operation_words.at(static_cast<std::size_t>(operation));
+    return operation == TunedOperation::sendrecv ? "sendrecv" : name_of(kind_of(operation));
 }
 
 std::optional<TunedOperation> operation_named(std::string_view name) {
-    auto const found = std::find(operation_words.begin(), operation_words.end(), name);
-    return found == operation_words.end() ? std::nullopt
-                                          : std::optional{static_cast<TunedOperation>(found - operation_words.begin())};
+    auto const* const found =
+        std::ranges::find(every_tuned_operation, name, [](TunedOperation operation) { return name_of(operation); });
+    return found == every_tuned_operation.end() ? std::nullopt : std::optional(*found);
 }
 
 std::string_view basis_of(TunedOperation operation) {

@@ -6,6 +6,7 @@
 // results-schema/tuning-table.schema.json is the same in JSON.
 #pragma once
 
+#include "common/base/names/operations.hpp"
 #include "common/base/units.hpp"
 
 #include <array>
@@ -27,6 +28,21 @@ enum class TunedOperation : std::uint8_t { allreduce, reduce_scatter, allgather,
 inline constexpr std::array every_tuned_operation{TunedOperation::allreduce, TunedOperation::reduce_scatter,
                                                   TunedOperation::allgather, TunedOperation::broadcast,
                                                   TunedOperation::exchange,  TunedOperation::sendrecv};
+/// As in plans: a sendrecv is a Send.
+[[nodiscard]] constexpr OperationKind kind_of(TunedOperation operation) {
+    constexpr std::array kinds{OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
+                               OperationKind::broadcast,  OperationKind::exchange,       OperationKind::send};
+    return kinds.at(static_cast<std::size_t>(operation));
+}
+/// Nothing: no table chooses for such steps.
+[[nodiscard]] constexpr std::optional<TunedOperation> tuned_operation(OperationKind kind) {
+    for (TunedOperation const operation : every_tuned_operation) {
+        if (kind_of(operation) == kind || (operation == TunedOperation::sendrecv && is_message(kind))) {
+            return operation;
+        }
+    }
+    return std::nullopt;
+}
 [[nodiscard]] std::string_view name_of(TunedOperation operation);
 [[nodiscard]] std::optional<TunedOperation> operation_named(std::string_view name);
 

@@ -6,6 +6,7 @@
 #include "common/base/clock.hpp"
 #include "common/base/philox.hpp"
 #include "common/bootstrap/over_ranks.hpp"
+#include "common/formats/plan/group_index.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -61,31 +62,18 @@ std::vector<std::byte> operands_of(Element element, Bytes bytes, std::size_t mem
     return operands;
 }
 
-template <class Step>
-Sum sum_of(Plan const& plan, Step const& step) {
-    std::vector<Rank> const& members = plan.groups.at(step.group).members;
-    auto const member = static_cast<std::size_t>(std::find(members.begin(), members.end(), plan.me) - members.begin());
-    Sum sum{step.send, step.recv, step.bytes, operands_of(step.element, step.bytes, member)};
-    if constexpr (requires { step.shares; }) {
-        sum.output_bytes = Shares(step.bytes, members.size(), step.shares).of(static_cast<Rank>(member));
-    } else if constexpr (requires { step.root; }) {
-        sum.output_bytes = static_cast<std::size_t>(step.root) == member ? step.bytes : 0;
-    }
-    return sum;
-}
-
 std::vector<Sum> sums_of(Plan const& plan) {
     std::vector<Sum> sums;
-    for (Step const& step : plan.steps) {
-        std::visit(
-            [&](auto const& operation) {
-                if constexpr (requires { operation.reduction; }) {
-                    if (operation.reduction == Reduction::sum && large_of(operation.element) > 0) {
-                        sums.push_back(sum_of(plan, operation));
-                    }
-                }
-            },
-            step.operation);
+    for (Step const& each : plan.steps) {
+        auto const* step = std::get_if<Collective>(&each.operation);
+        if (step != nullptr && reduces(step->kind) && step->reduction == Reduction::sum &&
+            large_of(step->element) > 0) {
+            auto const member = rank_in(plan.groups.at(step->group), plan.me).value();
+            Sum& sum =
+                sums.emplace_back(Sum{step->send, step->recv, step->bytes,
+                                      operands_of(step->element, step->bytes, static_cast<std::size_t>(member))});
+            sum.output_bytes = sides_of(plan, *step).received;
+        }
     }
     return sums;
 }

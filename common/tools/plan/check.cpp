@@ -18,23 +18,17 @@ using Calls = std::vector<TraceOperation const*>;
 using CountsBySize = std::map<Bytes, std::uint64_t>;  // how many of a size
 
 bool is_collective(OperationKind kind) {
-    return kind != OperationKind::send && kind != OperationKind::recv && kind != OperationKind::compute;
+    return !is_message(kind) && kind != OperationKind::compute;
 }
 
 /// Bytes of the vector that has one size on all ranks; 0: there is none.
 Bytes vector_of(TraceOperation const& operation) {
-    switch (operation.kind) {
-    case OperationKind::all_reduce:
-    case OperationKind::reduce:
-    case OperationKind::reduce_scatter:
+    if (reduces(operation.kind)) {
         return operation.sent;
-    case OperationKind::all_gather:
-        return operation.received;
-    case OperationKind::broadcast:
-        return std::max(operation.sent, operation.received);
-    default:
-        return 0;
     }
+    return operation.kind == OperationKind::all_gather  ? operation.received
+           : operation.kind == OperationKind::broadcast ? std::max(operation.sent, operation.received)
+                                                        : 0;
 }
 
 class Checker {

@@ -266,33 +266,39 @@ private:
             }
             return plan_.exchange(group, operation.send_split.listed(ranks), operation.recv_split.listed(ranks), label,
                                   std::move(after));
-        case OperationKind::all_reduce:
-            return plan_.all_reduce(group, operation.sent, element(operation, true), Reduction::sum, label,
-                                    std::move(after));
-        case OperationKind::reduce:
-            return plan_.reduce(group, root(operation), operation.sent, element(operation, true), Reduction::sum, label,
-                                std::move(after));
         case OperationKind::reduce_scatter:
             require_equal_parts(operation, operation.sent, operation.received, ranks);
-            return plan_.reduce_scatter(group, operation.sent, element(operation, true), Reduction::sum, label,
-                                        std::move(after));
+            break;
         case OperationKind::all_gather:
             require_equal_parts(operation, operation.received, operation.sent, ranks);
-            return plan_.all_gather(group, operation.received, element(operation, false), label, std::move(after));
+            break;
+        case OperationKind::all_reduce:
+        case OperationKind::reduce:
         case OperationKind::gather:
-            return plan_.gather(group, root(operation), whole(operation, operation.sent, ranks),
-                                element(operation, false), label, std::move(after));
         case OperationKind::scatter:
-            return plan_.scatter(group, root(operation), whole(operation, operation.received, ranks),
-                                 element(operation, false), label, std::move(after));
         case OperationKind::broadcast:
-            return plan_.broadcast(group, root(operation), std::max(operation.sent, operation.received),
-                                   element(operation, false), label, std::move(after));
+            break;
         case OperationKind::barrier:
             return plan_.barrier(group, label, std::move(after));
         default:
             refuse(operation, "a plan of a trace does not have it");
         }
+        SharedBytes bytes(reduces(operation.kind) ? operation.sent : std::max(operation.sent, operation.received));
+        if (has_root(operation.kind) && has_parts(operation.kind)) {
+            bool const scatters = operation.kind == OperationKind::scatter;
+            bytes = whole(operation, scatters ? operation.received : operation.sent, ranks);
+        }
+        Rank const root_place = has_root(operation.kind) ? root(operation) : 0;
+        return plan_.collective({operation.kind,
+                                 group,
+                                 root_place,
+                                 {},
+                                 {},
+                                 bytes.bytes,
+                                 element(operation, reduces(operation.kind)),
+                                 Reduction::sum,
+                                 std::move(bytes.shares)},
+                                label, std::move(after));
     }
 
     void add_message(TraceOperation const& operation) {

@@ -68,7 +68,7 @@ class Senders {
 public:
     explicit Senders(Trace const& trace) : trace_(trace) {}
     [[nodiscard]] std::uint64_t of(RankProgram const& program, TraceOperation const& operation) {
-        bool const from_root = operation.kind == OperationKind::broadcast || operation.kind == OperationKind::scatter;
+        bool const from_root = facts_of(operation.kind).root == RootRole::sends;
         if (!from_root || !operation.root) {
             return program.ranks.size();
         }

@@ -71,55 +71,31 @@ constexpr std::array<std::string_view, 12> nccl_types{"int8",   "uint8",    "int
                                                       "int64",  "uint64",   "float16",    "float32",
                                                       "double", "bfloat16", "float8e4m3", "float8e5m2"};
 
-struct NamedOperation {
-    std::string_view name;  // lower case, letters only
-    OperationKind kind;
-};
-constexpr std::array named_operations = std::to_array<NamedOperation>({
-    {"allreduce", OperationKind::all_reduce},
-    {"allreducecoalesced", OperationKind::all_reduce},
-    {"iallreduce", OperationKind::all_reduce},
-    {"reduce", OperationKind::reduce},
-    {"ireduce", OperationKind::reduce},
-    {"reduceoop", OperationKind::reduce},
-    {"broadcast", OperationKind::broadcast},
-    {"broadcastoop", OperationKind::broadcast},
-    {"bcast", OperationKind::broadcast},
-    {"ibcast", OperationKind::broadcast},
-    {"allgather", OperationKind::all_gather},
-    {"allgatherv", OperationKind::all_gather},
-    {"iallgather", OperationKind::all_gather},
-    {"allgatherbase", OperationKind::all_gather},
-    {"allgathercoalesced", OperationKind::all_gather},
-    {"allgatherintotensor", OperationKind::all_gather},
-    {"allgatherintotensorcoalesced", OperationKind::all_gather},
-    {"reducescatter", OperationKind::reduce_scatter},
-    {"reducescatterbase", OperationKind::reduce_scatter},
-    {"reducescatterblock", OperationKind::reduce_scatter},
-    {"reducescatterv", OperationKind::reduce_scatter},
-    {"reducescattertensor", OperationKind::reduce_scatter},
-    {"reducescattertensorcoalesced", OperationKind::reduce_scatter},
-    {"alltoall", OperationKind::exchange},
-    {"alltoallv", OperationKind::exchange},
-    {"ialltoall", OperationKind::exchange},
-    {"ialltoallv", OperationKind::exchange},
-    {"alltoallbase", OperationKind::exchange},
-    {"alltoallsingle", OperationKind::exchange},
-    {"send", OperationKind::send},
-    {"isend", OperationKind::send},
-    {"ssend", OperationKind::send},
-    {"rsend", OperationKind::send},
-    {"bsend", OperationKind::send},
-    {"recv", OperationKind::recv},
-    {"irecv", OperationKind::recv},
-    {"recvanysource", OperationKind::recv},
-    {"gather", OperationKind::gather},
-    {"gatherv", OperationKind::gather},
-    {"scatter", OperationKind::scatter},
-    {"scatterv", OperationKind::scatter},
-    {"barrier", OperationKind::barrier},
-    {"ibarrier", OperationKind::barrier},
-});
+/// What programs put before or behind the name of an operation, in the order in which it is taken off: forms of MPI and
+/// of torch.distributed.
+constexpr std::string_view forms_before[] = {"i", "s", "r", "b"};
+constexpr std::string_view forms_behind[] = {"coalesced", "oop",   "base",      "intotensor", "tensor",
+                                             "single",    "block", "anysource", "v"};
+
+/// The letters of `text`, in lower case.
+std::string letters_of(std::string_view text) {
+    std::string letters;
+    for (char const each : text) {
+        if (auto const letter = static_cast<unsigned char>(each); std::isalpha(letter) != 0) {
+            letters += static_cast<char>(std::tolower(letter));
+        }
+    }
+    return letters;
+}
+
+std::optional<OperationKind> kind_named(std::string_view letters) {
+    for (OperationFacts const& facts : operation_table) {
+        if (!facts.torch.empty() && letters_of(facts.torch) == letters) {
+            return facts.kind;
+        }
+    }
+    return letters == "bcast" ? std::optional(OperationKind::broadcast) : std::nullopt;
+}
 
 std::string lower(std::string_view text) {
     std::string result(text);
@@ -154,14 +130,22 @@ std::optional<Dtype> nccl_dtype(std::uint64_t number) {
 }
 
 std::optional<OperationKind> operation_named(std::string_view name) {
-    std::string word = lower(name);
-    if (word.starts_with("mpi_")) {
-        word.erase(0, 4);
+    bool const is_mpi = lower(name.substr(0, 4)) == "mpi_";
+    std::string const letters = letters_of(is_mpi ? name.substr(4) : name);
+    std::string_view word = letters;
+    auto kind = kind_named(word);
+    for (std::string_view const form : forms_before) {
+        if (!kind && word.starts_with(form)) {
+            kind = kind_named(word.substr(form.size()));
+        }
     }
-    std::erase_if(word, [](unsigned char letter) { return std::isalpha(letter) == 0; });
-    auto const* const found = std::find_if(named_operations.begin(), named_operations.end(),
-                                           [&](NamedOperation const& operation) { return operation.name == word; });
-    return found == named_operations.end() ? std::nullopt : std::optional(found->kind);
+    for (std::string_view const form : forms_behind) {
+        if (!kind && word.ends_with(form)) {
+            word.remove_suffix(form.size());
+            kind = kind_named(word);
+        }
+    }
+    return kind;
 }
 
 std::optional<int> TraceGroup::place_of(Rank rank) const {
@@ -192,8 +176,7 @@ void RankProgram::add(TraceOperation operation) {
 }
 
 Bytes sent_by(Trace const& trace, TraceOperation const& operation, Rank rank) {
-    bool const from_root = operation.kind == OperationKind::broadcast || operation.kind == OperationKind::scatter;
-    if (from_root && operation.root) {
+    if (facts_of(operation.kind).root == RootRole::sends && operation.root) {
         auto const place = trace.groups.at(operation.group).place_of(rank);
         if (place && *place != *operation.root) {
             return 0;

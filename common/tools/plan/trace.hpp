@@ -36,14 +36,6 @@ struct Dtype {
 /// "MPI_Bcast". Nothing for "wait", "init" and what is no communication.
 [[nodiscard]] std::optional<OperationKind> operation_named(std::string_view name);
 
-[[nodiscard]] constexpr bool is_message(OperationKind kind) {
-    return kind == OperationKind::send || kind == OperationKind::recv;
-}
-[[nodiscard]] constexpr bool has_root(OperationKind kind) {
-    return kind == OperationKind::broadcast || kind == OperationKind::reduce || kind == OperationKind::gather ||
-           kind == OperationKind::scatter;
-}
-
 using TraceGroupId = std::uint32_t;  // index into Trace::groups
 
 /// The members of a group are given one by one, or as `size` world ranks `stride` apart, or are not known.

@@ -52,10 +52,15 @@ void reduce_in_switches(Group const& group, double bytes, Interconnect const& in
     }
 }
 
+dlmb::Collective const* allreduce_in(Step const& step) {
+    auto const* const collective = std::get_if<dlmb::Collective>(&step.operation);
+    return collective != nullptr && collective->kind == OperationKind::all_reduce ? collective : nullptr;
+}
+
 /// Computations take no time, and what switches reduce is no message: it takes `tree_ps`.
 Plan without_computation(Plan plan, bool in_switches, Picoseconds tree_ps) {
     for (Step& step : plan.steps) {
-        auto const* const allreduce = std::get_if<AllReduce>(&step.operation);
+        auto const* const allreduce = allreduce_in(step);
         if (std::holds_alternative<Compute>(step.operation)) {
             step.operation = Compute{};
         } else if (allreduce != nullptr && in_switches) {
@@ -100,7 +105,7 @@ PlacedBound bound_of_plans(PlanSource const& plans, LoweringChoice choice, Machi
         choice.algorithms.erase(asked);
         plans.each([&](Plan const& plan) {
             for (Step const& step : plan.steps) {
-                auto const* const allreduce = std::get_if<AllReduce>(&step.operation);
+                auto const* const allreduce = allreduce_in(step);
                 Group const* const group = allreduce == nullptr ? nullptr : &plan.groups[allreduce->group];
                 if (group != nullptr && group->members.size() > 1 && group->members.front() == plan.me) {
                     reduce_in_switches(*group, static_cast<double>(allreduce->bytes), interconnect, nodes, loads);

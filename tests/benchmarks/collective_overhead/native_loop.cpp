@@ -22,28 +22,31 @@ public:
     LoopMaker(Plan const& plan, Buffers const& buffers, MPI_Comm comm, bool clocked)
         : buffers_(buffers), comm_(comm), clocked_(clocked), ranks_(plan.groups.at(0).members.size()) {}
 
-    Loop operator()(AllReduce const& step) const {
-        return repeat([send = at(step.send), recv = at(step.recv), count = count(step.bytes), comm = comm_] {
-            check(MPI_Allreduce(send, recv, count, MPI_FLOAT, MPI_SUM, comm), "MPI_Allreduce");
-        });
-    }
-    Loop operator()(ReduceScatter const& step) const {
-        if (!step.shares.empty()) {
-            throw Error("no native loop for a reduce_scatter of shares");
+    Loop operator()(Collective const& step) const {
+        void* const send = at(step.send);
+        void* const recv = at(step.recv);
+        int const whole = count(step.bytes);
+        int const part = count(step.bytes / ranks_);
+        switch (step.shares.empty() ? step.kind : OperationKind::compute) {
+        case OperationKind::all_reduce:
+            return repeat([=, comm = comm_] {
+                check(MPI_Allreduce(send, recv, whole, MPI_FLOAT, MPI_SUM, comm), "MPI_Allreduce");
+            });
+        case OperationKind::reduce_scatter:
+            return repeat([=, comm = comm_] {
+                check(MPI_Reduce_scatter_block(send, recv, part, MPI_FLOAT, MPI_SUM, comm), "MPI_Reduce_scatter_block");
+            });
+        case OperationKind::all_gather:
+            return repeat([=, comm = comm_] {
+                check(MPI_Allgather(send, part, MPI_FLOAT, recv, part, MPI_FLOAT, comm), "MPI_Allgather");
+            });
+        case OperationKind::broadcast:
+            return repeat([=, root = step.root, comm = comm_] {
+                check(MPI_Bcast(recv, whole, MPI_FLOAT, root, comm), "MPI_Bcast");
+            });
+        default:
+            throw Error("no native loop for this collective");
         }
-        return repeat([send = at(step.send), recv = at(step.recv), count = count(step.bytes / ranks_), comm = comm_] {
-            check(MPI_Reduce_scatter_block(send, recv, count, MPI_FLOAT, MPI_SUM, comm), "MPI_Reduce_scatter_block");
-        });
-    }
-    Loop operator()(AllGather const& step) const {
-        return repeat([send = at(step.send), recv = at(step.recv), count = count(step.bytes / ranks_), comm = comm_] {
-            check(MPI_Allgather(send, count, MPI_FLOAT, recv, count, MPI_FLOAT, comm), "MPI_Allgather");
-        });
-    }
-    Loop operator()(Broadcast const& step) const {
-        return repeat([data = at(step.data), count = count(step.bytes), root = step.root, comm = comm_] {
-            check(MPI_Bcast(data, count, MPI_FLOAT, root, comm), "MPI_Bcast");
-        });
     }
     Loop operator()(Exchange const& step) const {
         return repeat([send = side(step.send, buffers_.base.at(step.send_buffer), ranks_),

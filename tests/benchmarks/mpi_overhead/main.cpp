@@ -54,7 +54,7 @@ void compare(Bootstrap& bootstrap) {
     if (!compiled) {
         throw Error(compiled.error().reason);
     }
-    auto const& gather = std::get<AllGather>(plan.steps.at(0).operation);
+    auto const& gather = std::get<Collective>(plan.steps.at(0).operation);
     auto const& dispatch = std::get<Exchange>(plan.steps.at(1).operation);
     auto const& combine = std::get<Exchange>(plan.steps.at(2).operation);
     auto const ranks = static_cast<std::size_t>(bootstrap.size());

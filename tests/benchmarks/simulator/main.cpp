@@ -62,7 +62,8 @@ PlanSource all_reduce(int ranks) {
                 plan.groups[0].members.resize(static_cast<std::size_t>(ranks));
                 std::iota(plan.groups[0].members.begin(), plan.groups[0].members.end(), 0);
                 plan.buffers = {{"send", Bytes{1} << 20U}, {"recv", Bytes{1} << 20U}};
-                AllReduce const step{0, {0, 0}, {1, 0}, Bytes{1} << 20U, Element::fp32, Reduction::sum};
+                dlmb::Collective const step{
+                    OperationKind::all_reduce, 0, 0, {0, 0}, {1, 0}, Bytes{1} << 20U, Element::fp32};
                 plan.steps = {{step, {}, "allreduce", -1}};
                 return plan;
             }};

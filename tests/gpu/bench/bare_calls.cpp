@@ -63,40 +63,40 @@ struct BareStep {
     [[nodiscard]] OneCall operator()(Recv const& recv) const {
         return Messages{{}, {{buffers.base[recv.buffer] + recv.from.offset, recv.from.bytes, recv.from.peer}}};
     }
-    [[nodiscard]] OneCall operator()(AllReduce const& reduce) const {
-        return [=, from = at(reduce.send), to = at(reduce.recv), count = elements(reduce, 1)](ncclComm_t communicator,
-                                                                                              cudaStream_t stream) {
-            require(ncclAllReduce(from, to, count, type_of(reduce.element), ncclSum, communicator, stream),
-                    "ncclAllReduce");
-        };
-    }
-    [[nodiscard]] OneCall operator()(Reduce const& reduce) const {
-        return [=, from = at(reduce.send), to = at(reduce.recv), count = elements(reduce, 1)](ncclComm_t communicator,
-                                                                                              cudaStream_t stream) {
-            require(ncclReduce(from, to, count, type_of(reduce.element), ncclSum, reduce.root, communicator, stream),
-                    "ncclReduce");
-        };
-    }
-    [[nodiscard]] OneCall operator()(ReduceScatter const& reduce) const {
-        return [=, from = at(reduce.send), to = at(reduce.recv),
-                count = elements(reduce, plan.groups[reduce.group].members.size())](ncclComm_t communicator,
-                                                                                    cudaStream_t stream) {
-            require(ncclReduceScatter(from, to, count, type_of(reduce.element), ncclSum, communicator, stream),
-                    "ncclReduceScatter");
-        };
-    }
-    [[nodiscard]] OneCall operator()(AllGather const& gather) const {
-        return [from = at(gather.send), to = at(gather.recv),
-                count = gather.bytes / plan.groups[gather.group].members.size()](ncclComm_t communicator,
-                                                                                 cudaStream_t stream) {
-            require(ncclAllGather(from, to, count, ncclUint8, communicator, stream), "ncclAllGather");
-        };
-    }
-    [[nodiscard]] OneCall operator()(Broadcast const& broadcast) const {
-        return [data = at(broadcast.data), count = broadcast.bytes, root = broadcast.root](ncclComm_t communicator,
-                                                                                           cudaStream_t stream) {
-            require(ncclBroadcast(data, data, count, ncclUint8, root, communicator, stream), "ncclBroadcast");
-        };
+    [[nodiscard]] OneCall operator()(Collective const& step) const {
+        void const* const from = at(step.send);
+        void* const to = at(step.recv);
+        std::size_t const numbers = step.bytes / size_of(step.element);
+        std::size_t const ranks = plan.groups[step.group].members.size();
+        Element const element = step.element;
+        int const root = step.root;
+        switch (step.kind) {
+        case OperationKind::all_reduce:
+            return [=](ncclComm_t communicator, cudaStream_t stream) {
+                require(ncclAllReduce(from, to, numbers, type_of(element), ncclSum, communicator, stream),
+                        "ncclAllReduce");
+            };
+        case OperationKind::reduce:
+            return [=](ncclComm_t communicator, cudaStream_t stream) {
+                require(ncclReduce(from, to, numbers, type_of(element), ncclSum, root, communicator, stream),
+                        "ncclReduce");
+            };
+        case OperationKind::reduce_scatter:
+            return [=](ncclComm_t communicator, cudaStream_t stream) {
+                require(ncclReduceScatter(from, to, numbers / ranks, type_of(element), ncclSum, communicator, stream),
+                        "ncclReduceScatter");
+            };
+        case OperationKind::all_gather:
+            return [=, bytes = step.bytes / ranks](ncclComm_t communicator, cudaStream_t stream) {
+                require(ncclAllGather(from, to, bytes, ncclUint8, communicator, stream), "ncclAllGather");
+            };
+        case OperationKind::broadcast:
+            return [=, bytes = step.bytes](ncclComm_t communicator, cudaStream_t stream) {
+                require(ncclBroadcast(to, to, bytes, ncclUint8, root, communicator, stream), "ncclBroadcast");
+            };
+        default:
+            throw Error("the bare loop has no call for a step of this plan");
+        }
     }
     [[nodiscard]] OneCall operator()(auto const& /*step*/) const {
         throw Error("the bare loop has no call for a step of this plan");
@@ -104,9 +104,6 @@ struct BareStep {
 
 private:
     [[nodiscard]] std::byte* at(Region const& region) const { return buffers.base[region.buffer] + region.offset; }
-    [[nodiscard]] static std::size_t elements(auto const& reduce, std::size_t parts) {
-        return reduce.bytes / size_of(reduce.element) / parts;
-    }
 };
 
 void append(std::vector<OneCall>& calls, OneCall call, bool joins) {

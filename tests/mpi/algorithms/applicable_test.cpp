@@ -130,30 +130,30 @@ TEST(MpiAlgorithmsOffered, WhatIsNotOfferedIsAUsageErrorThatNamesTheNearest) {
 TEST(OpenMpiFallBacks, AreThoseOfItsSources) {
     start_tool_interface();
     AlgorithmCatalogue const open_mpi = open_mpi_algorithms();
-    auto const runs = [&](CollectiveCall call, std::string_view algorithm, Bytes segment, CallSize const& size) {
+    auto const runs = [&](MpiCall call, std::string_view algorithm, Bytes segment, CallSize const& size) {
         return open_mpi.falls_back(call, algorithm, segment, size).empty();
     };
-    EXPECT_TRUE(runs(CollectiveCall::allreduce, "ring", 0, {4, 4, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::allreduce, "ring", 0, {4, 3, 4}));
-    EXPECT_TRUE(runs(CollectiveCall::allreduce, "rabenseifner", 0, {7, 4, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::allreduce, "rabenseifner", 0, {7, 3, 4}));
-    EXPECT_TRUE(runs(CollectiveCall::allreduce, "segmented_ring", 1024, {4, 1024, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::allreduce, "segmented_ring", 1024, {4, 1023, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::allreduce, "segmented_ring", 0, {4, 1 << 20, 4}));
-    EXPECT_TRUE(runs(CollectiveCall::allgather, "neighbor", 0, {6, 1, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::allgather, "neighbor", 0, {7, 1, 4}));
-    EXPECT_TRUE(runs(CollectiveCall::allgather, "recursive_doubling", 0, {8, 1, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::allgather, "recursive_doubling", 0, {6, 1, 4}));
-    EXPECT_TRUE(runs(CollectiveCall::bcast, "split_binary_tree", 0, {4, 2, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::bcast, "split_binary_tree", 0, {4, 1, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::bcast, "split_binary_tree", 64, {4, 31, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::bcast, "scatter_allgather_ring", 0, {4, 3, 4}));
-    EXPECT_TRUE(runs(CollectiveCall::alltoall, "pairwise", 0, {7, 0, 1}));
-    EXPECT_TRUE(runs(CollectiveCall::reduce, "rabenseifner", 0, {7, 4, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::reduce, "rabenseifner", 0, {7, 3, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::reduce, "rabenseifner", 0, {1, 3, 4}));
-    EXPECT_TRUE(runs(CollectiveCall::allgatherv, "neighbor", 0, {6, 1, 4}));
-    EXPECT_FALSE(runs(CollectiveCall::allgatherv, "neighbor", 0, {7, 1, 4}));
+    EXPECT_TRUE(runs(MpiCall::allreduce, "ring", 0, {4, 4, 4}));
+    EXPECT_FALSE(runs(MpiCall::allreduce, "ring", 0, {4, 3, 4}));
+    EXPECT_TRUE(runs(MpiCall::allreduce, "rabenseifner", 0, {7, 4, 4}));
+    EXPECT_FALSE(runs(MpiCall::allreduce, "rabenseifner", 0, {7, 3, 4}));
+    EXPECT_TRUE(runs(MpiCall::allreduce, "segmented_ring", 1024, {4, 1024, 4}));
+    EXPECT_FALSE(runs(MpiCall::allreduce, "segmented_ring", 1024, {4, 1023, 4}));
+    EXPECT_FALSE(runs(MpiCall::allreduce, "segmented_ring", 0, {4, 1 << 20, 4}));
+    EXPECT_TRUE(runs(MpiCall::allgather, "neighbor", 0, {6, 1, 4}));
+    EXPECT_FALSE(runs(MpiCall::allgather, "neighbor", 0, {7, 1, 4}));
+    EXPECT_TRUE(runs(MpiCall::allgather, "recursive_doubling", 0, {8, 1, 4}));
+    EXPECT_FALSE(runs(MpiCall::allgather, "recursive_doubling", 0, {6, 1, 4}));
+    EXPECT_TRUE(runs(MpiCall::bcast, "split_binary_tree", 0, {4, 2, 4}));
+    EXPECT_FALSE(runs(MpiCall::bcast, "split_binary_tree", 0, {4, 1, 4}));
+    EXPECT_FALSE(runs(MpiCall::bcast, "split_binary_tree", 64, {4, 31, 4}));
+    EXPECT_FALSE(runs(MpiCall::bcast, "scatter_allgather_ring", 0, {4, 3, 4}));
+    EXPECT_TRUE(runs(MpiCall::alltoall, "pairwise", 0, {7, 0, 1}));
+    EXPECT_TRUE(runs(MpiCall::reduce, "rabenseifner", 0, {7, 4, 4}));
+    EXPECT_FALSE(runs(MpiCall::reduce, "rabenseifner", 0, {7, 3, 4}));
+    EXPECT_FALSE(runs(MpiCall::reduce, "rabenseifner", 0, {1, 3, 4}));
+    EXPECT_TRUE(runs(MpiCall::allgatherv, "neighbor", 0, {6, 1, 4}));
+    EXPECT_FALSE(runs(MpiCall::allgatherv, "neighbor", 0, {7, 1, 4}));
 }
 
 }  // namespace

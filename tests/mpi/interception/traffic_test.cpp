@@ -35,15 +35,8 @@ namespace {
 
 /// Of a collective its whole buffer; of a barrier nothing.
 Bytes logical_bytes(Operation const& operation) {
-    return std::visit(
-        [](auto const& step) -> Bytes {
-            if constexpr (requires { step.bytes; }) {
-                return step.bytes;
-            } else {
-                return 0;
-            }
-        },
-        operation);
+    auto const* step = std::get_if<Collective>(&operation);
+    return step == nullptr ? 0 : step->bytes;
 }
 
 bool is_one_sided(MethodChoice const& method) {
@@ -72,7 +65,7 @@ std::optional<std::vector<Bytes>> own_messages(Plan const& plan, Operation const
         return std::nullopt;
     }
     std::vector<Bytes> sent;
-    auto const collective = algorithms::collective_of(plan, operation).value();
+    auto const collective = algorithms::shaped_step(plan, operation).value();
     for (algorithms::MicroStep const& step : algorithms::knomial(collective.shape, {.radix = 2}).steps) {
         if (step.action == algorithms::Action::send) {
             sent.push_back(step.bytes);
@@ -105,7 +98,7 @@ intercepted::Given expected(Plan const& plan, MethodChoice const& method) {
         case OperationKind::compute:
             break;
         default:
-            if (auto const* reduce = std::get_if<ReduceScatter>(&operation); reduce && method.name == "accumulate") {
+            if (auto const* reduce = std::get_if<Collective>(&operation); reduce && method.name == "accumulate") {
                 std::uint64_t const ranks = plan.groups[reduce->group].members.size();
                 given.accumulates += ranks - 1;
                 given.accumulate_bytes += reduce->bytes / ranks * (ranks - 1);

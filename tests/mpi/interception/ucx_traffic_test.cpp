@@ -96,26 +96,19 @@ private:
     void add(Barrier const& step) {
         play(algorithms::dissemination, step.group, shape(OperationKind::barrier, step.group, 0));
     }
-    template <class Step>
-    void add(Step const& step) {
-        algorithms::Shape made = shape(kind_of(Operation(step)), step.group, step.bytes);
+    void add(Collective const& step) {
+        algorithms::Shape made = shape(step.kind, step.group, step.bytes);
         made.element = step.element;
-        if constexpr (requires { step.shares; }) {
-            made.shares = step.shares;
-        }
-        if constexpr (requires { step.root; }) {
-            made.root = step.root;
-        }
+        made.shares = step.shares;
+        made.root = step.root;
+        made.in_place = step.kind == OperationKind::broadcast;
         if (auto const algorithm = algorithm_of(method_, made.kind)) {
             return play(algorithm, step.group, made);
         }
-        if constexpr (requires { step.shares; }) {
-            send_directly(step, made);
-        }
+        send_directly(step, made);
     }
     /// A message for every part that goes to another rank.
-    template <class Step>
-    void send_directly(Step const& step, algorithms::Shape const& made) {
+    void send_directly(Collective const& step, algorithms::Shape const& made) {
         Shares const shares = shares_of(plan_, step);
         if (made.kind == OperationKind::gather) {
             return send(step.group, made.root, shares.of(made.place));
@@ -124,13 +117,6 @@ private:
         for (int place = 0; place < made.places && (!scatters || made.place == made.root); ++place) {
             send(step.group, place, shares.of(scatters ? place : made.place));
         }
-    }
-    void add(Broadcast const& step) {
-        algorithms::Shape broadcast = shape(OperationKind::broadcast, step.group, step.bytes);
-        broadcast.element = step.element;
-        broadcast.root = step.root;
-        broadcast.in_place = true;
-        play(algorithm_of(method_, OperationKind::broadcast), step.group, broadcast);
     }
 
     [[nodiscard]] algorithms::Shape shape(OperationKind kind, GroupId group, Bytes bytes) const {

@@ -49,8 +49,8 @@ TEST(PayloadLayout, AnEmptyExchangeGuardsItsWholeReceiveBuffer) {
 }
 
 TEST(PayloadLayout, AllGatherDeliversOneBlockPerMember) {
-    PayloadLayout const layout =
-        payload_layout(plan_with({{AllGather{0, {0, 0}, {1, 4}, 40, Element::byte}, {}, "g"}}));
+    PayloadLayout const layout = payload_layout(
+        plan_with({{Collective{OperationKind::all_gather, 0, 0, {0, 0}, {1, 4}, 40, Element::byte}, {}, "g"}}));
     ASSERT_EQ(layout.delivered.size(), 4U);
     EXPECT_EQ(layout.delivered[3].source, 3);
     EXPECT_EQ(layout.delivered[3].offset, 34U);
@@ -59,15 +59,15 @@ TEST(PayloadLayout, AllGatherDeliversOneBlockPerMember) {
 }
 
 TEST(PayloadLayout, ReduceScatterKnowsWhichElementsArrive) {
-    PayloadLayout const layout =
-        payload_layout(plan_with({{ReduceScatter{0, {0, 0}, {1, 0}, 96, Element::fp32, Reduction::sum}, {}, "r"}}));
+    PayloadLayout const layout = payload_layout(
+        plan_with({{Collective{OperationKind::reduce_scatter, 0, 0, {0, 0}, {1, 0}, 96, Element::fp32}, {}, "r"}}));
     ASSERT_EQ(layout.delivered.size(), 1U);
     EXPECT_EQ(layout.delivered[0].bytes, 24U);
     EXPECT_EQ(layout.delivered[0].first_element, 6U);  // rank 1 of 4, 24 elements
 }
 
 TEST(PayloadLayout, CollectivesMayWorkInPlace) {
-    AllReduce const in_place{0, {0, 0}, {0, 0}, 64, Element::fp32, Reduction::sum};
+    Collective const in_place{OperationKind::all_reduce, 0, 0, {0, 0}, {0, 0}, 64, Element::fp32};
     EXPECT_NO_THROW(static_cast<void>(payload_layout(plan_with({{in_place, {}, "r"}}))));
 }
 

@@ -282,7 +282,7 @@ Ranks reduction(Element element, std::uint64_t count) {
 }
 
 std::byte* result_of_rank_1(Ranks& ranks) {
-    auto const& reduce = std::get<AllReduce>(ranks.plan(1).steps[0].operation);
+    auto const& reduce = std::get<Collective>(ranks.plan(1).steps[0].operation);
     return ranks.at(1, reduce.recv.buffer, reduce.recv.offset);
 }
 

@@ -7,6 +7,8 @@
 #include "patterns/collective/collective.hpp"
 #include "tests/unit/patterns/build_one.hpp"
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <vector>
 
@@ -25,6 +27,11 @@ inline std::vector<Plan> plans_of(Parameters const& overrides, WorldShape const&
 template <class Kind>
 Kind const& operation_of(Plan const& plan) {
     return std::get<Kind>(plan.steps.at(0).operation);
+}
+template <OperationKind kind>
+dlmb::Collective const& operation_of(Plan const& plan) {
+    EXPECT_EQ(kind_of(plan.steps.at(0).operation), kind);
+    return operation_of<dlmb::Collective>(plan);
 }
 
 }  // namespace dlmb::collective

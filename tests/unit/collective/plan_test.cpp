@@ -73,20 +73,23 @@ TEST(CollectivePlan, SizesAbove32BitsBuild) {
             << operation;
     }
     auto const gather = plans_of({{"operation", "allgather"}, {"message-size", "6G"}}, {4, 4});
-    EXPECT_EQ(operation_of<AllGather>(gather[0]).bytes, 4 * large);
+    EXPECT_EQ(operation_of<OperationKind::all_gather>(gather[0]).bytes, 4 * large);
 }
 
 // OSU: per peer in allgather and alltoall, the whole buffer elsewhere.
 TEST(CollectivePlan, MessageSizesCountAsOsuDoes) {
     WorldShape const world{4, 4};
-    EXPECT_EQ(operation_of<AllReduce>(plans_of({}, world)[1]).bytes, 1024U);
-    EXPECT_EQ(operation_of<Broadcast>(plans_of({{"operation", "broadcast"}}, world)[1]).bytes, 1024U);
-    EXPECT_EQ(operation_of<Reduce>(plans_of({{"operation", "reduce"}}, world)[1]).bytes, 1024U);
-    EXPECT_EQ(operation_of<ReduceScatter>(plans_of({{"operation", "reduce_scatter"}}, world)[1]).bytes, 1024U);
-    EXPECT_EQ(operation_of<ReduceScatter>(plans_of({{"operation", "reduce_scatter_block"}}, world)[1]).bytes, 1024U);
-    EXPECT_EQ(operation_of<Gather>(plans_of({{"operation", "gather"}}, world)[1]).bytes, 4096U);
-    EXPECT_EQ(operation_of<Scatter>(plans_of({{"operation", "scatterv"}}, world)[1]).bytes, 4096U);
-    EXPECT_EQ(operation_of<AllGather>(plans_of({{"operation", "allgather"}}, world)[1]).bytes, 4096U);
+    EXPECT_EQ(operation_of<OperationKind::all_reduce>(plans_of({}, world)[1]).bytes, 1024U);
+    EXPECT_EQ(operation_of<OperationKind::broadcast>(plans_of({{"operation", "broadcast"}}, world)[1]).bytes, 1024U);
+    EXPECT_EQ(operation_of<OperationKind::reduce>(plans_of({{"operation", "reduce"}}, world)[1]).bytes, 1024U);
+    EXPECT_EQ(operation_of<OperationKind::reduce_scatter>(plans_of({{"operation", "reduce_scatter"}}, world)[1]).bytes,
+              1024U);
+    EXPECT_EQ(
+        operation_of<OperationKind::reduce_scatter>(plans_of({{"operation", "reduce_scatter_block"}}, world)[1]).bytes,
+        1024U);
+    EXPECT_EQ(operation_of<OperationKind::gather>(plans_of({{"operation", "gather"}}, world)[1]).bytes, 4096U);
+    EXPECT_EQ(operation_of<OperationKind::scatter>(plans_of({{"operation", "scatterv"}}, world)[1]).bytes, 4096U);
+    EXPECT_EQ(operation_of<OperationKind::all_gather>(plans_of({{"operation", "allgather"}}, world)[1]).bytes, 4096U);
     EXPECT_EQ(operation_of<Send>(plans_of({{"operation", "sendrecv"}}, world)[1]).to.bytes, 1024U);
     for (char const* operation : {"alltoall", "alltoallv"}) {
         auto const plans = plans_of({{"operation", operation}}, world);
@@ -121,9 +124,9 @@ TEST(CollectivePlan, OnlyVectorFormsNameTheirParts) {
 // osu_reduce_scatter: the first ranks have one element more.
 TEST(CollectivePlan, AReduceScatterKeepsItsSizeWhateverTheRanks) {
     auto const plans = plans_of({{"operation", "reduce_scatter"}, {"message-size", "40"}, {"element", "fp32"}}, {4, 4});
-    EXPECT_EQ(operation_of<ReduceScatter>(plans[3]).shares, (std::vector<Bytes>{12, 12, 8, 8}));
+    EXPECT_EQ(operation_of<OperationKind::reduce_scatter>(plans[3]).shares, (std::vector<Bytes>{12, 12, 8, 8}));
     auto const few = plans_of({{"operation", "reduce_scatter"}, {"message-size", "8"}, {"element", "fp32"}}, {4, 4});
-    EXPECT_EQ(operation_of<ReduceScatter>(few[3]).shares, (std::vector<Bytes>{4, 4, 0, 0}));
+    EXPECT_EQ(operation_of<OperationKind::reduce_scatter>(few[3]).shares, (std::vector<Bytes>{4, 4, 0, 0}));
 }
 
 TEST(CollectivePlan, ABarrierHasNoSize) {
@@ -136,7 +139,7 @@ TEST(CollectivePlan, AReduceScatterBlockIsRoundedUpToWholeElementsPerRank) {
     auto const bytes = [](char const* size, char const* element, int ranks) {
         auto const plans = plans_of(
             {{"operation", "reduce_scatter_block"}, {"message-size", size}, {"element", element}}, {ranks, ranks});
-        return operation_of<ReduceScatter>(plans[0]).bytes;
+        return operation_of<OperationKind::reduce_scatter>(plans[0]).bytes;
     };
     EXPECT_EQ(bytes("8", "fp32", 4), 16U);
     EXPECT_EQ(bytes("1000", "fp64", 7), 1008U);  // 18 numbers for each of 7 ranks

@@ -8,6 +8,8 @@
 #include "tests/unit/patterns/build_one.hpp"
 #include "tests/unit/usage_error_of.hpp"
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <stdexcept>
 #include <string_view>
@@ -37,6 +39,13 @@ Operation const& step_of(Plan const& plan, std::string_view label) {
         }
     }
     throw std::out_of_range("no step of that label");
+}
+
+template <OperationKind kind>
+Collective const& step_of(Plan const& plan, std::string_view label) {
+    auto const& step = step_of<Collective>(plan, label);
+    EXPECT_EQ(step.kind, kind) << label;
+    return step;
 }
 
 inline Exchange const& exchange_of(Plan const& plan, std::string_view label) {

@@ -92,8 +92,8 @@ TEST(DlrmPlan, RanksWithoutTablesOrSamplesTakePartWithEmptyExchanges) {
 // 7 samples are padded to 3 on each of 3 ranks; 5 tables of 4 values.
 TEST(DlrmPlan, RowWiseTablesPadTheBatchToEqualParts) {
     Plan const plan = plans_of({{"batch", "7"}, {"tables", "5"}, {"dim", "4"}, {"sharding", "row"}}, 3).at(2);
-    EXPECT_EQ(step_of<ReduceScatter>(plan, "forward.row").bytes, 3U * 3U * 5U * 4U * 4U);
-    EXPECT_EQ(step_of<AllGather>(plan, "backward.row").bytes, 3U * 3U * 5U * 4U * 4U);
+    EXPECT_EQ(step_of<OperationKind::reduce_scatter>(plan, "forward.row").bytes, 3U * 3U * 5U * 4U * 4U);
+    EXPECT_EQ(step_of<OperationKind::all_gather>(plan, "backward.row").bytes, 3U * 3U * 5U * 4U * 4U);
     EXPECT_EQ(sent(plan, "lengths"), 3U * (2U * 5U) * 4U);
 }
 
@@ -114,8 +114,9 @@ TEST(DlrmPlan, ElementsOfBothDirectionsAreApart) {
     Plan const plan = plans_of(narrow, 2).at(0);
     EXPECT_EQ(sent(wide, "forward"), 4 * sent(plan, "forward"));
     EXPECT_EQ(sent(wide, "backward"), 2 * sent(plan, "backward"));
-    EXPECT_EQ(step_of<ReduceScatter>(plan, "forward.row").element, Element::fp16);  // one byte cannot hold sums
-    EXPECT_EQ(step_of<AllGather>(plan, "backward.row").element, Element::fp16);
+    EXPECT_EQ(step_of<OperationKind::reduce_scatter>(plan, "forward.row").element,
+              Element::fp16);  // one byte cannot hold sums
+    EXPECT_EQ(step_of<OperationKind::all_gather>(plan, "backward.row").element, Element::fp16);
 }
 
 TEST(DlrmPlan, IndicesLengthsAndWeightsHaveTheirOwnSizes) {

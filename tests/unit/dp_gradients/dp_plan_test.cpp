@@ -40,18 +40,19 @@ TEST(DpPlan, WithoutReshardingLayersAreGatheredOnce) {
 TEST(DpPlan, WhatIsScatteredOrGatheredIsPaddedToWholeElementsPerRank) {
     WorldShape const world{3, 3};
     Plan const zero = plan_of("", flat({{"scheme", "zero1"}, {"form", "reduce_scatter"}}), world);
-    EXPECT_EQ(sizes<ReduceScatter>(zero, ""), repeated(1, 2'004));
-    EXPECT_EQ(sizes<AllGather>(zero, ""), repeated(1, 2'004));
-    EXPECT_EQ(sizes<AllReduce>(plan_of("", flat({}), world), ""), repeated(1, 2'000));
+    EXPECT_EQ(sizes<OperationKind::reduce_scatter>(zero, ""), repeated(1, 2'004));
+    EXPECT_EQ(sizes<OperationKind::all_gather>(zero, ""), repeated(1, 2'004));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan_of("", flat({}), world), ""), repeated(1, 2'000));
     // Megatron-LM: to a multiple of lcm(3, 128) = 384.
     Plan const megatron = plan_of("", flat({{"scheme", "megatron"}, {"form", "reduce_scatter"}}), world);
-    EXPECT_EQ(sizes<ReduceScatter>(megatron, ""), repeated(1, 2'304));
+    EXPECT_EQ(sizes<OperationKind::reduce_scatter>(megatron, ""), repeated(1, 2'304));
 }
 
 TEST(DpPlan, SchemesReduceOncePerStepOrOncePerMicroBatch) {
     auto const reductions = [](char const* scheme) {
         Plan const plan = plan_of("", flat({{"scheme", scheme}, {"microbatches", "3"}}), {4, 4});
-        return sizes<AllReduce>(plan, "gradients").size() + sizes<ReduceScatter>(plan, "gradients").size();
+        return sizes<OperationKind::all_reduce>(plan, "gradients").size() +
+               sizes<OperationKind::reduce_scatter>(plan, "gradients").size();
     };
     EXPECT_EQ(reductions("ddp"), 1U);
     EXPECT_EQ(reductions("megatron"), 1U);
@@ -64,8 +65,8 @@ TEST(DpPlan, SchemesReduceOncePerStepOrOncePerMicroBatch) {
 // Norms of 4096 elements stay; the other 226 tensors come in parts of at least 6e8 elements.
 TEST(DpPlan, PersistentTensorsAreGatheredOnceAfterTheStep) {
     Plan const plan = plan_of("llama-7b-zero3-prefetch", {}, {8, 8});
-    EXPECT_EQ(sizes<AllGather>(plan, "parameters.persistent"), repeated(1, Bytes{65} * 4096 * 2));
-    std::vector<Bytes> const forward = sizes<AllGather>(plan, "parameters.forward");
+    EXPECT_EQ(sizes<OperationKind::all_gather>(plan, "parameters.persistent"), repeated(1, Bytes{65} * 4096 * 2));
+    std::vector<Bytes> const forward = sizes<OperationKind::all_gather>(plan, "parameters.forward");
     for (std::size_t i = 0; i + 1 < forward.size(); ++i) {
         EXPECT_GE(forward[i], 1'200'000'000U);
     }
@@ -112,7 +113,8 @@ TEST(DpPlan, GatheredParametersArePackedInEveryScheme) {
         Plan const plan = plan_of("", parameters, world);
         std::size_t gathers = 0;
         for (Step const& step : plan.steps) {
-            if (auto const* const gather = std::get_if<AllGather>(&step.operation)) {
+            if (auto const* const gather = std::get_if<Collective>(&step.operation);
+                gather != nullptr && gather->kind == OperationKind::all_gather) {
                 ++gathers;
                 Bytes const share = gather->bytes / 4;
                 EXPECT_GE(share, 251U + 2 * 4) << scheme;  // ceil(1003 / 4), or more with Megatron's padding

@@ -37,7 +37,7 @@ std::set<std::uint32_t> patterns_of(char const* method) {
         Plan const plan = std::move(builder).finish();
         Buffers const& buffers = rank.allocate(plan);
         auto const compiled = std::move(rank.backend().compile(plan, buffers, {method, {}})).value();
-        auto const& step = std::get<AllReduce>(plan.steps[0].operation);
+        auto const& step = std::get<Collective>(plan.steps[0].operation);
         RandomSequence jitter(1, 0, static_cast<std::uint32_t>(rank.rank()), 0);
         for (int execution = 0; execution < 200; ++execution) {
             std::memcpy(buffers.base[step.send.buffer] + step.send.offset,

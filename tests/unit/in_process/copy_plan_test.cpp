@@ -101,7 +101,7 @@ TEST(CopyPlan, EveryRankGetsTheSameBitsFromAReductionThatIsNotAssociative) {
         Plan const plan = std::move(builder).finish();
         auto const compiled = rank.compile(plan);
         constexpr std::array<float, ranks> inputs{1e8F, 1.0F / 3, -1e8F, 7.77F, 1e7F, -0.1F, 3e-3F};
-        auto const& reduce = std::get<AllReduce>(plan.steps[0].operation);
+        auto const& reduce = std::get<Collective>(plan.steps[0].operation);
         std::memcpy(rank.buffers().base[reduce.send.buffer] + reduce.send.offset,
                     &inputs.at(static_cast<std::size_t>(rank.rank())), 4);
         compiled->launch();
@@ -124,9 +124,12 @@ Plan in_place_plan(Rank me, int ranks) {
               .groups = {everyone(ranks)},
               .buffers = {{"reduce", whole}, {"scatter", whole}, {"gather", whole}},
               .steps = {}};
-    plan.steps.push_back({AllReduce{0, {0, 0}, {0, 0}, whole, Element::int32, Reduction::sum}, {}, "reduce"});
-    plan.steps.push_back({ReduceScatter{0, {1, 0}, {1, mine}, whole, Element::int32, Reduction::sum}, {}, "scatter"});
-    plan.steps.push_back({AllGather{0, {2, mine}, {2, 0}, whole, Element::byte}, {}, "gather"});
+    plan.steps.push_back(
+        {Collective{OperationKind::all_reduce, 0, 0, {0, 0}, {0, 0}, whole, Element::int32}, {}, "reduce"});
+    plan.steps.push_back(
+        {Collective{OperationKind::reduce_scatter, 0, 0, {1, 0}, {1, mine}, whole, Element::int32}, {}, "scatter"});
+    plan.steps.push_back(
+        {Collective{OperationKind::all_gather, 0, 0, {2, mine}, {2, 0}, whole, Element::byte}, {}, "gather"});
     return plan;
 }
 

@@ -155,7 +155,7 @@ Plan sum_in_place(Rank me, int ranks, std::uint32_t /*draw*/) {
 
 Fault wrong_sum(Rank victim, std::uint64_t first, std::uint64_t last) {
     return struck(victim, first, last, [](Iteration const& iteration) {
-        auto const& sum = std::get<AllReduce>(iteration.plan.steps.at(0).operation);
+        auto const& sum = std::get<Collective>(iteration.plan.steps.at(0).operation);
         iteration.buffers.base[sum.recv.buffer][sum.recv.offset + 513] ^= std::byte{0x40};
     });
 }
@@ -176,12 +176,12 @@ TEST(FaultsWhileTimed, OfSumsInPlaceAreCaughtWhereIterationsAreTimedOneByOneInSe
 Fault sum_not_delivered(Rank victim, std::uint64_t first, std::uint64_t last) {
     auto const kept = std::make_shared<std::vector<std::byte>>();
     Fault fault = struck(victim, first, last, [kept](Iteration const& iteration) {
-        auto const& sum = std::get<AllReduce>(iteration.plan.steps.at(0).operation);
+        auto const& sum = std::get<Collective>(iteration.plan.steps.at(0).operation);
         std::copy(kept->begin(), kept->end(), iteration.buffers.base[sum.recv.buffer] + sum.recv.offset);
     });
     fault.before = [kept, victim](Iteration const& iteration) {
         if (iteration.plan.me == victim) {
-            auto const& sum = std::get<AllReduce>(iteration.plan.steps.at(0).operation);
+            auto const& sum = std::get<Collective>(iteration.plan.steps.at(0).operation);
             std::byte const* const data = iteration.buffers.base[sum.recv.buffer] + sum.recv.offset;
             kept->assign(data, data + sum.bytes);
         }

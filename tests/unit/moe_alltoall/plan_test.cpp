@@ -81,7 +81,7 @@ TEST(MoePlan, EachStepWaitsForTheOneBefore) {
 // Megatron gathers one int64 per expert from every rank.
 TEST(MoePlan, CountExchangeGathersEightBytesPerExpertAndRank) {
     Plan const plan = build_one(*make_moe({{"experts", "256"}, {"tokens", "8"}}, {8, 8}), 3, {});
-    auto const& gather = std::get<AllGather>(steps_with(plan, "count_exchange").at(0)->operation);
+    auto const& gather = std::get<Collective>(steps_with(plan, "count_exchange").at(0)->operation);
     EXPECT_EQ(gather.bytes, 8U * 256U * 8U);
     EXPECT_EQ(gather.element, Element::int64);
 }

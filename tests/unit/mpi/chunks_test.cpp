@@ -75,16 +75,18 @@ TEST(MpiChunks, AWindowIsItsMessagesOneByOne) {
 }
 
 TEST(MpiChunks, ReductionsAreCutBetweenElements) {
-    AllReduce const step{0, {0, 64}, {1, 0}, 2400, Element::fp64, Reduction::max};
+    Collective const step{OperationKind::all_reduce, 0, 0, {0, 64}, {1, 0}, 2400, Element::fp64, Reduction::max};
     std::vector<Chunk> const chunks = chunks_of(step, {1001, 1, 0, 4});
     ASSERT_EQ(chunks.size(), 3U);
-    EXPECT_EQ(chunks[1].call, (Operation{AllReduce{0, {0, 1064}, {1, 1000}, 1000, Element::fp64, Reduction::max}}));
+    EXPECT_EQ(chunks[1].call,
+              (Operation{Collective{
+                  OperationKind::all_reduce, 0, 0, {0, 1064}, {1, 1000}, 1000, Element::fp64, Reduction::max}}));
     EXPECT_EQ(chunks[2].reads, (Ranges{{0, 2064, 400}}));
     EXPECT_EQ(chunks[2].writes, (Ranges{{1, 2000, 400}}));
 }
 
 TEST(MpiChunks, OnlyTheRootOfABroadcastReadsAndOnlyTheOthersAreWritten) {
-    Broadcast const step{0, 2, {0, 8}, 1500, Element::byte};
+    Collective const step{OperationKind::broadcast, 0, 2, {0, 8}, {0, 8}, 1500, Element::byte};
     std::vector<Chunk> const root = chunks_of(step, {chunk, 1, 2, 3});
     std::vector<Chunk> const other = chunks_of(step, {chunk, 1, 0, 3});
     EXPECT_EQ(root[1].reads, (Ranges{{0, 1008, 500}}));
@@ -94,27 +96,28 @@ TEST(MpiChunks, OnlyTheRootOfABroadcastReadsAndOnlyTheOthersAreWritten) {
 }
 
 TEST(MpiChunks, GathersAndScattersAreOneCallWithTheirShareOnOneSide) {
-    std::vector<Chunk> const gather = chunks_of(AllGather{0, {0, 0}, {1, 0}, 4000, Element::byte}, {chunk, 1, 1, 4});
+    std::vector<Chunk> const gather =
+        chunks_of(Collective{OperationKind::all_gather, 0, 0, {0, 0}, {1, 0}, 4000, Element::byte}, {chunk, 1, 1, 4});
     ASSERT_EQ(gather.size(), 1U);
     EXPECT_EQ(gather[0].reads, (Ranges{{0, 0, 1000}}));
     EXPECT_EQ(gather[0].writes, (Ranges{{1, 0, 4000}}));
-    std::vector<Chunk> const scatter =
-        chunks_of(ReduceScatter{0, {0, 0}, {1, 0}, 4000, Element::fp32, Reduction::sum}, {chunk, 1, 1, 4});
+    std::vector<Chunk> const scatter = chunks_of(
+        Collective{OperationKind::reduce_scatter, 0, 0, {0, 0}, {1, 0}, 4000, Element::fp32}, {chunk, 1, 1, 4});
     ASSERT_EQ(scatter.size(), 1U);
     EXPECT_EQ(scatter[0].reads, (Ranges{{0, 0, 4000}}));
     EXPECT_EQ(scatter[0].writes, (Ranges{{1, 0, 1000}}));
 }
 
 TEST(MpiChunks, OnlyTheRootHasAResultOrAnInput) {
-    Reduce const reduce{0, 2, {0, 0}, {1, 64}, 1500, Element::byte, Reduction::sum};
+    Collective const reduce{OperationKind::reduce, 0, 2, {0, 0}, {1, 64}, 1500, Element::byte};
     EXPECT_EQ(chunks_of(reduce, {chunk, 1, 2, 3})[1].writes, (Ranges{{1, 1064, 500}}));
     EXPECT_EQ(chunks_of(reduce, {chunk, 1, 0, 3})[1].writes, Ranges{});
     EXPECT_EQ(chunks_of(reduce, {chunk, 1, 0, 3})[1].reads, (Ranges{{0, 1000, 500}}));
-    Gather const gather{0, 1, {0, 0}, {1, 0}, 6000, Element::byte, {1000, 2000, 3000}};
+    Collective const gather{OperationKind::gather, 0, 1, {0, 0}, {1, 0}, 6000, Element::byte, {}, {1000, 2000, 3000}};
     EXPECT_EQ(chunks_of(gather, {chunk, 1, 2, 3})[0].reads, (Ranges{{0, 0, 3000}}));
     EXPECT_EQ(chunks_of(gather, {chunk, 1, 2, 3})[0].writes, Ranges{});
     EXPECT_EQ(chunks_of(gather, {chunk, 1, 1, 3})[0].writes, (Ranges{{1, 0, 6000}}));
-    Scatter const scatter{0, 1, {0, 0}, {1, 0}, 6000, Element::byte, {}};
+    Collective const scatter{OperationKind::scatter, 0, 1, {0, 0}, {1, 0}, 6000, Element::byte};
     EXPECT_EQ(chunks_of(scatter, {chunk, 1, 1, 3})[0].reads, (Ranges{{0, 0, 6000}}));
     EXPECT_EQ(chunks_of(scatter, {chunk, 1, 0, 3})[0].writes, (Ranges{{1, 0, 2000}}));
 }

@@ -63,7 +63,7 @@ TEST(MpiMethods, AlgorithmNamesCallsAndWhatTheirAlgorithmsAreTold) {
         read_method(parse_method("algorithm:alltoall=pairwise:bcast=chain:segment=64K:chain_fanout=2"));
     EXPECT_EQ(method.row->kind, MethodKind::algorithm);
     EXPECT_EQ(method.calls->info.name, "alltoall") << "the call that is named does the exchanges";
-    EXPECT_EQ(method.algorithms.algorithms.at(CollectiveCall::bcast), "chain");
+    EXPECT_EQ(method.algorithms.algorithms.at(MpiCall::bcast), "chain");
     EXPECT_EQ(method.algorithms.settings.at(AlgorithmSetting::segment), 65536);
     EXPECT_EQ(method.algorithms.settings.at(AlgorithmSetting::chain_fanout), 2);
     EXPECT_EQ(read_method(parse_method("algorithm:bcast=chain")).calls->info.name, "alltoallv");

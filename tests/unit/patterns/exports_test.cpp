@@ -61,7 +61,7 @@ std::string text_of(Plan const& plan, Operation const& operation) {
                 text += fmt::format(" {} B", step.bytes);
             }
             if constexpr (requires { step.root; }) {
-                text += fmt::format(" root {}", step.root);
+                text += has_root(step.kind) ? fmt::format(" root {}", step.root) : "";
             }
         },
         operation);

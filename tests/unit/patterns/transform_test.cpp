@@ -119,10 +119,7 @@ Carried carried_by(std::vector<Plan> const& plans) {
             std::visit(
                 [&](auto const& operation) {
                     if constexpr (requires { operation.bytes; }) {
-                        Rank root = -1;
-                        if constexpr (requires { operation.root; }) {
-                            root = operation.root;
-                        }
+                        Rank const root = has_root(operation.kind) ? operation.root : -1;
                         carried.collectives[{plan.groups[operation.group].members, kind_of(step.operation), root}] +=
                             operation.bytes;
                     } else if constexpr (requires { operation.busy_ns; }) {

@@ -117,7 +117,7 @@ TEST(BubbleFill, OperationsGoOverTheCopiesOfAStageAndMatchOnAllRanks) {
             EXPECT_EQ(first_problem(plans), "") << schedule << ' ' << mode;
             Plan const& plan = plans.at(1);
             ASSERT_EQ(steps_with(plan, "fill.allreduce").size(), 2U);
-            auto const& all_reduce = std::get<AllReduce>(steps_with(plan, "fill.allreduce").at(0)->operation);
+            auto const& all_reduce = std::get<Collective>(steps_with(plan, "fill.allreduce").at(0)->operation);
             EXPECT_EQ(plan.groups[all_reduce.group].members, (std::vector<Rank>{1, 3}));
             EXPECT_EQ(steps_with(plan, "fill.reduce_scatter").size(), 1U);
             EXPECT_EQ(steps_with(plan, "fill.allgather").size(), 1U);
@@ -145,8 +145,8 @@ TEST(BubbleFill, ChangesNothingElse) {
 
 TEST(BubbleFill, IsReadStrictly) {
     EXPECT_EQ(parse_fill("backward.allreduce:4K@1.5x3/compute@2"),
-              (std::vector<FillItem>{{Release::backward, FillOperation::all_reduce, 4096, 1500, 3, 0},
-                                     {Release::start, FillOperation::compute, 0, 2000, 1, 1}}));
+              (std::vector<FillItem>{{Release::backward, OperationKind::all_reduce, 4096, 1500, 3, 0},
+                                     {Release::start, OperationKind::compute, 0, 2000, 1, 1}}));
     for (char const* bad : {"", "compute", "compute:4@3", "allreduce@3", "allreduce:3@4", "allreduce:0@4", "compute@0",
                             "compute@-1", "compute@1x0", "compute@1x5000", "barrier@3", "compute@3+", "x.compute@3",
                             "compute@3xx2", "compute@nan", "allreduce:4M@3@2"}) {

@@ -84,7 +84,7 @@ TEST(PipelineParams, GroupsTakeTensorRanksFastestAndThePipelineSlowest) {
 TEST(PipelineParams, ChimeraSumsTheGradientsOfAllReplicas) {
     auto const plans = plans_of({{"schedule", "chimera"}, {"pp", "4"}, {"gradient-bytes", "64"}}, 8);
     Step const& step = *steps_with(plans.at(2), "gradient_sync.1").at(0);
-    EXPECT_EQ(plans.at(2).groups[std::get<AllReduce>(step.operation).group].members, (std::vector<Rank>{2, 3, 4, 5}));
+    EXPECT_EQ(plans.at(2).groups[std::get<Collective>(step.operation).group].members, (std::vector<Rank>{2, 3, 4, 5}));
     EXPECT_EQ(first_problem(plans), "");
 }
 

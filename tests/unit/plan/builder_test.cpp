@@ -106,12 +106,12 @@ TEST(PlanBuilder, GatheredBytesMustDivideIntoWholeElements) {
 
 TEST(PlanBuilder, CollectivesGetASideForEachDirection) {
     Plan const plan = test::mixed_plans().at(2);
-    auto const& gather = std::get<AllGather>(plan.steps.at(test::mixed::gather).operation);
+    auto const& gather = std::get<Collective>(plan.steps.at(test::mixed::gather).operation);
     EXPECT_EQ(gather.bytes, 128U);
     EXPECT_NE(gather.send.buffer, gather.recv.buffer);
     EXPECT_GE(plan.buffers.at(gather.send.buffer).bytes, 128U / 4);
     EXPECT_GE(plan.buffers.at(gather.recv.buffer).bytes, 128 + 2 * guard_bytes);
-    auto const& scatter = std::get<ReduceScatter>(plan.steps.at(test::mixed::scatter).operation);
+    auto const& scatter = std::get<Collective>(plan.steps.at(test::mixed::scatter).operation);
     EXPECT_GE(plan.buffers.at(scatter.send.buffer).bytes, 64U);
     EXPECT_EQ(scatter.recv.offset, guard_bytes);
 }
@@ -156,10 +156,10 @@ TEST(PlanBuilder, PackedPartsOfAGatherAreRowsOfTheirRanks) {
     builder.packed_all_gather(all, std::vector<std::uint64_t>{129, 7}, packing, "parameters");
     builder.packed_all_gather(all, std::vector<std::uint64_t>{33, 33}, packing, "equal");
     Plan const plan = std::move(builder).finish();
-    auto const& gather = std::get<AllGather>(plan.steps.at(1).operation);
+    auto const& gather = std::get<Collective>(plan.steps.at(1).operation);
     EXPECT_EQ(gather.shares, (std::vector<Bytes>{129 + 2, 7 + 1}));
     EXPECT_EQ(gather.bytes, 139U);
-    auto const& equal = std::get<AllGather>(plan.steps.at(4).operation);
+    auto const& equal = std::get<Collective>(plan.steps.at(4).operation);
     EXPECT_TRUE(equal.shares.empty());
     EXPECT_EQ(equal.bytes, 68U);
     EXPECT_TRUE(validate_rank(plan).empty());

@@ -96,11 +96,11 @@ TEST(Precedence, TheLongestChainIsOfStepsThatCommunicate) {
     EXPECT_EQ(longest_chain(plan), 0U);
     plan.steps.push_back({Compute{1}, {}, "think"});
     EXPECT_EQ(longest_chain(plan), 0U);
-    plan.steps.push_back({AllReduce{}, {0}, "first"});
-    plan.steps.push_back({AllReduce{}, {0}, "beside it"});
+    plan.steps.push_back({Collective{.kind = OperationKind::all_reduce, .element = Element::fp32}, {0}, "first"});
+    plan.steps.push_back({Collective{.kind = OperationKind::all_reduce, .element = Element::fp32}, {0}, "beside it"});
     EXPECT_EQ(longest_chain(plan), 1U);
     plan.steps.push_back({Compute{1}, {2}, "think"});
-    plan.steps.push_back({AllReduce{}, {1, 3}, "third"});
+    plan.steps.push_back({Collective{.kind = OperationKind::all_reduce, .element = Element::fp32}, {1, 3}, "third"});
     EXPECT_EQ(longest_chain(plan), 2U);
 }
 

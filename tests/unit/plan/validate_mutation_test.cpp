@@ -36,7 +36,7 @@ constexpr Defect defects[] = {
      R"(rank 2 step 1 "dispatch" uses group 9, the plan has 1 groups)"},
     {"UnknownGroupOfAMessage", [](Plans& p) { get<Send>(p, test::mixed::send).group = 1; }, "uses group 1"},
     {"UnknownSendBuffer", [](Plans& p) { dispatch(p).send_buffer = 99; }, "send: uses buffer 99"},
-    {"UnknownRecvBuffer", [](Plans& p) { get<AllReduce>(p, test::mixed::reduce).recv.buffer = 99; },
+    {"UnknownRecvBuffer", [](Plans& p) { get<Collective>(p, test::mixed::reduce).recv.buffer = 99; },
      "recv: uses buffer 99"},
     {"UnknownStep", [](Plans& p) { p[2].steps[3].after = {77}; }, "waits for step 77, the plan has 13 steps"},
     {"WaitForALaterStep", [](Plans& p) { p[2].steps[3].after = {4}; }, "waits for step 4, which is not an earlier one"},
@@ -75,7 +75,7 @@ constexpr Defect defects[] = {
      "recv: peer 4 is not in the group of 4 ranks"},
     {"PeerBelowTheGroup", [](Plans& p) { get<Send>(p, test::mixed::send).to.peer = -1; },
      "send: peer -1 is not in the group"},
-    {"RootOutsideTheGroup", [](Plans& p) { get<Broadcast>(p, test::mixed::broadcast).root = 4; },
+    {"RootOutsideTheGroup", [](Plans& p) { get<Collective>(p, test::mixed::broadcast).root = 4; },
      "root: peer 4 is not in the group"},
     {"ZeroBlock", [](Plans& p) { dispatch(p).send[2].bytes = 0; }, "send: lists a block of 0 B for peer 2"},
     {"BlockPastItsBuffer", [](Plans& p) { dispatch(p).send[3].bytes += 1000; },
@@ -89,27 +89,29 @@ constexpr Defect defects[] = {
     {"RecvBlocksOverlap", [](Plans& p) { dispatch(p).recv[2].offset = dispatch(p).recv[0].offset; },
      "recv: blocks overlap"},
     // Elements and numbers.
-    {"HalfAnElement", [](Plans& p) { get<AllReduce>(p, test::mixed::reduce).bytes = 58; },
+    {"HalfAnElement", [](Plans& p) { get<Collective>(p, test::mixed::reduce).bytes = 58; },
      "58 B are not a whole number of fp32 in each of 1 parts"},
-    {"UnevenShares", [](Plans& p) { get<AllGather>(p, test::mixed::gather).bytes = 120; },
+    {"UnevenShares", [](Plans& p) { get<Collective>(p, test::mixed::gather).bytes = 120; },
      "120 B are not a whole number of int64 in each of 4 parts"},
-    {"TooFewShares", [](Plans& p) { get<Gather>(p, test::mixed::gather_to).shares.pop_back(); },
+    {"TooFewShares", [](Plans& p) { get<Collective>(p, test::mixed::gather_to).shares.pop_back(); },
      "names 3 shares for a group of 4 ranks"},
-    {"SharesThatDoNotAddUp", [](Plans& p) { get<Gather>(p, test::mixed::gather_to).shares[1] = 8; },
+    {"SharesThatDoNotAddUp", [](Plans& p) { get<Collective>(p, test::mixed::gather_to).shares[1] = 8; },
      "has 48 B, its shares have more"},
-    {"SharesThatLeaveSomething", [](Plans& p) { get<Gather>(p, test::mixed::gather_to).shares[2] = 16; },
+    {"SharesThatLeaveSomething", [](Plans& p) { get<Collective>(p, test::mixed::gather_to).shares[2] = 16; },
      "has 48 B, its shares have 40 B"},
-    {"AShareOfHalfAnElement", [](Plans& p) { get<Gather>(p, test::mixed::gather_to).shares[2] = 20; },
+    {"AShareOfHalfAnElement", [](Plans& p) { get<Collective>(p, test::mixed::gather_to).shares[2] = 20; },
      "20 B are not a whole number of int64"},
     {"AResultWhereThereIsNone",
      [](Plans& p) {
-         get<Reduce>(p, test::mixed::reduce_to).recv = get<Reduce>(p, test::mixed::gather_to - 1).recv;
-         get<Reduce>(p, test::mixed::reduce_to).recv.offset += 8;
+         get<Collective>(p, test::mixed::reduce_to).recv = get<Collective>(p, test::mixed::gather_to - 1).recv;
+         get<Collective>(p, test::mixed::reduce_to).recv.offset += 8;
      },
      "names two regions on a rank that is not the root"},
+    {"ABroadcastOfTwoRegions", [](Plans& p) { get<Collective>(p, test::mixed::broadcast).recv.offset += 8; },
+     "names two regions"},
     {"UnalignedRegion",
      [](Plans& p) {
-         auto& reduce = get<AllReduce>(p, test::mixed::reduce);
+         auto& reduce = get<Collective>(p, test::mixed::reduce);
          buffer_size(p, reduce.send.buffer) += 64;
          reduce.send.offset = 2;
      },
@@ -119,13 +121,13 @@ constexpr Defect defects[] = {
     // Regions.
     {"DeliveredThenOverwritten",
      [](Plans& p) {
-         auto& gather = get<AllGather>(p, test::mixed::gather);
+         auto& gather = get<Collective>(p, test::mixed::gather);
          gather.recv = {dispatch(p).recv_buffer, dispatch(p).recv[0].offset};
      },
      R"(rank 2 step 3 "gather" overwrites what rank 2 step 1 "dispatch" delivers in buffer "dispatch.recv")"},
     {"SentThenOverwritten",
      [](Plans& p) {
-         get<AllGather>(p, test::mixed::gather).recv = {dispatch(p).send_buffer, 0};
+         get<Collective>(p, test::mixed::gather).recv = {dispatch(p).send_buffer, 0};
      },
      R"(rank 2 step 3 "gather" overwrites what rank 2 step 1 "dispatch" sends in buffer "dispatch.send")"},
     {"ReceivedWhereItIsSent",
@@ -136,7 +138,7 @@ constexpr Defect defects[] = {
      R"("dispatch" receives where rank 2 step 1 "dispatch" sends)"},
     {"InPlaceAtTheWrongPart",
      [](Plans& p) {
-         auto& gather = get<AllGather>(p, test::mixed::gather);
+         auto& gather = get<Collective>(p, test::mixed::gather);
          gather.send = gather.recv;  // the part of rank 0, on rank 2
      },
      R"("gather" receives where rank 2 step 3 "gather" sends)"},
@@ -165,25 +167,25 @@ constexpr Defect defects[] = {
      "fp32 sum"},
     {"LabelsSwapped", [](Plans& p) { std::swap(p[2].steps[1].label, p[2].steps[2].label); },
      R"(rank 2 step 1 "combine" is an exchange where rank 0 step 1 "dispatch" is an exchange)"},
-    {"CollectiveBytesDiffer", [](Plans& p) { get<AllReduce>(p, test::mixed::reduce).bytes = 56; },
+    {"CollectiveBytesDiffer", [](Plans& p) { get<Collective>(p, test::mixed::reduce).bytes = 56; },
      R"(is allreduce of 56 B fp32 sum where rank 0 step 4 "reduce" is allreduce of 60 B fp32 sum)"},
-    {"ElementsDiffer", [](Plans& p) { get<AllGather>(p, test::mixed::gather).element = Element::int32; },
+    {"ElementsDiffer", [](Plans& p) { get<Collective>(p, test::mixed::gather).element = Element::int32; },
      R"(is allgather of 128 B int32 where rank 0 step 3 "gather" is allgather of 128 B int64)"},
-    {"ReductionsDiffer", [](Plans& p) { get<ReduceScatter>(p, test::mixed::scatter).reduction = Reduction::min; },
+    {"ReductionsDiffer", [](Plans& p) { get<Collective>(p, test::mixed::scatter).reduction = Reduction::min; },
      "is reduce_scatter of 64 B bf16 min where"},
-    {"RootsDiffer", [](Plans& p) { get<Broadcast>(p, test::mixed::broadcast).root = 0; },
+    {"RootsDiffer", [](Plans& p) { get<Collective>(p, test::mixed::broadcast).root = 0; },
      R"(is broadcast of 100 B byte from group rank 0 where rank 0 step 6 "broadcast" is broadcast of 100 B byte from )"
      "group rank 1"},
     {"SharesDiffer",
      [](Plans& p) {
-         get<Gather>(p, test::mixed::gather_to).shares = {8, 8, 24, 8};
+         get<Collective>(p, test::mixed::gather_to).shares = {8, 8, 24, 8};
      },
      "is gather of 48 B int64 to group rank 1 in shares of 8 8 24 8 where rank 0 step 10 \"rooted.gather\" is gather "
      "of "
      "48 B int64 to group rank 1 in shares of 8 0 24 16"},
     {"SharesOnOneSideOnly",
      [](Plans& p) {
-         get<Scatter>(p, test::mixed::scatter_from).shares = {3, 3, 3, 3};
+         get<Collective>(p, test::mixed::scatter_from).shares = {3, 3, 3, 3};
      },
      "is scatter of 12 B byte from group rank 1 in shares of 3 3 3 3 where"},
     {"ABarrierOfOneSideOnly", [](Plans& p) { p[2].steps[test::mixed::barrier].operation = Exchange{}; },

@@ -82,11 +82,11 @@ TEST(Validate, ReportsEveryWrongBlockOfASparseExchangeOnce) {
 TEST(Validate, AcceptsCollectivesInPlace) {
     std::vector<Plan> plans = test::mixed_plans();
     for (Plan& plan : plans) {
-        auto& reduce = std::get<AllReduce>(plan.steps[test::mixed::reduce].operation);
+        auto& reduce = std::get<Collective>(plan.steps[test::mixed::reduce].operation);
         reduce.send = reduce.recv;
-        auto& gather = std::get<AllGather>(plan.steps[test::mixed::gather].operation);
+        auto& gather = std::get<Collective>(plan.steps[test::mixed::gather].operation);
         gather.send = {gather.recv.buffer, gather.recv.offset + static_cast<Bytes>(plan.me) * 32};  // 128 B / 4 ranks
-        auto& scatter = std::get<ReduceScatter>(plan.steps[test::mixed::scatter].operation);
+        auto& scatter = std::get<Collective>(plan.steps[test::mixed::scatter].operation);
         scatter.recv = {scatter.send.buffer, scatter.send.offset + static_cast<Bytes>(plan.me) * 16};  // 64 B / 4 ranks
     }
     EXPECT_EQ(test::texts(validate(plans)), "");
@@ -95,10 +95,10 @@ TEST(Validate, AcceptsCollectivesInPlace) {
 TEST(Validate, AcceptsForwardingOfWhatWasWaitedFor) {
     std::vector<Plan> plans = test::mixed_plans();
     for (Plan& plan : plans) {
-        auto const& broadcast = std::get<Broadcast>(plan.steps[test::mixed::broadcast].operation);
+        auto const& broadcast = std::get<Collective>(plan.steps[test::mixed::broadcast].operation);
         auto& send = std::get<Send>(plan.steps[test::mixed::send].operation);
-        send.buffer = broadcast.data.buffer;
-        send.to.offset = broadcast.data.offset;
+        send.buffer = broadcast.recv.buffer;
+        send.to.offset = broadcast.recv.offset;
         send.to.bytes = 100;
         std::get<Recv>(plan.steps[test::mixed::recv].operation).from.bytes = 100;
     }

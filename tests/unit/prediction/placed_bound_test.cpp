@@ -52,7 +52,7 @@ TEST(PlacedBound, OfAnExchangeIsThatOfItsPairs) {
 
 TEST(PlacedBound, OfAnAllreduceIsThatOfARingOrOfATreeOfSwitches) {
     auto const allreduce = [](Rank) {
-        AllReduce step;
+        dlmb::Collective step{.kind = OperationKind::all_reduce, .element = Element::fp32};
         step.bytes = 1'000'000;
         return step;
     };
@@ -77,7 +77,7 @@ TEST(PlacedBound, StaysInANodeWhereRanksShareIt) {
     LoweringChoice by_ring;
     by_ring.algorithms[OperationKind::all_gather] = "ring";
     auto const all_gather = [](Rank) {
-        AllGather step;
+        dlmb::Collective step{.kind = OperationKind::all_gather};
         step.bytes = 400;
         return step;
     };
@@ -89,13 +89,13 @@ TEST(PlacedBound, StaysInANodeWhereRanksShareIt) {
 TEST(PlacedBound, HasTheSameLatencyWhateverTheRoot) {
     for (Rank const root : {0, 1, 5}) {
         auto const reduce = [root](Rank) {
-            Reduce step;
+            dlmb::Collective step{.kind = OperationKind::reduce, .element = Element::fp32};
             step.bytes = 1000;
             step.root = root;
             return step;
         };
         auto const broadcast = [root](Rank) {
-            Broadcast step;
+            dlmb::Collective step{.kind = OperationKind::broadcast};
             step.bytes = 1000;
             step.root = root;
             return step;

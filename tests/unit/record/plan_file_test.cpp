@@ -114,10 +114,17 @@ TEST(PlanFile, WindowsChannelsAndUnevenPartsAreReadBack) {
         } else {
             plan.steps = {{Recv{0, 0, {1, 64, 32}, 5, 2, {4, 0}}, {}, "recv", 0}};
         }
-        plan.steps.push_back({AllGather{0, {0, 512}, {0, 1024}, 24, Element::int64, {16, 8}}, {0}, "gather"});
+        plan.steps.push_back(
+            {Collective{OperationKind::all_gather, 0, 0, {0, 512}, {0, 1024}, 24, Element::int64, {}, {16, 8}},
+             {0},
+             "gather"});
         Region const scattered{0, me == 0 ? Bytes{0} : Bytes{2048}};  // of the root; others have no such region
-        plan.steps.push_back({Scatter{0, 1, scattered, {0, 2048}, 8, Element::fp16, {2, 6}}, {1}, "scatter"});
-        plan.steps.push_back({Broadcast{0, 0, {0, 4096}, 3, Element::byte}, {1}, "broadcast"});
+        plan.steps.push_back(
+            {Collective{OperationKind::scatter, 0, 1, scattered, {0, 2048}, 8, Element::fp16, {}, {2, 6}},
+             {1},
+             "scatter"});
+        plan.steps.push_back(
+            {Collective{OperationKind::broadcast, 0, 0, {0, 4096}, {0, 4096}, 3, Element::byte}, {1}, "broadcast"});
         plan.steps.push_back({Exchange{}, {}, "nothing"});
         plans.push_back(plan);
     }
@@ -134,7 +141,11 @@ TEST(PlanFile, PutsTheirPlacesAtTheReceiverAndTheirSignalsAreReadBack) {
 }
 
 TEST(PlanFile, APlanWithoutBuffersIsLaidOutByWhoRunsIt) {
-    Plan const bare{0, {{{0}}}, {}, {{AllReduce{0, {}, {}, 512, Element::fp32, Reduction::max}, {}, "sum"}}};
+    Plan const bare{
+        0,
+        {{{0}}},
+        {},
+        {{Collective{OperationKind::all_reduce, 0, 0, {}, {}, 512, Element::fp32, Reduction::max}, {}, "sum"}}};
     EXPECT_EQ(round_trip_problem({bare}), "");
     PlanHeader header = sample_plan_header();
     header.world = {1, 1};

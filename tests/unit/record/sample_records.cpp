@@ -213,14 +213,14 @@ std::vector<Plan> sample_plans() {
         } else {
             add(Recv{0, 0, {other, 0, 64}, 1, 2}, "forward.0");
         }
-        add(AllReduce{0, {}, {}, 512, Element::fp32, Reduction::sum}, "dense");
-        add(ReduceScatter{0, {}, {}, 1024, Element::bf16, Reduction::max}, "scatter");
-        add(AllGather{0, {}, {}, 2048, Element::fp8}, "gather");
-        add(Broadcast{0, 1, {}, 128, Element::byte}, "weights");
+        add(Collective{OperationKind::all_reduce, 0, 0, {}, {}, 512, Element::fp32}, "dense");
+        add(Collective{OperationKind::reduce_scatter, 0, 0, {}, {}, 1024, Element::bf16, Reduction::max}, "scatter");
+        add(Collective{OperationKind::all_gather, 0, 0, {}, {}, 2048, Element::fp8}, "gather");
+        add(Collective{OperationKind::broadcast, 0, 1, {}, {}, 128, Element::byte}, "weights");
         add(Compute{1500, ProductShape{64, 128, 32}}, "experts");
-        add(Reduce{0, 1, {}, {}, 256, Element::int8, Reduction::min}, "loss");
-        add(Gather{0, 0, {}, {}, 192, Element::byte, {64, 128}}, "samples");
-        add(Scatter{0, 0, {}, {}, 512, Element::int32, {}}, "batch");
+        add(Collective{OperationKind::reduce, 0, 1, {}, {}, 256, Element::int8, Reduction::min}, "loss");
+        add(Collective{OperationKind::gather, 0, 0, {}, {}, 192, Element::byte, {}, {64, 128}}, "samples");
+        add(Collective{OperationKind::scatter, 0, 0, {}, {}, 512, Element::int32}, "batch");
         if (member == 0) {
             add(WaitSignal{0, 0, {{other, 128, 64}}, {{other, 1}}}, "slots.wait");
         } else {

@@ -148,7 +148,7 @@ TEST(ReshardPlan, OwnersTakeTurnsAtBroadcasting) {
     Plan const plan = build_one(*pattern_of(parameters, 4), 0, {});
     std::vector<Rank> roots;
     for (std::size_t i = 0; i < 8; ++i) {
-        auto const& step = std::get<Broadcast>(plan.steps.at(i).operation);
+        auto const& step = std::get<Collective>(plan.steps.at(i).operation);
         roots.push_back(world_rank(plan, step.group, step.root));
         EXPECT_EQ(step.bytes, 8192U);
     }

@@ -47,8 +47,8 @@ Simulation simulated(int ranks, Operation const& operation, std::string const& a
     return simulate(lower(all_do(ranks, operation), {{{kind_of(operation), algorithm}}, knobs}), machine);
 }
 
-AllReduce all_reduce(Bytes bytes) {
-    return {0, {0, 0}, {1, 0}, bytes, Element::fp32, Reduction::sum};
+dlmb::Collective all_reduce(Bytes bytes) {
+    return {OperationKind::all_reduce, 0, 0, {0, 0}, {1, 0}, bytes, Element::fp32, Reduction::sum};
 }
 Exchange exchange(int ranks, Bytes each) {
     Exchange step{0, 0, 1, {}, {}};
@@ -138,7 +138,7 @@ TEST(ClosedForms, PairwiseExchangeByRendezvousRunsInRounds) {
 // The farthest leaf is log2 P messages away, and each is the first of its sender.
 TEST(ClosedForms, BinomialBroadcast) {
     for (int const ranks : powers) {
-        Broadcast const step{0, 0, {0, 0}, 777, Element::byte};
+        dlmb::Collective const step{OperationKind::broadcast, 0, 0, {0, 0}, {0, 0}, 777, Element::byte};
         EXPECT_EQ(simulated(ranks, step, "knomial", {.radix = 2}).time, log2_of(ranks) * (message + 776 * byte))
             << ranks;
     }
@@ -149,7 +149,7 @@ TEST(ClosedForms, ChainBroadcast) {
     Bytes const piece = 4096;
     for (int const ranks : {2, 3, 9}) {
         for (Bytes const pieces : {1U, 5U}) {
-            Broadcast const step{0, 0, {0, 0}, piece * pieces, Element::byte};
+            dlmb::Collective const step{OperationKind::broadcast, 0, 0, {0, 0}, {0, 0}, piece * pieces, Element::byte};
             Picoseconds const one = static_cast<Picoseconds>(piece - 1) * byte;
             EXPECT_EQ(simulated(ranks, step, "chain", {.segment = piece}).time,
                       (ranks - 1) * (message + one) + static_cast<Picoseconds>(pieces - 1) * one)
@@ -169,7 +169,7 @@ TEST(ClosedForms, DisseminationBarrier) {
 
 // All to one: the NIC of the root takes one part after the other.
 TEST(ClosedForms, DirectGather) {
-    Gather const step{0, 0, {0, 0}, {1, 0}, Bytes{9} * 4001, Element::byte};
+    dlmb::Collective const step{OperationKind::gather, 0, 0, {0, 0}, {1, 0}, Bytes{9} * 4001, Element::byte};
     EXPECT_EQ(simulated(9, step, "direct_parts").time, 8 * 4000 * byte + message);
 }
 
@@ -193,8 +193,8 @@ TEST(ClosedForms, SizesHaveTheirOwnParameters) {
     for (auto& level : machine.levels) {
         level.insert(level.begin(), {100, {latency / 2, overhead, 0, byte * 1000, 0}});
     }
-    Broadcast const at{0, 0, {0, 0}, 100, Element::byte};
-    Broadcast const above{0, 0, {0, 0}, 101, Element::byte};
+    dlmb::Collective const at{OperationKind::broadcast, 0, 0, {0, 0}, {0, 0}, 100, Element::byte};
+    dlmb::Collective const above{OperationKind::broadcast, 0, 0, {0, 0}, {0, 0}, 101, Element::byte};
     EXPECT_EQ(simulated(2, at, "chain", {}, machine).time, message - latency / 2 + 99 * byte);
     EXPECT_EQ(simulated(2, above, "chain", {}, machine).time, message + 100 * byte);
 }
@@ -231,8 +231,8 @@ TEST(ClosedForms, RanksThatStandForOthersTakeTheSameTime) {
     for (int const ranks : {8, 12, 16, 64}) {
         for (Bytes const part : {64U, 4096U}) {
             Bytes const bytes = part * static_cast<Bytes>(ranks);
-            AllGather const gather{0, {0, 0}, {1, 0}, bytes, Element::byte, {}};
-            ReduceScatter const scatter{0, {0, 0}, {1, 0}, bytes, Element::fp32, Reduction::sum, {}};
+            dlmb::Collective const gather{OperationKind::all_gather, 0, 0, {0, 0}, {1, 0}, bytes, Element::byte};
+            dlmb::Collective const scatter{OperationKind::reduce_scatter, 0, 0, {0, 0}, {1, 0}, bytes, Element::fp32};
             std::pair<Operation, std::string> const steps[] = {
                 {all_reduce(bytes), "ring"},
                 {scatter, "ring"},

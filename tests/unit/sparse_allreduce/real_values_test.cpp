@@ -104,6 +104,11 @@ public:
         }
         return nullptr;
     }
+    template <OperationKind kind>
+    [[nodiscard]] Collective const* find(std::string_view label) const {
+        auto const* const step = find<Collective>(label);
+        return step != nullptr && step->kind == kind ? step : nullptr;
+    }
 
     template <class Value>
     void write(Region const& region, std::span<Value const> values, Bytes planned) {
@@ -133,7 +138,7 @@ public:
     /// Writes this rank's part, runs, and gives the parts of all ranks.
     template <class Value>
     std::vector<Value> all_gather(std::string const& label, std::span<Value const> own) {
-        AllGather const& step = *find<AllGather>(label);
+        Collective const& step = *find<OperationKind::all_gather>(label);
         write(step.send, own, shares_of(plan_, step).of(rank_.rank()));
         run(label);
         return read<Value>(step.recv, step.bytes);
@@ -167,7 +172,7 @@ SparseVector run_oktopk(Params const& params, RealRank& real, Draw draw, Before&
     SparseVector const picks =
         select(params, estimate, every_gradient(params, static_cast<Rank>(real.me()), draw), before.thresholds);
     if (partitions(params, draw.index)) {
-        AllReduce const& step = *real.find<AllReduce>("boundaries");
+        Collective const& step = *real.find<OperationKind::all_reduce>("boundaries");
         std::vector<std::uint64_t> const bounds = equal_count_bounds(params, picks);
         real.write<std::uint64_t>(step.send, bounds, step.bytes);
         real.run("boundaries");
@@ -252,12 +257,12 @@ SparseVector run_gtopk(Params const& params, RealRank& real, SparseVector picks)
         std::array const pair{picks, real.read_message(label)};
         picks = largest(sum_of(pair), params.k);
     }
-    Broadcast const& step = *real.find<Broadcast>("gather");
+    Collective const& step = *real.find<OperationKind::broadcast>("gather");
     if (real.me() == 0) {
-        real.write<Entry>(step.data, picks, step.bytes);
+        real.write<Entry>(step.recv, picks, step.bytes);
     }
     real.run("gather");
-    return real.read<Entry>(step.data, step.bytes);
+    return real.read<Entry>(step.recv, step.bytes);
 }
 
 SparseVector run_recursive(Params const& params, RealRank& real, SparseVector picks) {

@@ -13,12 +13,13 @@
 namespace dlmb {
 
 /// Bytes of every step with that operation whose label starts with `label`, in plan order.
-template <class Collective>
+template <OperationKind kind>
 std::vector<Bytes> sizes(Plan const& plan, std::string_view label) {
     std::vector<Bytes> found;
     for (Step const& step : plan.steps) {
         auto const* collective = std::get_if<Collective>(&step.operation);
-        if (collective != nullptr && std::string_view(step.label).substr(0, label.size()) == label) {
+        if (collective != nullptr && collective->kind == kind &&
+            std::string_view(step.label).substr(0, label.size()) == label) {
             found.push_back(collective->bytes);
         }
     }

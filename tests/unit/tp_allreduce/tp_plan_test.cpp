@@ -90,7 +90,7 @@ TEST(TpPlan, TheFirstStepsHaveBuffersOfTheirOwnUpToTheLimit) {
     auto const is_shared = [&](std::string_view label) {
         for (Step const& step : plan.steps) {
             if (step.label == label) {
-                return plan.buffers.at(std::get<AllReduce>(step.operation).recv.buffer).shared;
+                return plan.buffers.at(std::get<Collective>(step.operation).recv.buffer).shared;
             }
         }
         return false;
@@ -126,7 +126,8 @@ TEST(TpPlan, GathersOfActivationsArePackedAndNothingElse) {
     std::size_t packs = 0;
     for (Step const& step : plan.steps) {
         packs += phase_of(step.label) == "pack" ? 1U : 0U;
-        if (auto const* const gather = std::get_if<AllGather>(&step.operation)) {
+        if (auto const* const gather = std::get_if<Collective>(&step.operation);
+            gather != nullptr && gather->kind == OperationKind::all_gather) {
             // 12 * 33 / 4 = 99 numbers of each rank: 50 bytes of codes and 4 scales.
             EXPECT_EQ(gather->bytes, 4U * (50 + 16)) << step.label;
         }
@@ -148,7 +149,7 @@ TEST(TpPlan, GatheredLogitsArePutInOrderByWords) {
     Plan const plan = plan_of("", decode_of_three("host"), world, 1);
     EXPECT_EQ(labels(plan), (Labels{"embedding", "forward.attention.0", "forward.mlp.0", "logits", "unpack.logits"}));
     EXPECT_EQ(plan.steps[4].after, (std::vector<StepId>{3}));
-    auto const& gather = std::get<AllGather>(plan.steps[3].operation);
+    auto const& gather = std::get<Collective>(plan.steps[3].operation);
     EXPECT_EQ(gather.bytes, 3U * 20 * 4);
     auto const& rows = std::get<Compute>(plan.steps[4].operation).rearrangement.value();
     EXPECT_EQ(rows.by, Processor::host);

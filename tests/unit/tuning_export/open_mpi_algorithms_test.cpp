@@ -11,7 +11,7 @@ namespace dlmb::tuning::open_mpi_algorithms_test {
 namespace {
 
 TEST(OpenMpiAlgorithms, HaveTheIdsThatVersion414Prints) {
-    for (MpiCollective const collective : every_mpi_collective) {
+    for (MpiCall const collective : exported_calls) {
         auto const& names = names_by_id().at(open_mpi_id(collective));
         for (std::size_t id = 1; id < names.size(); ++id) {
             EXPECT_EQ(open_mpi_id(collective, names[id], {4, 1, 4}), static_cast<int>(id)) << names[id];
@@ -20,9 +20,9 @@ TEST(OpenMpiAlgorithms, HaveTheIdsThatVersion414Prints) {
 }
 
 TEST(OpenMpiAlgorithms, AreKnownByVersion) {
-    EXPECT_FALSE(open_mpi_id(MpiCollective::allgather, "sparbit", {4, 1, 4}));
-    EXPECT_EQ(open_mpi_id(MpiCollective::allgather, "sparbit", {5, 0, 8}), 7);
-    EXPECT_FALSE(open_mpi_id(MpiCollective::allreduce, "", {4, 1, 4}));
+    EXPECT_FALSE(open_mpi_id(MpiCall::allgather, "sparbit", {4, 1, 4}));
+    EXPECT_EQ(open_mpi_id(MpiCall::allgather, "sparbit", {5, 0, 8}), 7);
+    EXPECT_FALSE(open_mpi_id(MpiCall::allreduce, "", {4, 1, 4}));
 }
 
 TEST(OpenMpiAlgorithms, SayForWhichRanksTheyDoNotRun) {

@@ -96,17 +96,14 @@ struct Shape {
         if (!in_place || keeps_part()) {
             return {Space::input, offset};
         }
-        bool const gathers = kind == OperationKind::all_gather || kind == OperationKind::gather;
-        return {Space::output, (gathers ? own_begin() : 0) + offset};
+        return {Space::output, (facts_of(kind).parts == PartSide::sent ? own_begin() : 0) + offset};
     }
     [[nodiscard]] Area output(Bytes offset) const {
         return in_place && keeps_part() ? Area{Space::input, own_begin() + offset} : Area{Space::output, offset};
     }
 
     /// The output is this place's part of the input.
-    [[nodiscard]] bool keeps_part() const {
-        return kind == OperationKind::reduce_scatter || kind == OperationKind::scatter;
-    }
+    [[nodiscard]] bool keeps_part() const { return facts_of(kind).parts == PartSide::received; }
     /// Where this place's part begins in the full buffer.
     [[nodiscard]] Bytes own_begin() const {
         return shares.empty() ? static_cast<Bytes>(place) * part()

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 
 namespace dlmb::algorithms {
 namespace {
@@ -48,79 +47,6 @@ constexpr std::array<Row, 13> rows{{
     {"dissemination", of({Kind::barrier}), dissemination},
 }};
 
-/// Nothing for steps that are no collective, and for an exchange whose blocks are not equal and packed.
-struct MakeCollective {
-    Plan const& plan;
-
-    std::optional<Collective> operator()(Exchange const& step) const {
-        Collective made = on_group(step.group);
-        auto const send = packed(step.send, static_cast<std::size_t>(made.shape.places));
-        auto const recv = packed(step.recv, static_cast<std::size_t>(made.shape.places));
-        if (!send || !recv || send->block_bytes != recv->block_bytes) {
-            return std::nullopt;
-        }
-        if (send->block_bytes > 0) {
-            made.shape.bytes = send->block_bytes * static_cast<Bytes>(made.shape.places);
-            made.input = {step.send_buffer, send->offset};
-            made.output = {step.recv_buffer, recv->offset};
-        }
-        return made;
-    }
-    std::optional<Collective> operator()(Barrier const& step) const { return on_group(step.group); }
-    std::optional<Collective> operator()(Broadcast const& step) const {
-        Collective made = on_group(step.group);
-        made.shape.bytes = step.bytes;
-        made.shape.element = step.element;
-        made.shape.root = step.root;
-        made.shape.in_place = true;
-        made.input = made.output = step.data;
-        return made;
-    }
-    template <class Step>
-    std::optional<Collective> operator()(Step const& step) const {
-        if constexpr (requires { step.send.buffer; }) {
-            Collective made = on_group(step.group);
-            made.shape.bytes = step.bytes;
-            made.shape.element = step.element;
-            if constexpr (requires { step.reduction; }) {
-                made.reduction = step.reduction;
-            }
-            if constexpr (requires { step.shares; }) {
-                made.shape.shares = step.shares;
-            }
-            bool touches_both = true;
-            if constexpr (requires { step.root; }) {
-                made.shape.root = step.root;
-                touches_both = step.root == made.shape.place;
-            }
-            made.input = step.send;
-            made.output = step.recv;
-            // In place, a rank's own part of the larger buffer is the smaller one.
-            constexpr bool keeps = std::is_same_v<Step, ReduceScatter> || std::is_same_v<Step, Scatter>;
-            constexpr bool gathers = std::is_same_v<Step, AllGather> || std::is_same_v<Step, Gather>;
-            Bytes const own = keeps || gathers ? made.shape.own_begin() : 0;
-            made.shape.in_place = touches_both && made.input.buffer == made.output.buffer &&
-                                  made.input.offset + (keeps ? own : 0) == made.output.offset + (gathers ? own : 0);
-            return made;
-        } else {
-            return std::nullopt;
-        }
-    }
-
-    [[nodiscard]] Collective on_group(GroupId id) const {
-        Group const& group = plan.groups.at(id);
-        auto const place = rank_in(group, plan.me);
-        if (!place) {
-            throw Error("a rank has a step on a group that it is not in");
-        }
-        Collective made;
-        made.group = id;
-        made.shape.place = *place;
-        made.shape.places = static_cast<int>(group.members.size());
-        return made;
-    }
-};
-
 }  // namespace
 
 Algorithm find(std::string_view name, OperationKind kind) {
@@ -140,10 +66,41 @@ std::vector<std::string> names_for(OperationKind kind) {
     return names;
 }
 
-std::optional<Collective> collective_of(Plan const& plan, Operation const& operation) {
-    std::optional<Collective> made = std::visit(MakeCollective{plan}, operation);
-    if (made) {
-        made->shape.kind = kind_of(operation);
+std::optional<ShapedStep> shaped_step(Plan const& plan, Operation const& operation) {
+    auto const id = collective_group(operation);
+    if (!id) {
+        return std::nullopt;
+    }
+    Group const& group = plan.groups.at(*id);
+    auto const place = rank_in(group, plan.me);
+    if (!place) {
+        throw Error("a rank has a step on a group that it is not in");
+    }
+    ShapedStep made;
+    made.group = *id;
+    made.shape.kind = kind_of(operation);
+    made.shape.place = *place;
+    made.shape.places = static_cast<int>(group.members.size());
+    if (auto const* exchange = std::get_if<Exchange>(&operation)) {
+        auto const send = packed(exchange->send, group.members.size());
+        auto const recv = packed(exchange->recv, group.members.size());
+        if (!send || !recv || send->block_bytes != recv->block_bytes) {
+            return std::nullopt;
+        }
+        if (send->block_bytes > 0) {
+            made.shape.bytes = send->block_bytes * static_cast<Bytes>(made.shape.places);
+            made.input = {exchange->send_buffer, send->offset};
+            made.output = {exchange->recv_buffer, recv->offset};
+        }
+    } else if (auto const* step = std::get_if<Collective>(&operation)) {
+        made.shape.bytes = step->bytes;
+        made.shape.element = step->element;
+        made.shape.root = step->root;
+        made.shape.shares = step->shares;
+        made.shape.in_place = sides_of(plan, *step).in_place;
+        made.reduction = step->reduction;
+        made.input = step->send;
+        made.output = step->recv;
     }
     return made;
 }

@@ -20,7 +20,7 @@ namespace dlmb::algorithms {
 [[nodiscard]] std::vector<std::string> names_for(OperationKind kind);
 
 /// A step of a plan as an algorithm sees it, and where its buffers lie.
-struct Collective {
+struct ShapedStep {
     Shape shape;
     Reduction reduction = Reduction::sum;
     GroupId group = 0;
@@ -30,6 +30,6 @@ struct Collective {
 
 /// Nothing for steps that are no collective, and for an exchange whose blocks are not equal and packed. Throws Error
 /// where the plan's rank is not in the group.
-[[nodiscard]] std::optional<Collective> collective_of(Plan const& plan, Operation const& operation);
+[[nodiscard]] std::optional<ShapedStep> shaped_step(Plan const& plan, Operation const& operation);
 
 }  // namespace dlmb::algorithms

@@ -60,18 +60,15 @@ std::optional<Operation> part_of(Plan const& plan, Operation const& operation, P
             } else if constexpr (std::is_same_v<Kind, Compute>) {
                 auto const ns = static_cast<std::uint64_t>(step.busy_ns);
                 step.busy_ns = static_cast<Nanoseconds>(part.of(ns, 1));
-            } else if constexpr (has_shares<Kind>) {
+            } else if constexpr (std::is_same_v<Kind, Collective>) {
                 Bytes const element = size_of(step.element);
-                Bytes const ranks = plan.groups.at(step.group).members.size();
+                Bytes const ranks = has_parts(step.kind) ? plan.groups.at(step.group).members.size() : 1;
                 for (Bytes& share : step.shares) {
                     share = part.of(share, element);
                 }
                 step.bytes =
                     step.shares.empty() ? ranks * part.of(step.bytes / ranks, element) : SharedBytes(step.shares).bytes;
                 return step.bytes == 0 ? std::nullopt : std::optional<Operation>(std::move(step));
-            } else if constexpr (has_bytes<Kind>) {
-                step.bytes = part.of(step.bytes, size_of(step.element));
-                return step.bytes == 0 ? std::nullopt : std::optional<Operation>(step);
             }
             return step;
         },
@@ -81,7 +78,7 @@ std::optional<Operation> part_of(Plan const& plan, Operation const& operation, P
 /// The part of packed rows; nothing where no number is left in an allgather. Its numbers are cut between blocks, so
 /// that no code and no scale is added.
 std::optional<PackedRows> part_of(Operation const& operation, PackedRows rows, Part const& part) {
-    bool const gathers = std::holds_alternative<AllGather>(operation);
+    bool const gathers = kind_of(operation) == OperationKind::all_gather;
     for (std::vector<std::uint64_t>* const counts : {&rows.sent, &rows.received}) {
         for (std::uint64_t& count : *counts) {
             count = part.of(count, gathers ? rows.packing.format.block : 1);

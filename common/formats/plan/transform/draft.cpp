@@ -28,9 +28,7 @@ Draft draft_of(Plan const& plan, Step const& step) {
                 draft.shared = plan.buffers.at(operation.recv_buffer).shared;
             } else if constexpr (requires { operation.buffer; }) {
                 draft.shared = plan.buffers.at(operation.buffer).shared;
-            } else if constexpr (requires { operation.data; }) {
-                draft.shared = plan.buffers.at(operation.data.buffer).shared;
-            } else if constexpr (requires { operation.send.buffer; }) {
+            } else if constexpr (requires { operation.recv.buffer; }) {
                 draft.shared = plan.buffers.at(operation.recv.buffer).shared;
                 draft.in_place = !draft.shared && operation.send.buffer == operation.recv.buffer;
             }
@@ -53,9 +51,9 @@ bool begins_packed(Plan const& plan, StepId step) {
         conversion_of(plan.steps[step + 2]) == nullptr) {
         return false;
     }
-    Operation const& moves = plan.steps[step + 1].operation;
-    return (std::holds_alternative<Exchange>(moves) || std::holds_alternative<AllGather>(moves)) &&
-           waits_for(step + 1, step) && waits_for(step + 2, step + 1);
+    OperationKind const moves = kind_of(plan.steps[step + 1].operation);
+    return (moves == OperationKind::exchange || moves == OperationKind::all_gather) && waits_for(step + 1, step) &&
+           waits_for(step + 2, step + 1);
 }
 
 /// Blocks of nothing are in neither list.
@@ -68,7 +66,7 @@ std::vector<std::uint64_t> rows_by_peer(std::vector<Block> const& places, Conver
     return rows;
 }
 
-std::vector<std::uint64_t> numbers_by_rank(AllGather const& gather, Conversion const& unpacked, std::size_t ranks) {
+std::vector<std::uint64_t> numbers_by_rank(Collective const& gather, Conversion const& unpacked, std::size_t ranks) {
     std::vector<std::uint64_t> numbers;
     auto block = unpacked.blocks.begin();
     for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -91,7 +89,7 @@ PackedRows rows_of(Plan const& plan, StepId first) {
             rows.row_numbers = each->blocks.empty() ? rows.row_numbers : each->blocks.front().row_numbers;
         }
     } else {
-        auto const& gather = std::get<AllGather>(plan.steps[first + 1].operation);
+        auto const& gather = std::get<Collective>(plan.steps[first + 1].operation);
         rows.sent = numbers_by_rank(gather, unpacks, plan.groups.at(gather.group).members.size());
     }
     return rows;
@@ -103,7 +101,7 @@ StepId lay_out_packed(PlanBuilder& builder, Plan const& plan, Draft const& draft
         return builder.packed_exchange(builder.group(plan.groups.at(exchange->group)), rows.sent, rows.received,
                                        rows.row_numbers, rows.packing, draft.label, after);
     }
-    GroupId const group = std::get<AllGather>(draft.operation).group;
+    GroupId const group = std::get<Collective>(draft.operation).group;
     return builder.packed_all_gather(builder.group(plan.groups.at(group)), rows.sent, rows.packing, draft.label, after);
 }
 

@@ -34,15 +34,6 @@ struct Draft {
     std::optional<StepId> packs_after{};  // with rows: an earlier draft whose rows are packed first
 };
 
-template <class Operation>
-inline constexpr bool has_shares = requires(Operation operation) {
-    operation.shares;
-};
-template <class Operation>
-inline constexpr bool has_bytes = requires(Operation operation) {
-    operation.bytes;
-};  // the collectives with data
-
 [[nodiscard]] std::vector<Draft> drafts_of(Plan const& plan);
 
 /// A plan of these steps, with the groups of `plan`.

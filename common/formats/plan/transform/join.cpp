@@ -11,7 +11,6 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <type_traits>
 #include <utility>
 
 namespace dlmb {
@@ -37,33 +36,19 @@ bool alike(Draft const& one, Draft const& other, bool exchanges) {
     if (!alike(one.rows, other.rows)) {
         return false;
     }
-    if (one.operation.index() != other.operation.index() || phase_of(one.label) != phase_of(other.label) ||
-        one.microbatch != other.microbatch || one.in_place != other.in_place || one.shared != other.shared) {
+    if (phase_of(one.label) != phase_of(other.label) || one.microbatch != other.microbatch ||
+        one.in_place != other.in_place || one.shared != other.shared) {
         return false;
     }
-    return std::visit(
-        [&](auto const& a) {
-            using Kind = std::remove_cvref_t<decltype(a)>;
-            auto const& b = std::get<Kind>(other.operation);
-            if constexpr (std::is_same_v<Kind, Exchange>) {
-                return exchanges && a.group == b.group && !one.rows;
-            } else if constexpr (has_bytes<Kind>) {
-                bool same = a.group == b.group && a.element == b.element;
-                if constexpr (requires { a.reduction; }) {
-                    same = same && a.reduction == b.reduction;
-                }
-                if constexpr (requires { a.root; }) {
-                    same = same && a.root == b.root;
-                }
-                if constexpr (has_shares<Kind>) {
-                    same = same && a.shares.empty() == b.shares.empty();
-                }
-                return same;
-            } else {
-                return false;
-            }
-        },
-        one.operation);
+    auto const* exchange = std::get_if<Exchange>(&one.operation);
+    auto const* other_exchange = std::get_if<Exchange>(&other.operation);
+    if (exchange != nullptr && other_exchange != nullptr) {
+        return exchanges && exchange->group == other_exchange->group && !one.rows;
+    }
+    auto const* a = std::get_if<Collective>(&one.operation);
+    auto const* b = std::get_if<Collective>(&other.operation);
+    return a != nullptr && b != nullptr && a->kind == b->kind && a->group == b->group && a->element == b->element &&
+           a->reduction == b->reduction && a->root == b->root && a->shares.empty() == b->shares.empty();
 }
 
 /// Adds the blocks of `more`, by peer.
@@ -84,33 +69,18 @@ void add_counts(std::vector<std::uint64_t>& counts, std::span<std::uint64_t cons
 }
 
 void join(Operation& into, Operation const& more) {
-    std::visit(
-        [&](auto& a) {
-            using Kind = std::remove_cvref_t<decltype(a)>;
-            auto const& b = std::get<Kind>(more);
-            if constexpr (std::is_same_v<Kind, Exchange>) {
-                add_blocks(a.send, b.send);
-                add_blocks(a.recv, b.recv);
-            } else if constexpr (has_bytes<Kind>) {
-                a.bytes += b.bytes;
-                if constexpr (has_shares<Kind>) {
-                    add_counts(a.shares, b.shares);
-                }
-            }
-        },
-        into);
+    if (auto* exchange = std::get_if<Exchange>(&into)) {
+        add_blocks(exchange->send, std::get<Exchange>(more).send);
+        add_blocks(exchange->recv, std::get<Exchange>(more).recv);
+    } else if (auto* collective = std::get_if<Collective>(&into)) {
+        collective->bytes += std::get<Collective>(more).bytes;
+        add_counts(collective->shares, std::get<Collective>(more).shares);
+    }
 }
 
 Bytes bytes_of(Operation const& operation) {
-    return std::visit(
-        [](auto const& step) -> Bytes {
-            if constexpr (has_bytes<std::remove_cvref_t<decltype(step)>>) {
-                return step.bytes;
-            } else {
-                return 0;
-            }
-        },
-        operation);
+    auto const* collective = std::get_if<Collective>(&operation);
+    return collective == nullptr ? 0 : collective->bytes;
 }
 
 /// Steps that become one, in order.

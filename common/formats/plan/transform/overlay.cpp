@@ -51,17 +51,7 @@ private:
             operation.channel += channels;
             operation.batch += operation.batch >= 0 ? first_batch_ : 0;
         }
-        if constexpr (requires { operation.buffer; }) {
-            operation.buffer += first_buffer_;
-        } else if constexpr (requires { operation.recv_buffer; }) {
-            operation.send_buffer += first_buffer_;
-            operation.recv_buffer += first_buffer_;
-        } else if constexpr (requires { operation.recv; }) {
-            operation.send.buffer += first_buffer_;
-            operation.recv.buffer += first_buffer_;
-        } else if constexpr (requires { operation.data; }) {
-            operation.data.buffer += first_buffer_;
-        }
+        for_each_buffer(operation, [&](BufferId& buffer) { buffer += first_buffer_; });
     }
     void renumber(Compute& operation, int /*channels*/) const {
         if (operation.conversion) {

@@ -121,9 +121,10 @@ public:
                 send->to.peer = new_place(source, groups[send->group], send->group, send->to.peer, shift);
             } else if (auto* recv = std::get_if<Recv>(&step.operation)) {
                 recv->from.peer = new_place(source, groups[recv->group], recv->group, recv->from.peer, shift);
-            } else {
-                std::visit([&](auto& operation) { rescale_collective(source, operation, groups, shift); },
-                           step.operation);
+            } else if (auto* collective = std::get_if<Collective>(&step.operation)) {
+                rescale(source, *collective, groups[collective->group], shift);
+            } else if (has_signals(step.operation)) {
+                throw UsageError("--rescale: puts go to places that are known for the recorded ranks only");
             }
             plan.steps.push_back(std::move(step));
         }
@@ -175,32 +176,24 @@ private:
         }
     }
 
-    void rescale_collective(Plan const& source, auto& operation, std::vector<NewGroup> const& groups,
-                            Rank shift) const {
-        if constexpr (requires { operation.signals; }) {
-            throw UsageError("--rescale: puts go to places that are known for the recorded ranks only");
-        }
-        if constexpr (requires { operation.root; }) {
-            NewGroup const& group = groups[operation.group];
+    void rescale(Plan const& source, Collective& step, NewGroup const& group, Rank shift) const {
+        if (has_root(step.kind)) {
             bool const is_world = group.recorded == recorded_.size();
-            Rank const place = new_place(source, group, operation.group, operation.root, is_world ? 0 : shift);
-            operation.root = place == nobody ? 0 : place;
+            Rank const place = new_place(source, group, step.group, step.root, is_world ? 0 : shift);
+            step.root = place == nobody ? 0 : place;
         }
-        if constexpr (requires { operation.shares; }) {
-            NewGroup const& group = groups[operation.group];
-            if (group.members.size() == group.recorded) {
-                return;
-            }
-            if (has_uneven_shares(operation)) {
-                throw UsageError("rescale: a collective has uneven parts, which are known for the recorded ranks only");
-            }
-            Bytes const now = group.members.size();
-            Bytes const part = operation.bytes / group.recorded;
-            Bytes const step = now * size_of(operation.element);
-            operation.bytes = how_ == Rescale::truncate ? part * now : (operation.bytes + step - 1) / step * step;
-            if (!operation.shares.empty()) {
-                operation.shares.assign(now, operation.bytes / now);
-            }
+        if (!has_parts(step.kind) || group.members.size() == group.recorded) {
+            return;
+        }
+        if (has_uneven_shares(step)) {
+            throw UsageError("rescale: a collective has uneven parts, which are known for the recorded ranks only");
+        }
+        Bytes const now = group.members.size();
+        Bytes const part = step.bytes / group.recorded;
+        Bytes const unit = now * size_of(step.element);
+        step.bytes = how_ == Rescale::truncate ? part * now : (step.bytes + unit - 1) / unit * unit;
+        if (!step.shares.empty()) {
+            step.shares.assign(now, step.bytes / now);
         }
     }
 

@@ -98,9 +98,6 @@ std::string why_not_applicable(Transform const& transform, std::span<OperationUs
         return std::any_of(operations.begin(), operations.end(),
                            [&](OperationUse const& use) { return has(use.kind); });
     };
-    auto const is_message = [](OperationKind kind) {
-        return kind == OperationKind::send || kind == OperationKind::recv;
-    };
     auto const is_barrier = [](OperationKind kind) { return kind == OperationKind::barrier; };
     switch (transform.kind) {
     case Transform::Kind::bucket:

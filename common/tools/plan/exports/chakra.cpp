@@ -77,7 +77,7 @@ private:
     std::string bytes_;
 };
 
-struct Collective {
+struct CollectiveNode {
     std::uint64_t type = 0;
     Bytes bytes = 0;  // that the rank hands in
 };
@@ -131,9 +131,9 @@ public:
         });
     }
     /// By step.
-    [[nodiscard]] std::vector<std::optional<Collective>> of(Plan const& plan) const {
+    [[nodiscard]] std::vector<std::optional<CollectiveNode>> of(Plan const& plan) const {
         std::vector<Tag> const tags = tags_.of(plan);
-        std::vector<std::optional<Collective>> collectives;
+        std::vector<std::optional<CollectiveNode>> collectives;
         for (std::size_t id = 0; id < plan.steps.size(); ++id) {
             collectives.push_back(of(plan, plan.steps[id].operation, tags[id]));
         }
@@ -141,23 +141,24 @@ public:
     }
 
 private:
-    [[nodiscard]] std::optional<Collective> of(Plan const& plan, Operation const& operation, Tag tag) const {
+    [[nodiscard]] std::optional<CollectiveNode> of(Plan const& plan, Operation const& operation, Tag tag) const {
         if (auto const* exchange = std::get_if<Exchange>(&operation); exchange != nullptr && !uneven_.contains(tag)) {
-            return Collective{all_to_all_type, exchange->send.front().bytes * exchange->send.size()};
+            return CollectiveNode{all_to_all_type, exchange->send.front().bytes * exchange->send.size()};
         }
-        if (auto const* reduce = std::get_if<AllReduce>(&operation)) {
-            return Collective{all_reduce_type, reduce->bytes};
-        }
-        if (has_uneven_shares(operation)) {
+        auto const* step = std::get_if<Collective>(&operation);
+        if (step == nullptr || has_uneven_shares(operation)) {
             return std::nullopt;
         }
-        if (auto const* gather = std::get_if<AllGather>(&operation)) {
-            return Collective{all_gather_type, gather->bytes / plan.groups.at(gather->group).members.size()};
+        switch (step->kind) {
+        case OperationKind::all_reduce:
+            return CollectiveNode{all_reduce_type, step->bytes};
+        case OperationKind::all_gather:
+            return CollectiveNode{all_gather_type, step->bytes / plan.groups.at(step->group).members.size()};
+        case OperationKind::reduce_scatter:
+            return CollectiveNode{reduce_scatter_type, step->bytes};
+        default:
+            return std::nullopt;
         }
-        if (auto const* scatter = std::get_if<ReduceScatter>(&operation)) {
-            return Collective{reduce_scatter_type, scatter->bytes};
-        }
-        return std::nullopt;
     }
 
     StepTags tags_;
@@ -172,7 +173,7 @@ public:
         text_ = ProtobufFields().text(1, "0.0.4").record();
     }
 
-    std::string write(Messages const& messages, std::vector<std::optional<Collective>> const& collectives) && {
+    std::string write(Messages const& messages, std::vector<std::optional<CollectiveNode>> const& collectives) && {
         messages.each(plan_, [&](StepId id, std::span<Message const> of_step) {
             Step const& step = plan_.steps[id];
             begin_.clear();
@@ -219,7 +220,7 @@ private:
                 .attribute("num_ops", int64_val, operations)
                 .attribute("tensor_size", uint64_val, 0));
     }
-    void add_collective(Operation const& operation, Collective const& collective) {
+    void add_collective(Operation const& operation, CollectiveNode const& collective) {
         Group const& group = plan_.groups.at(*collective_group(operation));
         ProtobufFields fields = node(name_of(operation), type_collective);
         add(fields.attribute("is_cpu_op", bool_val, 0)
@@ -262,18 +263,11 @@ private:
 
 /// The element of a reduction or of a collective that moves typed data; nothing of others.
 std::optional<Element> element_of(Operation const& operation) {
-    return std::visit(
-        [](auto const& step) -> std::optional<Element> {
-            if constexpr (requires { step.element; }) {
-                return step.element;
-            } else {
-                return std::nullopt;
-            }
-        },
-        operation);
+    auto const* step = std::get_if<Collective>(&operation);
+    return step == nullptr ? std::nullopt : std::optional(step->element);
 }
 
-void add_losses(LossCounter& losses, Plan const& plan, std::vector<std::optional<Collective>> const& collectives) {
+void add_losses(LossCounter& losses, Plan const& plan, std::vector<std::optional<CollectiveNode>> const& collectives) {
     for (std::size_t id = 0; id < plan.steps.size(); ++id) {
         Step const& step = plan.steps[id];
         losses.add_common(step);
@@ -282,8 +276,7 @@ void add_losses(LossCounter& losses, Plan const& plan, std::vector<std::optional
         losses.add("sizes of a matrix product: the number of operations is there",
                    compute != nullptr && compute->product);
         losses.add("element type", element_of(step.operation).value_or(Element::byte) != Element::byte);
-        losses.add("kind of reduction", std::holds_alternative<AllReduce>(step.operation) ||
-                                            std::holds_alternative<ReduceScatter>(step.operation));
+        losses.add("kind of reduction", reduces(step.operation) && kind_of(step.operation) != OperationKind::reduce);
         losses.add("a message of 0 bytes: it has 1", is_empty_message(step.operation));
         if (collective_group(step.operation) && !collectives[id]) {
             losses.add(fmt::format("kind and group of a collective: {} is messages",

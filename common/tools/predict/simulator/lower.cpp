@@ -99,7 +99,7 @@ private:
         if (exchange != nullptr && (name == "linear" || name == "pairwise")) {
             add_exchange(*exchange, name == "pairwise" ? static_cast<std::size_t>(choice_.outstanding) : 0);
         } else {
-            auto const collective = algorithms::collective_of(*plan_, operation);
+            auto const collective = algorithms::shaped_step(*plan_, operation);
             if (!collective) {
                 throw UsageError(fmt::format("step \"{}\": algorithm {} takes exchanges of equal, packed blocks only",
                                              step_->label, name));
@@ -131,7 +131,7 @@ private:
         return made;
     }
 
-    void add_micro(algorithms::Collective const& collective, algorithms::MicroPlan const& micro) {
+    void add_micro(algorithms::ShapedStep const& collective, algorithms::MicroPlan const& micro) {
         std::vector<Rank> const& members = plan_->groups[collective.group].members;
         TaskId const first = builder_.next();
         std::vector<bool> waited_for(micro.steps.size(), false);
@@ -310,7 +310,7 @@ int stride_of(Operation const& operation, Plan const& plan, LoweringChoice const
     if (std::holds_alternative<Compute>(operation)) {
         return 1;
     }
-    std::optional<algorithms::Collective> const collective = algorithms::collective_of(plan, operation);
+    std::optional<algorithms::ShapedStep> const collective = algorithms::shaped_step(plan, operation);
     if (!collective || collective->shape.places != ranks || collective->shape.place != plan.me) {
         return 0;
     }
@@ -338,14 +338,14 @@ bool is_world(Group const& group, int ranks) {
 
 /// The same operation of two ranks, but for their own numbers and places in buffers.
 bool alike(Plan const& left_plan, Step const& left, Plan const& right_plan, Step const& right) {
-    if (left.label != right.label || left.after != right.after || left.operation.index() != right.operation.index()) {
+    if (left.label != right.label || left.after != right.after || kind_of(left.operation) != kind_of(right.operation)) {
         return false;
     }
     if (auto const* compute = std::get_if<Compute>(&left.operation)) {
         return *compute == std::get<Compute>(right.operation);
     }
-    auto const one = algorithms::collective_of(left_plan, left.operation);
-    auto const other = algorithms::collective_of(right_plan, right.operation);
+    auto const one = algorithms::shaped_step(left_plan, left.operation);
+    auto const other = algorithms::shaped_step(right_plan, right.operation);
     return one && other && one->shape.bytes == other->shape.bytes && one->shape.element == other->shape.element &&
            one->shape.in_place == other->shape.in_place && one->shape.shares == other->shape.shares;
 }

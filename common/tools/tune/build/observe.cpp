@@ -85,18 +85,13 @@ Bytes bytes_of(record::Record const& cell, Key const& key) {
     return per_rank ? message * *key.ranks : message;
 }
 
-/// Names of the operation in libraries: MPI's and NCCL's.
+/// What libraries call the operation: NCCL's and UCC's names, and MPI's.
 std::vector<std::string> calls_of(Key const& key) {
-    switch (key.operation) {
-    case TunedOperation::exchange:
-        return {key.uniform.value_or(true) ? "alltoall" : "alltoallv"};
-    case TunedOperation::broadcast:
-        return {"broadcast", "bcast"};
-    case TunedOperation::reduce_scatter:
-        return {"reduce_scatter", "reduce_scatter_block"};
-    default:
-        return {std::string(name_of(key.operation))};
+    std::vector<std::string> calls{std::string(name_of(key.operation))};
+    if (auto const call = mpi_call_for(kind_of(key.operation), key.uniform.value_or(true))) {
+        calls.emplace_back(name_of(*call));
     }
+    return calls;
 }
 
 /// The facts are BACKEND_algorithm.CALL and BACKEND_algorithm_id.CALL, for every call that the method names; the family

@@ -35,28 +35,28 @@ struct MpichAlgorithm {
 /// Names are the words of MPIR_CVAR_*_INTRA_ALGORITHM, of algorithms that are safe without MPI_IN_PLACE and
 /// need no parameters. Source: src/mpi/coll/*/*.c of 4.0.2 and the tree in its library; tried with 4.0.2, 4.3.2 and
 /// 5.0.2.
-std::vector<MpichAlgorithm> mpich_algorithms(MpiCollective collective) {
+std::vector<MpichAlgorithm> mpich_algorithms(MpiCall collective) {
     using enum MpichGuard;
     switch (collective) {
-    case MpiCollective::allgather:
+    case MpiCall::allgather:
         return {{"brucks"}, {"nb"}, {"recursive_doubling", power_of_two}, {"ring"}};
-    case MpiCollective::allreduce:
+    case MpiCall::allreduce:
         return {{"nb"},
                 {"recursive_doubling"},
                 {"reduce_scatter_allgather", built_in_and_long},
                 {"ring", commutative},
                 {"smp", commutative}};
-    case MpiCollective::alltoall:
+    case MpiCall::alltoall:
         return {{"brucks", not_in_place}, {"nb"}, {"pairwise", not_in_place}, {"scattered", not_in_place}};
-    case MpiCollective::alltoallv:
+    case MpiCall::alltoallv:
         return {{"nb"}, {"scattered", not_in_place}};
-    case MpiCollective::bcast:
+    case MpiCall::bcast:
         return {{"binomial"},
                 {"nb"},
                 {"scatter_recursive_doubling_allgather"},
                 {"scatter_ring_allgather"},
                 {"smp", hierarchy}};
-    case MpiCollective::reduce_scatter_block:
+    default:
         break;
     }
     return {{"nb"},
@@ -67,7 +67,7 @@ std::vector<MpichAlgorithm> mpich_algorithms(MpiCollective collective) {
 }
 
 /// "MPIR_Allreduce_intra_recursive_doubling"; "MPIR_Bcast_allcomm_nb" for any kind of communicator.
-std::string leaf_name(MpiCollective collective, std::string_view algorithm) {
+std::string leaf_name(MpiCall collective, std::string_view algorithm) {
     std::string name(name_of(collective));
     name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
     return fmt::format("MPIR_{}_{}_{}", name, algorithm == "nb" ? "allcomm" : "intra", algorithm);
@@ -84,27 +84,26 @@ struct MpichRow {
 
 /// "avg_msg_size", "total_msg_size", or empty: the call is chosen without its size. 4.0.2 aborts on avg_msg_size
 /// elsewhere than in allreduce, bcast, reduce and alltoall.
-std::string_view mpich_size_key(MpiCollective collective) {
-    static constexpr std::array<std::string_view, every_mpi_collective.size()> keys{
-        "total_msg_size", "avg_msg_size", "avg_msg_size", "", "avg_msg_size", "total_msg_size"};
-    return keys.at(static_cast<std::size_t>(collective));
+std::string_view mpich_size_key(MpiCall collective) {
+    bool const is_total = collective == MpiCall::allgather || collective == MpiCall::reduce_scatter_block;
+    return collective == MpiCall::alltoallv ? "" : is_total ? "total_msg_size" : "avg_msg_size";
 }
 
 /// Where avg_msg_size is what a rank sends to one other.
-bool average_is_per_peer(MpiCollective collective) {
-    return collective == MpiCollective::alltoall;
+bool average_is_per_peer(MpiCall collective) {
+    return collective == MpiCall::alltoall;
 }
 
 /// From the sixth call on such a communicator within one node runs a method of its own for these calls
 /// (MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD, release_gather), whatever the tree and the forced algorithm say. Seen with
 /// 4.1.3, 4.2.3, 4.3.2 and 5.0.2, not with 4.0.2.
-bool is_left_to_the_node(MpiCollective collective, MpichInfo const& info) {
+bool is_left_to_the_node(MpiCall collective, MpichInfo const& info) {
     bool const is_reached = info.version.empty() || parse_version(info.version) >= LibraryVersion{4, 1, 0};
-    return is_reached && (collective == MpiCollective::allreduce || collective == MpiCollective::bcast);
+    return is_reached && (collective == MpiCall::allreduce || collective == MpiCall::bcast);
 }
 
 /// With sizes in the unit of the call's key.
-std::optional<MpichRow> mpich_row(MpiCollective collective, MpichInfo const& info, ExportedRule const& one,
+std::optional<MpichRow> mpich_row(MpiCall collective, MpichInfo const& info, ExportedRule const& one,
                                   std::vector<Lost>& lost) {
     Choice const& choose = one.rule->choose;
     if (is_left_to_the_node(collective, info)) {
@@ -280,7 +279,7 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
     Selection selection = select_rules(table, "mpi", slice, {.imbalance = true});
     lose_other_operations(selection.rules, selection.lost);
     bool chooses = false;
-    for (MpiCollective const which : every_mpi_collective) {
+    for (MpiCall const which : exported_calls) {
         auto rules = rules_of(which, selection.rules, selection.lost);
         if (average_is_per_peer(which)) {
             rules = split_ranks(rules, selection.lost);

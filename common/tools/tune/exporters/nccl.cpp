@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 
 namespace dlmb::tuning {
@@ -20,8 +21,12 @@ bool is_one_of(std::array<std::string_view, count> const& names, std::string_vie
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string_view collective_name(TunedOperation operation) {
-    return operation == TunedOperation::reduce_scatter ? "reducescatter" : name_of(operation);
+/// NCCL's function in lower case.
+std::string collective_name(TunedOperation operation) {
+    std::string name(facts_of(kind_of(operation)).nccl);
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    return name;
 }
 
 /// A column that holds one number or any (-1): a range is a line for each number. Nothing: too many.

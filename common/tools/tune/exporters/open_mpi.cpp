@@ -12,7 +12,7 @@
 namespace dlmb::tuning {
 namespace {
 
-using enum MpiCollective;
+using enum MpiCall;
 
 constexpr Bytes most_bytes = std::numeric_limits<long>::max();  // read with %li
 constexpr std::uint64_t most_ranks = std::numeric_limits<int>::max();
@@ -28,7 +28,7 @@ struct KnownAlgorithm {
 };
 
 /// By id, from 1.
-std::vector<KnownAlgorithm> open_mpi_algorithms(MpiCollective collective, LibraryVersion version) {
+std::vector<KnownAlgorithm> open_mpi_algorithms(MpiCall collective, LibraryVersion version) {
     switch (collective) {
     case allgather:
         return {{"linear"},
@@ -49,7 +49,7 @@ std::vector<KnownAlgorithm> open_mpi_algorithms(MpiCollective collective, Librar
     case bcast:
         return {{"basic_linear"}, {"chain"},   {"pipeline"},          {"split_binary_tree"},     {"binary_tree"},
                 {"binomial"},     {"knomial"}, {"scatter_allgather"}, {"scatter_allgather_ring"}};
-    case reduce_scatter_block:
+    default:
         break;
     }
     return {{"basic_linear"}, {"recursive_doubling"}, {"recursive_halving"}, {"butterfly"}};
@@ -64,7 +64,7 @@ struct OpenMpiRow {
 };
 using OpenMpiRanks = RankRows<OpenMpiRow>;
 
-std::optional<OpenMpiRow> open_mpi_row(MpiCollective collective, LibraryVersion version, ExportedRule const& one,
+std::optional<OpenMpiRow> open_mpi_row(MpiCall collective, LibraryVersion version, ExportedRule const& one,
                                        std::vector<Lost>& lost) {
     Choice const& choose = one.rule->choose;
     if (!choose.algorithm || choose.algorithm->family != "open_mpi.tuned") {
@@ -130,7 +130,7 @@ Entries with_gaps(std::vector<Entry> const& entries, CountInterval Entry::*range
     return all;
 }
 
-std::string collective_text(MpiCollective collective, std::vector<OpenMpiRanks> const& all, bool max_requests) {
+std::string collective_text(MpiCall collective, std::vector<OpenMpiRanks> const& all, bool max_requests) {
     auto const row_text = [&](Bytes bytes, OpenMpiRow const& row) {
         return fmt::format("  {} {} {} {}{}\n", bytes, row.algorithm, row.fanout, row.segment_bytes,
                            max_requests ? fmt::format(" {}", row.max_requests) : "");
@@ -142,16 +142,16 @@ std::string collective_text(MpiCollective collective, std::vector<OpenMpiRanks> 
     return fmt::format("{} {}  # {}\n{}", open_mpi_id(collective), comms.count, name_of(collective), comms.text);
 }
 
-using RowsOfCollectives = std::vector<std::pair<MpiCollective, std::vector<OpenMpiRanks>>>;
+using RowsOfCollectives = std::vector<std::pair<MpiCall, std::vector<OpenMpiRanks>>>;
 
 /// The collectives of these six that coll/han takes from coll/tuned.
-bool taken_by_han(MpiCollective collective) {
+bool taken_by_han(MpiCall collective) {
     return collective == allgather || collective == allreduce || collective == bcast;
 }
 
 /// coll/han counts the part of one rank in an allgather, coll/tuned that of all. Rows without a size are left out, and
 /// those of several numbers of ranks.
-std::vector<OpenMpiRow> as_han_counts(MpiCollective collective, OpenMpiRanks const& of_ranks) {
+std::vector<OpenMpiRow> as_han_counts(MpiCall collective, OpenMpiRanks const& of_ranks) {
     if (collective != allgather) {
         return of_ranks.rows;
     }
@@ -178,7 +178,7 @@ std::string han_text(RowsOfCollectives const& collectives) {
         return fmt::format("  {} {}\n", bytes, row.algorithm == 0 ? "han" : "tuned");
     };
     for (auto const& named : collectives) {
-        MpiCollective const collective = named.first;
+        MpiCall const collective = named.first;
         if (!taken_by_han(collective)) {
             continue;
         }
@@ -199,9 +199,9 @@ std::string han_text(RowsOfCollectives const& collectives) {
 
 }  // namespace
 
-int open_mpi_id(MpiCollective collective) {
-    static constexpr std::array<int, every_mpi_collective.size()> ids{0, 2, 3, 4, 7, 13};
-    return ids.at(static_cast<std::size_t>(collective));
+int open_mpi_id(MpiCall collective) {
+    static constexpr std::array<int, exported_calls.size()> ids{0, 2, 3, 4, 7, 13};
+    return ids.at(static_cast<std::size_t>(std::ranges::find(exported_calls, collective) - exported_calls.begin()));
 }
 
 std::string_view open_mpi_obstacle(std::string_view algorithm, CountInterval ranks) {
@@ -214,7 +214,7 @@ std::string_view open_mpi_obstacle(std::string_view algorithm, CountInterval ran
     return "";
 }
 
-std::optional<int> open_mpi_id(MpiCollective collective, std::string_view algorithm, LibraryVersion version) {
+std::optional<int> open_mpi_id(MpiCall collective, std::string_view algorithm, LibraryVersion version) {
     int id = 0;
     for (KnownAlgorithm const& known : open_mpi_algorithms(collective, version)) {
         ++id;
@@ -232,7 +232,7 @@ Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string con
     bool const han = library >= han_by_default && slice.nodes != 1;
     RowsOfCollectives collectives;  // by open_mpi_id
     bool max_requests = false;
-    for (MpiCollective const which : every_mpi_collective) {
+    for (MpiCall const which : exported_calls) {
         auto rules = rules_of(which, selection.rules, selection.lost);
         if (han && slice.nodes && which == allgather) {
             rules = split_ranks(rules, selection.lost);

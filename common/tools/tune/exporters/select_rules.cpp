@@ -161,35 +161,16 @@ std::optional<ByteInterval> per_rank(ByteInterval bytes, std::uint64_t n) {
     return least <= most ? std::optional{ByteInterval{least, most}} : std::nullopt;
 }
 
-std::string_view name_of(MpiCollective collective) {
-    static constexpr std::array<std::string_view, every_mpi_collective.size()> names{
-        "allgather", "allreduce", "alltoall", "alltoallv", "bcast", "reduce_scatter_block"};
-    return names.at(static_cast<std::size_t>(collective));
+std::optional<MpiCall> collective_of(When const& when) {
+    bool const equal = when.operation != TunedOperation::exchange || when.uniform.value_or(false);
+    return mpi_call_for(kind_of(when.operation), equal);
 }
 
-std::optional<MpiCollective> collective_of(When const& when) {
-    switch (when.operation) {
-    case TunedOperation::allreduce:
-        return MpiCollective::allreduce;
-    case TunedOperation::reduce_scatter:
-        return MpiCollective::reduce_scatter_block;
-    case TunedOperation::allgather:
-        return MpiCollective::allgather;
-    case TunedOperation::broadcast:
-        return MpiCollective::bcast;
-    case TunedOperation::exchange:
-        return when.uniform.value_or(false) ? MpiCollective::alltoall : MpiCollective::alltoallv;
-    case TunedOperation::sendrecv:
-        break;
-    }
-    return std::nullopt;
-}
-
-std::vector<ExportedRule> rules_of(MpiCollective collective, std::vector<ExportedRule> const& rules,
+std::vector<ExportedRule> rules_of(MpiCall collective, std::vector<ExportedRule> const& rules,
                                    std::vector<Lost>& lost) {
     std::vector<ExportedRule> mine = rules;
     std::erase_if(mine, [&](ExportedRule const& one) { return collective_of(one.rule->when) != collective; });
-    if (collective != MpiCollective::alltoallv) {
+    if (collective != MpiCall::alltoallv) {
         std::erase_if(mine, [](ExportedRule const& one) { return one.keeps_default(); });
         return mine;
     }

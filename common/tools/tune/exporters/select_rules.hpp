@@ -5,6 +5,7 @@
 // MPI that they are about. What falls out on the way is lost, with its reason.
 #pragma once
 
+#include "common/base/names/operations.hpp"
 #include "common/tools/tune/exporters/export.hpp"
 
 #include <array>
@@ -87,36 +88,30 @@ template <class Row, class RowOf>
 
 /// The calls of MPI that tuning files speak of. A reduce_scatter is MPI_Reduce_scatter_block: that is what was
 /// measured.
-enum class MpiCollective : std::uint8_t { allgather, allreduce, alltoall, alltoallv, bcast, reduce_scatter_block };
-inline constexpr std::array every_mpi_collective{MpiCollective::allgather, MpiCollective::allreduce,
-                                                 MpiCollective::alltoall,  MpiCollective::alltoallv,
-                                                 MpiCollective::bcast,     MpiCollective::reduce_scatter_block};
-
-/// "reduce_scatter_block": as MPI_Reduce_scatter_block in lower case.
-[[nodiscard]] std::string_view name_of(MpiCollective collective);
+inline constexpr std::array exported_calls{MpiCall::allgather, MpiCall::allreduce, MpiCall::alltoall,
+                                           MpiCall::alltoallv, MpiCall::bcast,     MpiCall::reduce_scatter_block};
 
 /// The call that a rule can steer. An exchange of equal blocks is MPI_Alltoall, any other MPI_Alltoallv. Nothing: none.
-[[nodiscard]] std::optional<MpiCollective> collective_of(When const& when);
+[[nodiscard]] std::optional<MpiCall> collective_of(When const& when);
 
 /// The rules of one call. Those whose bytes the library does not see (alltoallv) come back as one choice for all sizes
 /// where it wins or ties at every measured one; this is noted in `lost`, whichever way it went.
-[[nodiscard]] std::vector<ExportedRule> rules_of(MpiCollective collective, std::vector<ExportedRule> const& rules,
+[[nodiscard]] std::vector<ExportedRule> rules_of(MpiCall collective, std::vector<ExportedRule> const& rules,
                                                  std::vector<Lost>& lost);
 
 /// Notes the rules that choose something for what is no collective of MPI.
 void lose_other_operations(std::vector<ExportedRule> const& rules, std::vector<Lost>& lost);
 
 /// The name of a collective in UCC_TL_UCP_TUNE.
-[[nodiscard]] std::string_view name_in_ucc(MpiCollective collective);
+[[nodiscard]] std::string_view name_in_ucc(MpiCall collective);
 
 // Ids and names of the algorithms of Open MPI's coll/tuned, by version. Source: the MPI_T enums coll_tuned_*_algorithm
 // of 4.1.4 (ompi_info --param coll tuned --level 9), coll_tuned_*_decision.c of 5.0.8 and main.
 
 /// COLLID of a rules file (coll_base_functions.h, COLLTYPE).
-[[nodiscard]] int open_mpi_id(MpiCollective collective);
+[[nodiscard]] int open_mpi_id(MpiCall collective);
 /// Nothing: this version has no such algorithm.
-[[nodiscard]] std::optional<int> open_mpi_id(MpiCollective collective, std::string_view algorithm,
-                                             LibraryVersion version);
+[[nodiscard]] std::optional<int> open_mpi_id(MpiCall collective, std::string_view algorithm, LibraryVersion version);
 /// Empty, or why the algorithm does not run for some of these numbers of ranks. coll/tuned returns an error or runs
 /// another one without saying so.
 [[nodiscard]] std::string_view open_mpi_obstacle(std::string_view algorithm, CountInterval ranks);

@@ -19,19 +19,19 @@ constexpr std::pair<std::string_view, std::string_view> memory_names[] = {
 
 /// Algorithms of TL/UCP: ucc_info -A of 1.2 and the sources of 1.4. A name that a build lacks is refused by it in its
 /// log.
-std::set<std::string_view> ucc_algorithms(MpiCollective collective) {
+std::set<std::string_view> ucc_algorithms(MpiCall collective) {
     switch (collective) {
-    case MpiCollective::allgather:
+    case MpiCall::allgather:
         return {"knomial", "ring", "neighbor", "bruck", "sparbit", "linear", "batched"};
-    case MpiCollective::allreduce:
+    case MpiCall::allreduce:
         return {"knomial", "sra_knomial", "dbt", "sliding_window", "ring"};
-    case MpiCollective::alltoall:
+    case MpiCall::alltoall:
         return {"pairwise", "bruck", "onesided"};
-    case MpiCollective::alltoallv:
+    case MpiCall::alltoallv:
         return {"pairwise", "hybrid", "onesided"};
-    case MpiCollective::bcast:
+    case MpiCall::bcast:
         return {"knomial", "sag_knomial", "dbt"};
-    case MpiCollective::reduce_scatter_block:
+    default:
         break;
     }
     return {"ring", "knomial"};
@@ -42,8 +42,8 @@ std::string range_text(CountInterval ranks) {
 }
 
 /// One rule of one collective; team sizes are left out where a section says them.
-std::optional<std::string> token(MpiCollective collective, std::string_view memory, ExportedRule const& one,
-                                 bool team_sizes, std::vector<Lost>& lost) {
+std::optional<std::string> token(MpiCall collective, std::string_view memory, ExportedRule const& one, bool team_sizes,
+                                 std::vector<Lost>& lost) {
     Choice const& choose = one.rule->choose;
     if (!choose.algorithm || choose.algorithm->family != "ucc.tl_ucp" ||
         !ucc_algorithms(collective).contains(choose.algorithm->name)) {
@@ -57,7 +57,7 @@ std::optional<std::string> token(MpiCollective collective, std::string_view memo
     text += memory.empty() ? "" : fmt::format(":{}", memory);
     if (one.bytes != ByteInterval{0, no_limit}) {
         // For a reduce_scatter UCC compares the bytes that one rank receives.
-        bool const is_per_rank = collective == MpiCollective::reduce_scatter_block;
+        bool const is_per_rank = collective == MpiCall::reduce_scatter_block;
         auto const bytes = is_per_rank ? per_rank(one.bytes, one.ranks.min) : std::optional{one.bytes};
         if (!bytes) {
             return std::nullopt;  // no size of n equal shares lies in the rule
@@ -85,8 +85,8 @@ std::string section_file(Tokens const& tokens, std::uint64_t nodes) {
 
 }  // namespace
 
-std::string_view name_in_ucc(MpiCollective collective) {
-    return collective == MpiCollective::reduce_scatter_block ? "reduce_scatter" : name_of(collective);
+std::string_view name_in_ucc(MpiCall collective) {
+    return collective == MpiCall::reduce_scatter_block ? "reduce_scatter" : name_of(collective);
 }
 
 Export to_ucc(TuningTable const& table, Slice const& slice) {
@@ -97,12 +97,12 @@ Export to_ucc(TuningTable const& table, Slice const& slice) {
         slice.nodes && std::any_of(selection.rules.begin(), selection.rules.end(),
                                    [](ExportedRule const& one) { return one.rule->when.nodes.has_value(); });
     Tokens tokens;
-    for (MpiCollective const which : every_mpi_collective) {
+    for (MpiCall const which : exported_calls) {
         for (auto const& [ours, theirs] : memory_names) {
             std::vector<ExportedRule> of_memory = selection.rules;
             std::erase_if(of_memory, [&own = ours](ExportedRule const& one) { return one.rule->when.memory != own; });
             auto rules = rules_of(which, of_memory, lost);
-            if (which == MpiCollective::reduce_scatter_block) {
+            if (which == MpiCall::reduce_scatter_block) {
                 rules = split_ranks(rules, lost);
             }
             for (RankSegment const& segment : rank_segments(rules)) {

@@ -31,23 +31,11 @@ void for_each_line(std::istream& text, Use const& use) {
     }
 }
 
-/// The heading of a collective in UCC's score map: ucc_coll_type_str().
-std::string_view heading_of(MpiCollective collective) {
-    switch (collective) {
-    case MpiCollective::allgather:
-        return "Allgather:";
-    case MpiCollective::allreduce:
-        return "Allreduce:";
-    case MpiCollective::alltoall:
-        return "Alltoall:";
-    case MpiCollective::alltoallv:
-        return "Alltoallv:";
-    case MpiCollective::bcast:
-        return "Bcast:";
-    case MpiCollective::reduce_scatter_block:
-        break;
-    }
-    return "Reduce_scatter:";
+/// The heading of a collective in UCC's score map, ucc_coll_type_str(): "Reduce_scatter:".
+std::string heading_of(MpiCall collective) {
+    std::string heading(tuning::name_in_ucc(collective));
+    heading.front() = static_cast<char>(std::toupper(heading.front()));
+    return heading + ":";
 }
 
 /// From a line as "Host: {0..4095}:TL_UCP:10=NAME {4K..inf}:TL_UCP:10=NAME".
@@ -125,7 +113,7 @@ std::optional<double> median_in(std::string const& output) {
     return median;
 }
 
-std::string function_in_score_map(std::string const& log, std::uint64_t ranks, MpiCollective collective, Bytes bytes) {
+std::string function_in_score_map(std::string const& log, std::uint64_t ranks, MpiCall collective, Bytes bytes) {
     std::string const team = fmt::format("size {}) =====", ranks);
     std::string const heading = fmt::format(" {}", heading_of(collective));
     std::istringstream lines(log);

@@ -35,7 +35,7 @@ struct CountedMessages {
 
 /// UCC: "TL_UCP ucc_tl_ucp_allreduce_ring_init" from the score map of a team of `ranks`, for a size as UCC compares
 /// them. Empty: the map has no range that holds the size.
-[[nodiscard]] std::string function_in_score_map(std::string const& log, std::uint64_t ranks, MpiCollective collective,
+[[nodiscard]] std::string function_in_score_map(std::string const& log, std::uint64_t ranks, MpiCall collective,
                                                 Bytes bytes);
 
 /// UCX: the first size of rendezvous in the table of a tagged message, "256K"; "none": the table has none.

@@ -18,7 +18,7 @@ constexpr std::uint64_t element_bytes = 4;
 
 /// The table's answer for a collective at a size; nullopt: a rule that is lost.
 std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, TunedOperation operation,
-                              MpiCollective collective, Bytes bytes, std::uint64_t ranks) {
+                              MpiCall collective, Bytes bytes, std::uint64_t ranks) {
     std::string const scope = scope_of(request.request.consumer);
     Key const key{.operation = operation,
                   .bytes = bytes,
@@ -27,9 +27,8 @@ std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, 
                   .memory = slice.memory,
                   .dtype = slice.dtype,
                   .reduction = slice.reduction,
-                  .uniform = operation == TunedOperation::exchange
-                                 ? std::optional(collective == MpiCollective::alltoall)
-                                 : std::nullopt};
+                  .uniform = operation == TunedOperation::exchange ? std::optional(collective == MpiCall::alltoall)
+                                                                   : std::nullopt};
     Rule const* const rule = lookup(request.table, key, scope).deciding();
     auto const is_of_rule = [&](Lost const& one) { return one.rule == rule->id; };
     if (rule != nullptr && std::any_of(request.made.lost.begin(), request.made.lost.end(), is_of_rule)) {

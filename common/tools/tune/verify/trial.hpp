@@ -19,7 +19,7 @@ using Environment = std::map<std::string, std::string>;
 
 /// One call that an export is tried with.
 struct Probe {
-    MpiCollective collective;
+    MpiCall collective;
     Bytes bytes = 0;  // native basis, a multiple of 4 * ranks
     std::uint64_t ranks = 0;
     std::string algorithm;  // what the table says; empty: the library's own choice
@@ -57,7 +57,7 @@ public:
     /// Each probe runs once in each environment.
     [[nodiscard]] Fingerprint const& fingerprint(Probe const& probe, Environment const& environment);
     /// Variables that make the library run an algorithm at every size.
-    [[nodiscard]] virtual Environment force(MpiCollective collective, std::string const& algorithm) const = 0;
+    [[nodiscard]] virtual Environment force(MpiCall collective, std::string const& algorithm) const = 0;
     /// One line: what a call takes without the export and with it. Empty: cannot be said.
     [[nodiscard]] virtual std::string timing(Probe const& probe, Environment const& exported, std::size_t rounds) const;
 

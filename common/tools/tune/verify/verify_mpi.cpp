@@ -33,7 +33,7 @@ public:
     MpiTrial(MpiLibraryFound library, std::string mpiexec)
         : library_(std::move(library)), mpiexec_(std::move(mpiexec)) {}
 
-    [[nodiscard]] Environment force(MpiCollective collective, std::string const& algorithm) const override {
+    [[nodiscard]] Environment force(MpiCall collective, std::string const& algorithm) const override {
         std::string name(name_of(collective));
         if (library_.name == "Open MPI") {
             auto const id = open_mpi_id(collective, algorithm, parse_version(library_.version));

@@ -15,13 +15,6 @@ namespace {
 constexpr int exit_nothing_ran = 77;
 constexpr Bytes most_announced_bytes = Bytes{1} << 30;
 
-std::string_view function_of(TunedOperation operation) {
-    return operation == TunedOperation::allreduce        ? "AllReduce"
-           : operation == TunedOperation::allgather      ? "AllGather"
-           : operation == TunedOperation::reduce_scatter ? "ReduceScatter"
-                                                         : "Broadcast";
-}
-
 /// Nothing where the rule cannot be tried with these ranks. Fills in `skipped` where NCCL cannot run.
 std::optional<Check> check(VerifyRequest const& request, Rule const& rule, std::string& skipped) {
     std::uint64_t const ranks = request.ranks.value_or(rule.when.ranks ? rule.when.ranks->min : 2);
@@ -43,7 +36,7 @@ std::optional<Check> check(VerifyRequest const& request, Rule const& rule, std::
     }
     bool const loaded = finished.output.find("Using DLMB (v") != finished.output.npos;
     std::string const wanted = rule.choose.algorithm->name + " " + rule.choose.params.protocol;
-    std::string const seen = nccl_choice(finished.output, function_of(rule.when.operation));
+    std::string const seen = nccl_choice(finished.output, facts_of(kind_of(rule.when.operation)).nccl);
     return Check{loaded && seen == wanted ? Verdict::held : Verdict::wrong,
                  fmt::format("{} of {} bytes, {} ranks: plugin {}, NCCL took {}, the table says {}",
                              name_of(rule.when.operation), bytes, ranks, loaded ? "loaded" : "not loaded", seen,

@@ -17,9 +17,9 @@ namespace {
 
 /// Sizes as UCC compares them: of a reduce_scatter what one rank receives, of an alltoallv nothing.
 Bytes size_in_ucc(Probe const& probe) {
-    return probe.collective == MpiCollective::alltoallv              ? 0
-           : probe.collective == MpiCollective::reduce_scatter_block ? probe.bytes / probe.ranks
-                                                                     : probe.bytes;
+    return probe.collective == MpiCall::alltoallv              ? 0
+           : probe.collective == MpiCall::reduce_scatter_block ? probe.bytes / probe.ranks
+                                                               : probe.bytes;
 }
 
 /// Runs dlmb_collective over UCC and reads the score map of the team of all ranks.
@@ -27,7 +27,7 @@ class UccTrial final : public Trial {
 public:
     explicit UccTrial(std::string mpiexec) : mpiexec_(std::move(mpiexec)) {}
 
-    [[nodiscard]] Environment force(MpiCollective collective, std::string const& algorithm) const override {
+    [[nodiscard]] Environment force(MpiCall collective, std::string const& algorithm) const override {
         return {{"UCC_TL_UCP_TUNE", fmt::format("{}:@{}", name_in_ucc(collective), algorithm)}};
     }
 
