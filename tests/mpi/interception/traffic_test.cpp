@@ -98,7 +98,8 @@ intercepted::Given expected(Plan const& plan, MethodChoice const& method) {
         case OperationKind::compute:
             break;
         default:
-            if (auto const* reduce = std::get_if<Collective>(&operation); reduce && method.name == "accumulate") {
+            if (auto const* reduce = std::get_if<Collective>(&operation);
+                reduce != nullptr && reduce->kind == OperationKind::reduce_scatter && method.name == "accumulate") {
                 std::uint64_t const ranks = plan.groups[reduce->group].members.size();
                 given.accumulates += ranks - 1;
                 given.accumulate_bytes += reduce->bytes / ranks * (ranks - 1);
