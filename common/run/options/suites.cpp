@@ -3,7 +3,7 @@
 #include "common/run/options/suites.hpp"
 
 #include "common/base/error.hpp"
-#include "common/formats/plan/plan.hpp"
+#include "common/run/options/suite_programs.hpp"
 
 #include <fmt/format.h>
 
@@ -20,126 +20,12 @@ SuiteOption const* find_option(Suite suite, std::string_view text) {
     return found == all.end() ? nullptr : &*found;
 }
 
-/// `here` as a message has it.
-std::string plain(std::string_view here) {
-    std::string text(here);
-    std::erase(text, '`');
-    return text;
-}
-
-bool has_operation(PatternType const& type, std::string_view name) {
-    return has_parameter(type, "operation") &&
-           std::find(type.phases.begin(), type.phases.end(), name) != type.phases.end();
-}
-
-/// The program that `text` names, with its prefix or suffix or, where the suite is known, without; nullptr: none that
-/// this pattern has.
-SuiteProgram const* find_program(PatternType const& type, std::optional<Suite> suite, std::string_view text) {
-    bool const perf = text.ends_with("_perf");
-    bool const prefixed = text.starts_with("osu_");
-    std::string_view const name = prefixed ? text.substr(4) : perf ? text.substr(0, text.size() - 5) : text;
-    bool const may_be_osu = prefixed || (!perf && suite != Suite::nccl);
-    bool const may_be_nccl = perf || (!prefixed && suite != Suite::osu);
-    std::span<SuiteProgram const> const known = suite_programs();
-    auto const found = std::find_if(known.begin(), known.end(), [&](SuiteProgram const& row) {
-        return !name.empty() && has_operation(type, row.operation) &&
-               ((may_be_osu && row.osu == name) || (may_be_nccl && row.nccl == name));
-    });
-    return found == known.end() ? nullptr : &*found;
-}
-
 using Name = std::pair<std::string_view, std::string_view>;
 
 /// Our name for a value of theirs, without regard to case; empty: none of `names`.
 std::string_view renamed(std::span<Name const> names, std::string_view value) {
     auto const found = std::find_if(names.begin(), names.end(), [&](Name const& name) { return name.first == value; });
     return found == names.end() ? std::string_view{} : found->second;
-}
-
-/// A program of OSU that is a method of another program's operation here.
-struct Variant {
-    SuiteProgram const* program;
-    std::string_view method;      // one-sided: without its knobs
-    bool beside_compute = false;  // alone, then beside a computation that takes as long
-    bool one_sided = false;       // by options of OSU, too
-    bool neighbors = false;       // --skew says which
-};
-
-constexpr std::string_view osu_neighbors = "neighbors:1:1";  // OSU's default, -N cart:1:1
-
-std::optional<Variant> find_variant(PatternType const& type, std::string_view text) {
-    std::string_view name = text.starts_with("osu_") ? text.substr(4) : text;
-    Variant variant{};
-    if (name.ends_with("_persistent")) {
-        name.remove_suffix(std::string_view("_persistent").size());
-        variant.method = "persistent";
-    } else if (name.starts_with('i')) {
-        name.remove_prefix(1);
-        variant.method = "nonblocking";
-        variant.beside_compute = true;
-    } else if (name == "alltoallw") {
-        name = "alltoallv";
-        variant.method = "alltoallw";
-    }
-    if (name == "put_bw" || name == "get_bw") {
-        variant.method = name.substr(0, 3);
-        variant.one_sided = true;
-        name.remove_prefix(4);
-    }
-    if (name == "neighbor_alltoall" || name == "neighbor_alltoallv") {
-        name = "alltoallv";
-        variant.method = "neighbor";
-        variant.neighbors = true;
-    }
-    variant.program = variant.method.empty() ? nullptr : find_program(type, Suite::osu, name);
-    return variant.program == nullptr ? std::nullopt : std::optional(variant);
-}
-
-/// Programs of both suites: those that run, and those that are refused with a reason.
-std::vector<std::string> program_names() {
-    std::vector<std::string> names;
-    for (SuiteProgram const& row : suite_programs()) {
-        if (!row.osu.empty()) {
-            names.push_back(fmt::format("osu_{}", row.osu));
-        }
-        if (!row.nccl.empty()) {
-            names.push_back(fmt::format("{}_perf", row.nccl));
-        }
-    }
-    for (RefusedProgram const& row : refused_programs()) {
-        names.emplace_back(row.name);
-    }
-    return names;
-}
-
-/// Why a program of a suite is no operation here, and what is.
-std::string refused_program(PatternType const& type, std::string_view text) {
-    std::span<RefusedProgram const> const refused = refused_programs();
-    auto const row = std::find_if(refused.begin(), refused.end(), [&](RefusedProgram const& each) {
-        return each.name == text || each.name == fmt::format("osu_{}", text);
-    });
-    if (row != refused.end() && has_parameter(type, "operation")) {
-        return fmt::format("{} (docs/from-osu-and-nccl-tests.md)", plain(row->here));
-    }
-    constexpr std::string_view with_nccl = "osu_xccl_";
-    if (text.starts_with(with_nccl)) {
-        return fmt::format("write osu_{} --backend nccl --memory cuda", text.substr(with_nccl.size()));
-    }
-    if (std::optional<Variant> const variant = find_variant(type, text)) {
-        std::string_view const route = variant->program->route;
-        return fmt::format("write --operation {}{}{} --method {}", variant->program->operation,
-                           route.empty() ? "" : fmt::format(" --route {}", route),
-                           variant->neighbors ? fmt::format(" --skew {}", osu_neighbors) : "", variant->method) +
-               (variant->one_sided ? ":sync=flush:window=allocate" : "");
-    }
-    if (!has_parameter(type, "operation")) {
-        return "dlmb_collective has the programs of the suites";
-    }
-    return unknown_name("program", text, program_names()) + " (docs/from-osu-and-nccl-tests.md)";
-}
-
-bool names_program(std::string_view text) {
-    return text.starts_with("osu_") || text.ends_with("_perf");
 }
 
 std::string lower(std::string_view text) {
@@ -228,7 +114,7 @@ private:
             take_program(text, text);
             return false;
         }
-        if (std::optional<Variant> const variant = find_variant(type_, text);
+        if (std::optional<ProgramVariant> const variant = find_variant(type_, text);
             no_value && suite_ == Suite::osu && variant) {
             take_program(text, variant->program->osu);
             for (std::string const& word : command_.words) {
@@ -278,7 +164,7 @@ private:
     bool take(SuiteOption const& row, std::string_view as, bool glued, std::string const& glued_value,
               std::string const* next) {
         if (row.meaning == Meaning::refused) {
-            throw UsageError(fmt::format("{}: not taken over from {}: {}", as, suite_name(), plain(row.here)));
+            throw UsageError(fmt::format("{}: not taken over from {}: {}", as, suite_name(), without_markup(row.here)));
         }
         bool const optional = row.argument.starts_with('[') && row.meaning != Meaning::size_range;
         bool const takes = !row.argument.empty();
@@ -327,7 +213,7 @@ private:
         case Meaning::only:
             if (given != row.value) {
                 throw UsageError(
-                    fmt::format("{} {}: only {} is understood: {}", as, given, row.value, plain(row.here)));
+                    fmt::format("{} {}: only {} is understood: {}", as, given, row.value, without_markup(row.here)));
             }
             break;
         case Meaning::size_range:
@@ -386,7 +272,7 @@ private:
         std::string const senders = given.substr(0, colon);
         if (colon == std::string::npos) {
             throw UsageError(fmt::format("{} {}: one sender and {} receivers; threads are in pairs here: {} N:N; {}",
-                                         as, given, given, as, plain(row.here)));
+                                         as, given, given, as, without_markup(row.here)));
         }
         if (senders != given.substr(colon + 1)) {
             throw UsageError(
@@ -418,7 +304,7 @@ private:
             value = small.starts_with("cart:") ? "neighbors:" + small.substr(5) : "";
         }
         if (value.empty()) {
-            throw UsageError(fmt::format("{} {}: {}", as, given, plain(row.here)));
+            throw UsageError(fmt::format("{} {}: {}", as, given, without_markup(row.here)));
         }
         if (row.meaning == Meaning::element && suite_ == Suite::osu) {
             elements_.push_back(value);
@@ -463,8 +349,8 @@ private:
     static std::string const& one_of(std::initializer_list<std::string_view> known, SuiteOption const& row,
                                      std::string_view as, std::string const& given) {
         if (std::find(known.begin(), known.end(), given) == known.end()) {
-            throw UsageError(
-                fmt::format("{} {}: only {} are understood: {}", as, given, fmt::join(known, ", "), plain(row.here)));
+            throw UsageError(fmt::format("{} {}: only {} are understood: {}", as, given, fmt::join(known, ", "),
+                                         without_markup(row.here)));
         }
         return given;
     }
@@ -570,54 +456,6 @@ private:
     bool last_was_theirs_ = true;                            // so a bare word is no value of an option of ours
 };
 
-Bytes size_or(std::string const& text, Bytes standard, std::string_view option) {
-    return text.empty() ? standard : parse_bytes(text, option);
-}
-
-/// From `min` to `max`, each `next` of the one before; OSU and nccl-tests leave the last out where they step over it.
-template <class Next>
-std::vector<std::string> stepped(Bytes min, Bytes max, std::string_view how, Next next) {
-    constexpr std::size_t most = 1024;
-    if (min > max) {
-        throw UsageError(fmt::format("{}: the first size, {} B, is above the last, {} B", how, min, max));
-    }
-    std::vector<std::string> sizes;
-    for (Bytes size = min;;) {
-        sizes.push_back(fmt::format("{}:{}", size, size));
-        Bytes const following = next(size);
-        if (following > max || following <= size) {
-            return sizes;
-        }
-        if (sizes.size() == most) {
-            throw UsageError(fmt::format("{}: more than {} sizes; take larger steps", how, most));
-        }
-        size = following;
-    }
-}
-
-std::vector<std::string> osu_sizes(SuiteCommand const& command, Bytes largest) {
-    Bytes const max = size_or(command.max_bytes, largest, "-m");
-    // A lone MAX below the first size is OSU's empty table; here it is that size.
-    Bytes const min = size_or(command.min_bytes, std::min<Bytes>(1, max), "-m");
-    return stepped(min, max, "-m", [](Bytes size) { return size == 0 ? 1 : size * 2; });
-}
-
-std::vector<std::string> nccl_sizes(SuiteCommand const& command) {
-    constexpr Bytes mebi = 1U << 20U;
-    constexpr std::string_view how = "-b, -e, -i and -f";
-    Bytes const min = size_or(command.min_bytes, 32 * mebi, "-b");
-    Bytes const max = size_or(command.max_bytes, 32 * mebi, "-e");
-    Bytes const step = size_or(command.step_bytes, mebi, "-i");
-    auto const factor = parse_whole<std::uint64_t>(command.step_factor.empty() ? "1" : command.step_factor);
-    if (!factor) {
-        throw UsageError(fmt::format("-f '{}': expected a whole number, for example 2", command.step_factor));
-    }
-    if (*factor > 1 && min > 0) {
-        return stepped(min, max, how, [&](Bytes size) { return size > max / *factor ? 0 : size * *factor; });
-    }
-    return stepped(min, max, how, [&](Bytes size) { return size + step; });
-}
-
 }  // namespace
 
 SuiteCommand in_our_words(PatternType const& type, std::vector<std::string> const& arguments) {
@@ -643,93 +481,6 @@ SuiteCommand in_our_words(PatternType const& type, std::vector<std::string> cons
     return Translator(type, name == "osu" ? Suite::osu : Suite::nccl).translate(theirs);
 }
 
-void take_suite_defaults(PatternType const& type, SuiteCommand const& command, ParameterLists& parameters) {
-    if (!has_parameter(type, "operation")) {
-        return;
-    }
-    Bytes largest = 0;
-    std::string route;
-    std::string whose;
-    auto const given = parameters.find("operation");
-    std::vector<std::string> none;
-    for (std::string& name : given == parameters.end() ? none : given->second) {
-        bool const ours = command.suite != Suite::nccl && has_operation(type, name);
-        SuiteProgram const* const program = ours && !command.suite ? nullptr : find_program(type, command.suite, name);
-        if (program == nullptr) {
-            if (names_program(name)) {
-                throw UsageError(fmt::format("--operation {}: {}", name, refused_program(type, name)));
-            }
-            continue;  // one of ours, or the pattern says which it has
-        }
-        if (!program->route.empty() && parameters.find("route") == parameters.end()) {
-            route = program->route;
-            whose = name;
-        }
-        if (program->threads && (!command.suite || parameters.find("channels") == parameters.end())) {
-            throw UsageError(
-                fmt::format("--operation {}: write --operation sendrecv --route ping_pong --channels N --method "
-                            "threads --mpi-thread multiple, or, after --cli osu, osu_latency_mt -t N:N",
-                            name));
-        }
-        if (!program->nccl_skew.empty() && (command.suite == Suite::nccl || name.ends_with("_perf")) &&
-            parameters.find("skew") == parameters.end()) {
-            if (given->second.size() > 1) {
-                throw UsageError(fmt::format("--operation {}: sets --skew {}, so it is measured in a launch of its own",
-                                             name, program->nccl_skew));
-            }
-            parameters["skew"] = {std::string(program->nccl_skew)};
-        }
-        largest = std::max(largest, program->osu_largest);
-        name = program->operation;
-    }
-    if (!route.empty()) {
-        if (given->second.size() > 1) {
-            throw UsageError(
-                fmt::format("--operation {}: sets --route {}, so it is measured in a launch of its own", whose, route));
-        }
-        parameters["route"] = {route};
-    }
-    if (!command.suite) {
-        return;
-    }
-    if (command.suite == Suite::osu && parameters.find("element") == parameters.end()) {
-        parameters["element"] = {"int8"};  // MPI_CHAR
-    }
-    if (parameters.find("message-size") == parameters.end()) {
-        parameters["message-size"] = command.suite == Suite::osu
-                                         ? osu_sizes(command, largest == 0 ? SuiteProgram{}.osu_largest : largest)
-                                         : nccl_sizes(command);
-    }
-}
-
-std::optional<Bytes> suite_size(Suite suite, Parameters const& parameters, int ranks, Bytes size) {
-    auto const text = parameters.find("element");
-    auto const element = text == parameters.end() ? std::nullopt : element_named(text->second);
-    Bytes const unit = element ? size_of(*element) : 1;
-    auto const found = parameters.find("operation");
-    std::string_view const operation = found == parameters.end() ? std::string_view{} : found->second;
-    auto const parts = static_cast<Bytes>(ranks);
-    if (suite == Suite::osu) {
-        if (operation == "reduce_scatter_block") {  // equal parts of whole elements, as many as fit
-            Bytes const fitting = size / (unit * parts) * unit * parts;
-            return size % unit == 0 && fitting > 0 ? std::optional(fitting) : std::nullopt;
-        }
-        return size % unit == 0 ? std::optional(size) : std::nullopt;
-    }
-    constexpr Bytes nccl_alignment = 16;
-    Bytes const part = size / parts / nccl_alignment * nccl_alignment;
-    if (operation == "reduce_scatter" || operation == "reduce_scatter_block") {
-        return part * parts;
-    }
-    std::span<SuiteProgram const> const known = suite_programs();
-    auto const route = parameters.find("route");
-    bool const shared = std::any_of(known.begin(), known.end(), [&](SuiteProgram const& row) {
-        bool const this_route = row.route.empty() || (route != parameters.end() && route->second == row.route);
-        return row.per_rank && row.operation == operation && this_route;
-    });
-    return shared ? part : size / unit * unit;
-}
-
 std::string suite_hint(std::string_view word) {
     std::string_view const name = word.substr(0, word.find('='));
     std::string_view const key = name.starts_with("--") || name.size() < 2 ? name : name.substr(0, 2);
@@ -738,7 +489,7 @@ std::string suite_hint(std::string_view word) {
          {std::tuple{Suite::osu, "OSU Micro-Benchmarks", "osu"}, std::tuple{Suite::nccl, "nccl-tests", "nccl"}}) {
         SuiteOption const* const row = find_option(suite, key);
         if (row != nullptr) {
-            text += fmt::format("; in {} it is {}, here: {}", called, row->name, plain(row->here));
+            text += fmt::format("; in {} it is {}, here: {}", called, row->name, without_markup(row->here));
             text += row->meaning == Meaning::refused ? "" : fmt::format(" (understood after --cli {})", cli);
         }
     }
