@@ -2,16 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/remote_memory.hpp"
 
-#include "common/backends/ucx/ucx_memory.hpp"
+#include "common/memory/host_space.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 namespace dlmb::ucx {
 namespace {
 
-/// What a rank tells another one; the key's bytes follow. Travels as bytes between ranks of one launch, hence of one
-/// build.
+/// A rank tells it another one, and the key's bytes behind it. Travels as bytes between ranks of one launch, hence of
+/// one build.
 struct PlaceInfo {
     std::uint64_t name = 0;
     std::uint64_t address = 0;
@@ -27,6 +30,67 @@ Blob key_of(ucp_context_h context, ucp_mem_h memory) {
     ucp_rkey_buffer_release(packed);
     return key;
 }
+
+/// All memory of this kind (-d ucx) in this process, whose ranks may be threads. It belongs to the context by which
+/// puts and gets with the user's settings are made (Workers::remote_context()).
+class Allocations {
+public:
+    std::byte* add(ContextHandle context, Bytes bytes) {
+        MappedMemory memory = allocate_mapped(context.get(), bytes);
+        std::byte* const data = address_of(memory.get());
+        std::lock_guard const lock(mutex_);
+        all_.emplace(data, Owned{std::move(context), std::move(memory), bytes});
+        return data;
+    }
+    void remove(std::byte const* data) {
+        std::lock_guard const lock(mutex_);
+        all_.erase(data);
+    }
+    /// The memory in which `data` lies, if it is of this context; else nullptr.
+    [[nodiscard]] ucp_mem_h find(ucp_context_h context, std::byte const* data) {
+        std::lock_guard const lock(mutex_);
+        auto const behind = all_.upper_bound(data);
+        if (behind == all_.begin()) {
+            return nullptr;
+        }
+        auto const& [begin, owned] = *std::prev(behind);
+        return data < begin + owned.bytes && owned.context.get() == context ? owned.memory.get() : nullptr;
+    }
+
+private:
+    struct Owned {
+        ContextHandle context;  // outlives its memory
+        MappedMemory memory;
+        Bytes bytes;
+    };
+    std::mutex mutex_;
+    std::map<std::byte const*, Owned> all_;
+};
+
+Allocations& allocations() {
+    static Allocations all;
+    return all;
+}
+
+void release(std::byte* data, Bytes /*bytes*/) {
+    allocations().remove(data);
+}
+
+/// Everything but the allocation is as for other host memory.
+class UcxMemory final : public HostSpace {
+public:
+    explicit UcxMemory(ContextHandle context) : context_(std::move(context)) {}
+    [[nodiscard]] MemoryKind kind() const override { return MemoryKind::ucx; }
+    [[nodiscard]] Allocation allocate(Bytes bytes) override {
+        if (bytes == 0) {
+            return {};
+        }
+        return {allocations().add(context_, bytes), bytes, release};
+    }
+
+private:
+    ContextHandle context_;
+};
 
 }  // namespace
 
@@ -45,7 +109,7 @@ Blob const& RemoteMemory::key_to(std::byte* data, Bytes bytes) {
         return known->second.key;
     }
     MappedMemory mapped(nullptr, UnmapMemory{worker_.context()});
-    ucp_mem_h memory = allocated_memory(worker_.context(), data);
+    ucp_mem_h memory = allocations().find(worker_.context(), data);
     if (memory == nullptr) {
         mapped = map_memory(worker_.context(), data, bytes);
         memory = mapped.get();
@@ -84,6 +148,21 @@ void RemoteMemory::read(PeerBlob const& received) {
         }
         at += info.key_bytes;
         places_[{received.peer, info.name}] = place;
+    }
+}
+
+std::unique_ptr<MemorySpace> make_memory(std::string& why_not) {
+    Workers* const workers = Workers::of_this_thread();
+    if (workers == nullptr) {
+        why_not = fmt::format("{} memory: backend ucx allocates it; measure that one, too (--backend ucx,...)",
+                              name_of(MemoryKind::ucx));
+        return nullptr;
+    }
+    try {
+        return std::make_unique<UcxMemory>(workers->remote_context());
+    } catch (Error const& error) {
+        why_not = fmt::format("{} memory: {}", name_of(MemoryKind::ucx), error.what());
+        return nullptr;
     }
 }
 

@@ -21,7 +21,7 @@ public:
     /// Endpoints of all peers exist.
     explicit RemoteMemory(Worker& worker) : worker_(worker) {}
 
-    /// Of this rank, page-aligned zeros.
+    /// Page-aligned zeros of this rank.
     [[nodiscard]] std::byte* allocate(Bytes bytes);
     /// The key to `bytes` at `data`, as a peer needs it; memory of allocate() with its own address.
     [[nodiscard]] Blob const& key_to(std::byte* data, Bytes bytes);
@@ -34,7 +34,7 @@ public:
         std::uint64_t address = 0;
         ucp_rkey_h key = nullptr;  // nullptr: there are no bytes
     };
-    /// What `peer` told of `name`.
+    /// The place that `peer` told under `name`.
     [[nodiscard]] Place const& of(Rank peer, std::uint64_t name) const { return places_.at({peer, name}); }
 
 private:

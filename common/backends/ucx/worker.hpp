@@ -22,7 +22,7 @@ namespace dlmb::ucx {
 
 class Worker {
 public:
-    /// Of this rank alone. `settings`: what the context was made with. Throws Error where UCX cannot be used here.
+    /// Not collective. `settings`: what the context was made with. Throws Error where UCX cannot be used here.
     Worker(BackendContext const& context, Provenance settings, ContextHandle ucp_context);
     Worker(Worker const&) = delete;
     Worker& operator=(Worker const&) = delete;
@@ -98,9 +98,9 @@ public:
     /// make UCX choose other transports; so messages do without. Unsupported alike on all ranks.
     [[nodiscard]] Expected<Worker*, Unsupported> with(ContextSettings const& settings, bool remote_memory = false);
 
-    /// Of this rank alone: the context of the worker with(), for remote memory and without settings.
+    /// Not collective. The context of the worker with(), for remote memory and without settings.
     [[nodiscard]] ContextHandle remote_context();
-    /// Those that were made last by this thread and are usable; nullptr: there are none.
+    /// The usable ones that this thread made last; nullptr: there are none.
     [[nodiscard]] static Workers* of_this_thread() { return of_this_thread_; }
 
     /// Before plans of `next` run where those of another worker may have: a waiting plan progresses its own worker
