@@ -71,8 +71,8 @@ constexpr std::array<std::string_view, 12> nccl_types{"int8",   "uint8",    "int
                                                       "int64",  "uint64",   "float16",    "float32",
                                                       "double", "bfloat16", "float8e4m3", "float8e5m2"};
 
-/// What programs put before or behind the name of an operation, in the order in which it is taken off: forms of MPI and
-/// of torch.distributed.
+/// Words that MPI and torch.distributed put before or behind the name of an operation, in the order in which they are
+/// taken off.
 constexpr std::string_view forms_before[] = {"i", "s", "r", "b"};
 constexpr std::string_view forms_behind[] = {"coalesced", "oop",   "base",      "intotensor", "tensor",
                                              "single",    "block", "anysource", "v"};

@@ -6,7 +6,6 @@
 #include "common/base/error.hpp"
 #include "common/formats/input/json_scan.hpp"
 #include "common/tools/plan/formats/chakra_nodes.hpp"
-#include "common/tools/plan/formats/chakra_order.hpp"
 #include "common/tools/plan/formats/formats.hpp"
 #include "common/tools/plan/formats/torch_record.hpp"
 
@@ -15,7 +14,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlmb::trace {
@@ -30,6 +31,100 @@ constexpr std::array collective_types{
 /// Numbers of eg_def.proto, from 1.
 constexpr std::array old_collectives{OperationKind::all_reduce, OperationKind::exchange, OperationKind::all_gather,
                                      OperationKind::reduce_scatter};
+
+/// Nodes stand in any order; what each waits for (parent; ctrl_deps and data_deps) says in which a rank comes to them.
+class NodeOrder {
+public:
+    NodeOrder(Builder& builder, std::string const& file, std::vector<Node> const& nodes)
+        : builder_(builder), file_(file), nodes_(nodes), open_(nodes.size()), followers_(nodes.size()) {}
+
+    /// Places in `nodes`: each behind those that it waits for, else by their ids, as a simulator takes them. A node
+    /// that is missing and nodes that wait in a circle make the trace incomplete; `file` is named then.
+    std::vector<std::size_t> find() {
+        for (std::size_t place = 0; place < nodes_.size(); ++place) {
+            auto const [known, is_new] = places_.emplace(nodes_[place].id, place);
+            if (!is_new) {
+                builder_.incomplete(fmt::format("{}: {} and {} have the same id, {}", file_,
+                                                nodes_[known->second].where(), nodes_[place].where(),
+                                                nodes_[place].id));
+            }
+        }
+        for (std::size_t place = 0; place < nodes_.size(); ++place) {
+            for (std::uint64_t const id : nodes_[place].dependencies) {
+                auto const known = places_.find(id);
+                if (known == places_.end()) {
+                    builder_.incomplete(fmt::format("{}: {} waits for node {}, which is not in the file", file_,
+                                                    nodes_[place].where(), id));
+                } else {
+                    ++open_[place];
+                    followers_[known->second].push_back(place);
+                }
+            }
+        }
+        for (std::size_t place = 0; place < nodes_.size(); ++place) {
+            if (open_[place] == 0) {
+                ready_.insert({nodes_[place].id, place});
+            }
+        }
+        go_on();
+        if (order_.size() < nodes_.size()) {
+            report_circle();
+        }
+        return std::move(order_);
+    }
+
+private:
+    void go_on() {
+        while (!ready_.empty()) {
+            std::size_t const place = ready_.extract(ready_.begin()).value().second;
+            order_.push_back(place);
+            for (std::size_t const follower : followers_[place]) {
+                if (--open_[follower] == 0) {
+                    ready_.insert({nodes_[follower].id, follower});
+                }
+            }
+        }
+    }
+
+    /// From any node that is left, along what it waits for, a node comes twice.
+    void report_circle() {
+        std::set<std::size_t> seen;
+        std::size_t place = 0;
+        while (open_[place] == 0) {
+            ++place;
+        }
+        while (seen.insert(place).second) {
+            for (std::uint64_t const id : nodes_[place].dependencies) {
+                auto const known = places_.find(id);
+                if (known != places_.end() && open_[known->second] > 0) {
+                    place = known->second;
+                    break;
+                }
+            }
+        }
+        std::size_t other = place;
+        for (std::uint64_t const id : nodes_[place].dependencies) {
+            auto const known = places_.find(id);
+            other = known != places_.end() && open_[known->second] > 0 ? known->second : other;
+        }
+        builder_.incomplete(fmt::format("{}: {} and {} wait for each other, so neither can begin", file_,
+                                        nodes_[place].where(), nodes_[other].where()));
+        for (place = 0; place < nodes_.size(); ++place) {
+            if (open_[place] > 0) {
+                order_.push_back(place);
+            }
+        }
+    }
+
+    Builder& builder_;
+    std::string const& file_;
+    std::vector<Node> const& nodes_;
+    std::map<std::uint64_t, std::size_t> places_;  // by id
+    std::vector<std::size_t> open_;                // of what each waits for
+    std::vector<std::vector<std::size_t>> followers_;
+    std::set<std::pair<std::uint64_t, std::size_t>> ready_;
+    std::vector<std::size_t> order_;
+};
 
 class ChakraReader : public Reader {
 public:
@@ -46,7 +141,7 @@ public:
         }
         RankProgram program{{*rank}, {}};
         Nodes const file = read_nodes(input);
-        for (std::size_t const place : in_order(builder_, input.name(), file.nodes)) {
+        for (std::size_t const place : NodeOrder(builder_, input.name(), file.nodes).find()) {
             add(input, file.nodes[place], file.old, program);
         }
         if (program.operations.empty()) {

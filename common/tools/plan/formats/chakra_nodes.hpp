@@ -46,7 +46,7 @@ enum Alternative : std::uint64_t {
     string_val = 29
 };
 
-/// What an attribute holds, by its type. Beyond 2^63 - 1 there is no size, rank or tag.
+/// The value of an attribute, by its type. Beyond 2^63 - 1 there is no size, rank or tag.
 using AttributeValue = std::variant<std::int64_t, double, std::string>;
 
 struct Node {
