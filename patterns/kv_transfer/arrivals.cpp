@@ -3,6 +3,7 @@
 #include "patterns/kv_transfer/arrivals.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/exact_math.hpp"
 
 #include <fmt/core.h>
 
@@ -58,7 +59,7 @@ Nanoseconds Arrivals::gap(PromptLengths const& prompts, Draw draw, RequestPlace 
         // Distances of a Poisson process are exponential. Lengths have the stream of layer 0.
         RandomSequence random(draw.seed, draw.index, static_cast<std::uint32_t>(request.in_draw()),
                               stream_id(Purpose::bag_size, 1));
-        return std::llround(-std::log(to_unit(random.next())) * ns_per_s / number_);
+        return std::llround(-exact::log(to_unit(random.next())) * ns_per_s / number_);
     }
     std::uint64_t const first = PromptLengths::first_of(draw, request.of_draw());
     auto const arrival = [&](std::uint64_t in_draw) {

@@ -54,7 +54,8 @@ public:
     [[nodiscard]] bool has_ids() const { return has_ids_; }
     /// Whether all have a "timestamp" in milliseconds, none earlier than that of the line before.
     [[nodiscard]] bool has_times() const { return has_times_; }
-    /// Of recorded request `number`, counted from the begin of the file; behind its end the file begins again.
+    /// When recorded request `number` arrives, counted from the begin of the file; behind its end the file begins
+    /// again.
     [[nodiscard]] double arrival_ms(std::uint64_t number) const;
     /// The number, in that sense, of the first request of a draw.
     [[nodiscard]] static std::uint64_t first_of(Draw draw, std::uint64_t in_draw) {

@@ -138,7 +138,7 @@ Instances read_instances(Parameters const& parameters, WorldShape const& world) 
     return instances;
 }
 
-/// What only one of several parameters makes too much.
+/// Refuses parameters that are too much together.
 void check_together(Parameters const& parameters, Params const& params) {
     double const duration = params.arrivals.duration_ns(params.lengths, params.requests, params.instances.prefilling());
     if (duration > max_arrivals_ns) {

@@ -47,7 +47,7 @@ struct Instances {
     /// Ranks of one instance.
     [[nodiscard]] std::uint64_t prefill_ranks() const { return prefill_tp * prefill_pp; }
     [[nodiscard]] std::uint64_t decode_ranks() const { return decode_tp * decode_pp; }
-    /// Of all instances.
+    /// Ranks of all instances.
     [[nodiscard]] std::uint64_t ranks() const { return prefilling() * prefill_ranks() + decoding * decode_ranks(); }
     [[nodiscard]] Place place_of(Rank rank) const;
     /// World rank.
@@ -85,7 +85,7 @@ struct Params {
     /// Floor(p L / P) to floor((p + 1) L / P).
     [[nodiscard]] Range layers_of(std::uint64_t stage, std::uint64_t stages) const;
     [[nodiscard]] Moved moved_of(Prompt const& prompt) const;
-    /// Of a draw, over all prefill instances.
+    /// Requests of a draw, over all prefill instances.
     [[nodiscard]] std::uint64_t all_requests() const { return requests * instances.prefilling(); }
 };
 
