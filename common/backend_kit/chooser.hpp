@@ -33,10 +33,10 @@ public:
     [[nodiscard]] virtual std::string const& digest() const = 0;
     /// Names of all backends that it can choose, each once, in an order that depends on the digest only.
     [[nodiscard]] virtual std::vector<std::string> backends() const = 0;
-    /// Of a step as all ranks that take part in it know it.
+    /// The choice for a step. `step`: what all ranks that take part in it know of it.
     [[nodiscard]] virtual StepChoice choose(tuning::Key const& step) const = 0;
-    /// Of a step that no table has rules for, and of a plan in which nobody communicates. `memory`: as name_of() has
-    /// it.
+    /// The choice for a step that no table has rules for, and for a plan in which nobody communicates. `memory`: as
+    /// name_of() has it.
     [[nodiscard]] virtual StepChoice baseline(std::string_view memory) const = 0;
     /// The ways to do the step whose times are known and can be compared, that of choose() first and each backend once.
     /// Where no times are known only that one, for 0.

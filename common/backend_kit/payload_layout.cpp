@@ -158,7 +158,7 @@ private:
             }
             return;
         }
-        // What several ranks get is one stream.
+        // One stream serves all ranks that get the same.
         Rank const root = facts.root == RootRole::none ? every_rank : world(step.group, step.root);
         Rank const source = facts.root == RootRole::sends ? root : plan_.me;
         Rank const destination = facts.root == RootRole::receives ? root : every_rank;

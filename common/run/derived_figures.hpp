@@ -17,7 +17,7 @@
 
 namespace dlmb::run {
 
-/// What follows from the result of the cell alone: whether it is below the floor of the timer (`timer_cost_ns`;
+/// Adds what follows from the result of the cell alone: whether it is below the floor of the timer (`timer_cost_ns`;
 /// nothing: not calibrated), the messages that all ranks together send per second where the traffic counts them, and
 /// the two groups of figures below.
 void add_figures(record::Record& cell, std::optional<double> timer_cost_ns);

@@ -19,7 +19,7 @@
 
 namespace dlmb::run {
 
-/// What this rank's buffers lie in.
+/// The memory and processors that this rank uses.
 struct RankHardware {
     measure::DeviceUse const& device;  // of this rank
     Throttling const* throttling;      // of that device; nullptr: there is none
@@ -36,13 +36,13 @@ struct BufferChoice {
     Bytes pool_limit = 0;  // what pools may take on any rank
 };
 
-/// What points take of a rank, the most of all ranks. All ranks must decide alike, so what goes in is the same on all.
+/// The memory and steps of points, the most of any rank. All ranks must decide alike, so it is the same on all.
 struct PointUse {
     Bytes pools = 0;
     std::uint64_t compiled_steps = 0;  // of all cells and positions: backends number them
 };
 
-/// What there was before the first point of a batch.
+/// The memory that was free before the first point of a batch.
 struct PointLimits {
     Bytes pool_limit = 0;  // what the buffers of one point may take
     Bytes host_free = 0;   // on the node with the least; 0: unknown there

@@ -57,8 +57,8 @@ std::string collective_refusal(Collective const& step, Plan const& plan, Limits 
         reduces_in_place_to_first_rank_only()) {
         return "MPICH 4.0 cannot reduce in place to another rank than the first of the group";
     }
-    // What has parts cannot be cut into several calls: the parts of a call lie next to each other. Calls with shares
-    // are given their places.
+    // A collective with equal parts cannot be cut into several calls: the parts of a call lie next to each other. Calls
+    // with shares are given their places.
     bool const equal = step.shares.empty();
     Bytes const parts = equal ? plan.groups.at(step.group).members.size() : Bytes{1};
     Bytes const count = step.bytes / size_of(step.element) / parts;

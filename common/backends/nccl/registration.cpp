@@ -9,7 +9,7 @@
 namespace dlmb::nccl {
 namespace {
 
-/// Those that NCCL is given: it makes no one-sided calls.
+/// The buffers that NCCL is given. It makes no one-sided calls.
 std::vector<BufferId> buffers_of(Operation const& operation) {
     std::vector<BufferId> buffers;
     if (!has_signals(operation)) {

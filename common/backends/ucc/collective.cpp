@@ -64,7 +64,7 @@ ucc_memory_type_t memory_of(MemoryKind kind) {
     }
 }
 
-/// Those with shares have calls of their own.
+/// UCC has calls of their own for collectives with shares.
 ucc_coll_type_t type_of(Collective const& step) {
     bool const equal = step.shares.empty();
     switch (step.kind) {

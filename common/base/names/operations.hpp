@@ -30,7 +30,7 @@ enum class OperationKind : std::uint8_t {
     compute
 };
 
-/// What the root of a collective does alone.
+/// Which side of a collective the root has alone.
 enum class RootRole : std::uint8_t { none, sends, receives };
 /// Which side of a collective has one part per rank of the whole buffer that the other side has.
 enum class PartSide : std::uint8_t { none, sent, received };

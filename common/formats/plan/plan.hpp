@@ -371,7 +371,7 @@ struct CollectiveSides {
 };
 /// `me`: rank in the group of `ranks` ranks.
 [[nodiscard]] CollectiveSides sides_of(Collective const& step, Rank me, Bytes ranks);
-/// Of the plan's rank, which is in the group.
+/// The sides of the plan's rank, which is in the group.
 [[nodiscard]] CollectiveSides sides_of(Plan const& plan, Collective const& step);
 
 /// The blocks of a collective in which each rank gets what it needs from the ranks that have it: its own block too,

@@ -336,7 +336,7 @@ private:
         return fits && left == 0;
     }
 
-    /// What a rank that is not the root does not have is the region that it has; a broadcast has one.
+    /// A rank that has one side only names its region on both; a broadcast has one side on all ranks.
     bool check_root_regions(Collective const& step) {
         bool const is_broadcast = step.kind == OperationKind::broadcast;
         bool const has_both = !is_broadcast && world_rank(plan_, step.group, step.root) == plan_.me;

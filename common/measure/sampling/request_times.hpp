@@ -25,7 +25,7 @@ public:
 
     /// Labels of the phases that requests have, in plan order, without arrivals and computations.
     [[nodiscard]] std::vector<std::string> const& phases() const { return phases_; }
-    /// What an iteration has for each rank; 0: no request arrives in any of the plans.
+    /// The words of times() for one iteration; 0: no request arrives in any of the plans.
     [[nodiscard]] std::size_t words() const { return requests_ * (1 + phases_.size()); }
     /// For each request: its arrival, negative, and the ends of its phases, of this rank in an iteration of draw `draw`
     /// that it began at `enter` and ended at `done`. Their maxima over ranks are what latencies are made of. Marks and

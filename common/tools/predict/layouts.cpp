@@ -42,7 +42,7 @@ Layout layout_of(LayerDivision const& divisions, Sbp Signature::*tensor) {
     return made;
 }
 
-/// Of a choice, or of a part of it.
+/// The cost of a choice, or of a part of it.
 struct LayoutCost {
     double us = 0;
     std::size_t moves = 0;

@@ -161,8 +161,8 @@ private:
     LoadCache& cache_;
 };
 
-/// What an algorithm of PICO's table is called by the library that is told to use it: {"open_mpi.tuned", "ring"} of
-/// "ring_ompi". Nothing: a library's own decision, or an algorithm that no library has.
+/// The library's own name of an algorithm of PICO's table: {"open_mpi.tuned", "ring"} for "ring_ompi". Nothing: a
+/// library's own decision, or an algorithm that no library has.
 std::optional<tuning::Algorithm> library_algorithm(Collective collective, std::string_view name) {
     for (auto const& [ending, family] :
          {std::pair{std::string_view("_ompi"), "open_mpi.tuned"}, {std::string_view("_mpich"), "mpich"}}) {

@@ -22,7 +22,7 @@ struct Blocks {
     std::vector<Block> blocks;
 };
 
-/// What becomes puts: exchanges, and messages that are alone in their window. The others stay as they are.
+/// Exchanges, and messages that are alone in their window, become puts. Other operations stay as they are.
 struct Sides {
     std::optional<Blocks> sent, received;
 };

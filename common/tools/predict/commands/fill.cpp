@@ -106,7 +106,7 @@ private:
         return exit_ok;
     }
 
-    /// Those without a time get their price. A count stands behind the time: forward.compute@20x3.
+    /// Items without a time get their price. A count stands behind the time: forward.compute@20x3.
     void read_items() {
         for (std::size_t begin = 0; begin < fill_.size();) {
             std::size_t const end = std::min(fill_.find_first_of("+/", begin), fill_.size());

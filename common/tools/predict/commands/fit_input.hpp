@@ -17,11 +17,10 @@ struct FitInput {
     std::string left_out_text;              // what is not among them and why, in whole lines; empty: nothing
 };
 
-/// Of a table, the lines of `system` whose algorithm is known. A result file is of one machine, which `system` names;
-/// of its cells those count whose messages are known: sendrecv to the next rank, and collectives by an algorithm of the
-/// library
-/// (--method algorithm:CALL=NAME, which becomes NAME_ompi or NAME_mpich). A launch is a job. Without what is on more
-/// than `max_nodes` nodes, unless that is 0. Throws UsageError.
+/// Takes from a table the lines of `system` whose algorithm is known. A result file is of one machine, which `system`
+/// names; its cells count if their messages are known: sendrecv to the next rank, and collectives by an algorithm of
+/// the library (--method algorithm:CALL=NAME, which becomes NAME_ompi or NAME_mpich). A launch is a job. Without what
+/// is on more than `max_nodes` nodes, unless that is 0. Throws UsageError.
 [[nodiscard]] FitInput read_fit_input(std::string const& path, std::string const& system, int max_nodes);
 
 }  // namespace dlmb::predict::commands

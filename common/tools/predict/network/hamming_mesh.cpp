@@ -73,7 +73,7 @@ protected:
     void add_inner(int from, int to, std::vector<LinkId>& route) const override {
         auto at = coordinates(from);
         auto const last = coordinates(to);
-        // What goes half a ring alternates by how far it goes in the other dimension.
+        // Messages that go half a ring alternate by how far they go in the other dimension.
         std::array<int, 2> const extents{boards_x_ * side_, boards_y_ * side_};
         std::array<bool, 2> half_up{};
         for (std::size_t dimension = 0; dimension < 2; ++dimension) {

@@ -85,7 +85,7 @@ Bytes bytes_of(record::Record const& cell, Key const& key) {
     return per_rank ? message * *key.ranks : message;
 }
 
-/// What libraries call the operation: NCCL's and UCC's names, and MPI's.
+/// Names of the operation in libraries: NCCL's and UCC's, and MPI's.
 std::vector<std::string> calls_of(Key const& key) {
     std::vector<std::string> calls{std::string(name_of(key.operation))};
     if (auto const call = mpi_call_for(kind_of(key.operation), key.uniform.value_or(true))) {

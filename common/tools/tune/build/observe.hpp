@@ -32,7 +32,7 @@ struct Competitor {
 };
 
 struct Observation {
-    /// What measurements must share to be compared, and what the rules made from them ask for. dtype is empty where the
+    /// Measurements with one key can be compared, and the rules made from them ask for it. dtype is empty where the
     /// operation moves bytes only, imbalance that of its imbalance_class().min.
     Key key;
     std::string skew = {};  // what made unequal blocks, as --skew takes it; empty: not known. Rules do not know it

@@ -52,7 +52,7 @@ std::vector<fs::path> result_files(std::vector<std::string> const& arguments) {
     return files;
 }
 
-/// What a file lacks is said on standard error.
+/// Says on standard error what a file lacks.
 std::vector<Input> read_results(std::vector<std::string> const& arguments, Observations& observations,
                                 record::Converted converted) {
     std::vector<Input> inputs;
