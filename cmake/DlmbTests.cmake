@@ -15,10 +15,12 @@ set(DLMB_MPI_TEST_ENVIRONMENT
 # PSM's libraries, which libfabric loads too, measure a clock for 0.1 s each when they are loaded. MPI_Init and the MPI tool
 # interface load them even where the settings exclude them. Tests therefore use a folder of Open MPI's other components: a launch
 # takes a quarter of the time.
-cmake_path(GET MPIEXEC_EXECUTABLE PARENT_PATH mpiexec_folder)
-find_program(DLMB_OMPI_INFO ompi_info PATHS "${mpiexec_folder}" NO_DEFAULT_PATH) # of the MPI that tests are started with
-mark_as_advanced(DLMB_OMPI_INFO)
-if(DLMB_OMPI_INFO)
+if(DLMB_HAVE_MPI)
+    cmake_path(GET MPIEXEC_EXECUTABLE PARENT_PATH mpiexec_folder)
+    find_program(DLMB_OMPI_INFO ompi_info PATHS "${mpiexec_folder}" NO_DEFAULT_PATH) # of the MPI that tests are started with
+    mark_as_advanced(DLMB_OMPI_INFO)
+endif()
+if(DLMB_HAVE_MPI AND DLMB_OMPI_INFO)
     execute_process(COMMAND ${DLMB_OMPI_INFO} --path pkglibdir --parsable OUTPUT_VARIABLE pkglibdir OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     string(REGEX REPLACE "^path:pkglibdir:" "" pkglibdir "${pkglibdir}")
     file(GLOB components ${pkglibdir}/mca_*.so)
