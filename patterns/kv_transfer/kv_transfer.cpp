@@ -101,7 +101,8 @@ public:
     }
     [[nodiscard]] std::uint32_t most_draws() const override {
         std::uint64_t const recorded = params_.lengths.recorded();
-        return recorded == 0 ? Pattern::most_draws()
+        // One length of all requests is one record; arrivals may still differ.
+        return recorded <= 1 ? Pattern::most_draws()
                              : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(recorded / params_.all_requests(),
                                                                                     1, Pattern::most_draws()));
     }

@@ -63,6 +63,7 @@ TEST(KvArrivals, EachDrawAndInstanceHasItsOwn) {
     WorldShape const world{4, 4};
     auto const pattern = make_pattern("", parameters, world);
     EXPECT_TRUE(pattern->draws_differ());
+    EXPECT_GT(pattern->most_draws(), 1000U);
     auto const times = [&](Rank rank, Draw draw) { return arrivals_of(build_one(*pattern, rank, draw)); };
     EXPECT_EQ(times(0, {1, 2}), times(0, {1, 2}));
     EXPECT_NE(times(0, {1, 2}), times(0, {1, 3}));
