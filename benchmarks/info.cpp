@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What this build and this machine can do.
+// The abilities of this build and this machine.
 #include "common/run/info/info.hpp"
 
 #include "patterns/registry.hpp"

@@ -42,7 +42,7 @@ void CollectiveQueue::all_gather_columns(std::string const& label, std::uint64_t
     Bytes const row_bytes = columns / ranks_ * size_of(element);
     Bytes const gathered_bytes = rows * row_bytes * ranks_;
     bool const fused = pack == Pack::fused;
-    // What is sent, what arrives, and the tensor; fused, the builder lays out a row for each that is sent.
+    // Buffers: sent rows, arrived rows, and the tensor. Fused, the builder lays out a row for each that is sent.
     builder_.share_buffers(!budget_.take(2 * gathered_bytes + (fused ? 0 : gathered_bytes / ranks_)));
     RowOrder sent{rows, std::vector<std::uint64_t>(ranks_, rows), {}, {}};
     RowOrder gathered{rows * ranks_, sent.rank_rows, {}, {}};

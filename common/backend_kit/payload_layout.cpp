@@ -205,8 +205,8 @@ private:
         }
     }
 
-    /// What a step sends packed, or what one delivers and another unpacks, is marked so; the numbers get pieces of
-    /// their own. Streams are those of add_rows(), in numbers.
+    /// Marks bytes that a step sends packed, or that one delivers and another unpacks; the numbers get pieces of their
+    /// own. Streams are those of add_rows(), in numbers.
     void add_numbers(StepId step, Conversion const& conversion) {
         if (plan_.buffers.at(conversion.packed).shared) {
             return;

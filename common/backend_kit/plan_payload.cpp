@@ -324,8 +324,8 @@ void PlanPayload::fill_numbers(Piece const& piece, std::uint32_t iteration) {
     });
 }
 
-/// What a step packed, delivered or unpacked must be what the host makes of the numbers, to the bit; and what comes out
-/// must be as near to them as the format allows.
+/// Packed, delivered and unpacked bytes must equal those that the host makes of the numbers. Numbers that come out must
+/// be as near to those that went in as the format allows.
 std::string PlanPayload::problem_of_numbers(Piece const& piece, std::uint32_t iteration, std::string const& what) {
     PieceNumbers const& form = *piece.numbers;
     BlockFormat const& format = form.format;
@@ -403,7 +403,7 @@ bool PlanPayload::grows(Piece const& delivered) const {
     });
 }
 
-// Of other steps in place each member has something else in its buffer after an iteration than its peers have.
+// After other steps in place the members' buffers differ.
 bool PlanPayload::settled(StepId step) const {
     auto const* const all = std::get_if<Collective>(&plan_.steps[step].operation);
     return repeated_ && all != nullptr && all->kind == OperationKind::all_reduce && all->send == all->recv;

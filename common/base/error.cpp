@@ -80,7 +80,7 @@ Error::Error(std::string const& what, Where where)
 
 std::string unknown_name(std::string_view kind, std::string_view unknown, std::span<std::string const> known) {
     std::vector<std::string> names(known.begin(), known.end());
-    // What the word abbreviates comes first; two letters at least, and dashes are none.
+    // Names that the word abbreviates come first, from two letters on; dashes are no letters.
     auto const rank = [&](std::string const& name) {
         std::size_t const dashes = std::min(unknown.find_first_not_of('-'), unknown.size());
         bool const begins = unknown.size() >= dashes + 2 && name.starts_with(unknown);

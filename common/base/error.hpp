@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is thrown, and the words for it. A backend that merely cannot run a plan does not throw: it returns Unsupported.
+// Exceptions, and the words for them. A backend that merely cannot run a plan does not throw: it returns Unsupported.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a polling loop does between two empty polls. With more ranks than processing units a loop that never
+// The pause of a polling loop between two empty polls. With more ranks than processing units a loop that never
 // yields makes an exchange 50 to 110 times slower; with enough of them yielding costs latency, and milliseconds where
 // other programs run.
 #pragma once

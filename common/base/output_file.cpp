@@ -34,7 +34,7 @@ bool is_link(fs::path const& path) {
     return fs::is_symlink(fs::symlink_status(path, error));
 }
 
-/// Of links of /proc, as /dev/stdout, the kernel follows the descriptor, not the name that it shows.
+/// The kernel follows the descriptor of a link of /proc, as of /dev/stdout, not the name that the link shows.
 bool holds_descriptor(fs::path const& link) {
     std::error_code error;
     return fs::canonical(link.has_parent_path() ? link.parent_path() : ".", error).string().rfind("/proc/", 0) == 0;

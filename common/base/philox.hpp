@@ -48,7 +48,7 @@ struct Draw {
     bool operator==(Draw const&) const = default;
 };
 
-/// What random numbers are for; two purposes never share a counter.
+/// The use of random numbers; two purposes never share a counter.
 enum class Purpose : std::uint32_t {
     expert_positions = 1,
     power_law = 2,

@@ -16,7 +16,7 @@ namespace dlmb {
 class TickScale {
 public:
     TickScale();
-    /// Of a moment near this object's making: exact to two clock reads.
+    /// The time of a moment near this object's making: exact to two clock reads.
     [[nodiscard]] Nanoseconds time_of(Ticks ticks) const;
 
 private:

@@ -34,7 +34,7 @@ requires std::is_arithmetic_v<Number>
     return whole ? std::optional(number) : std::nullopt;
 }
 
-/// What stands between `separators`, of which each single character is one; parts may be empty.
+/// The parts between `separators`; each of its characters is one. Parts may be empty.
 [[nodiscard]] inline std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
     std::vector<std::string_view> parts;
     while (true) {

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Of cgroups(7), proc_pid_cgroup(5), proc_pid_mountinfo(5), and "Control Group v2" and "CFS Bandwidth Control" in the
-// kernel's documentation.
+// Sources: cgroups(7), proc_pid_cgroup(5), proc_pid_mountinfo(5), and "Control Group v2" and "CFS Bandwidth Control" in
+// the kernel's documentation.
 #include "common/memory/control_groups.hpp"
 
 #include <algorithm>

@@ -118,7 +118,7 @@ std::optional<Bytes> kib_behind(fs::path const& path, std::string const& key) {
     return std::nullopt;
 }
 
-/// Of getrlimit(2), which counts what is mapped and not what is used.
+/// Bytes that getrlimit(2) leaves. It counts mapped memory, not used memory.
 Bytes left_of_limit(auto resource, std::optional<Bytes> mapped) {
     rlimit limit{};
     if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {

@@ -31,7 +31,7 @@ inline constexpr Rank every_rank = -1;  // destination of what all members recei
     return {splitmix64(ranks) ^ (splitmix64(step_and_iteration) * 0xD6E8FEB86659FD93ULL)};
 }
 
-/// What untouched receive memory holds.
+/// The content of untouched receive memory.
 inline constexpr PayloadKey guard_key{0x5CA1AB1E0DDBA11ULL};
 
 /// Word `index` of the stream of `key` (little-endian in memory). Adds, shifts and xors only, so that it vectorises.

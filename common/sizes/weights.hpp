@@ -29,7 +29,7 @@ namespace dlmb {
 /// (i + 1)^-exponent.
 [[nodiscard]] std::vector<double> zipf_weights(std::size_t bins, double exponent);
 
-/// What the truncated power law shares out: loads of bins that are owned in order by owners, owner_of[bin] ascending.
+/// A truncated power law of the loads of bins. Owners own bins in order, owner_of[bin] ascending.
 struct PowerLaw {
     double alpha = 1;
     std::uint64_t items = 0;  // each picks `picks` different bins
@@ -52,7 +52,7 @@ struct CountsTable {
     }
 };
 
-/// What the table must look like.
+/// The shape that the table must have.
 struct CountsShape {
     std::size_t sources = 1;
     std::size_t bins = 1;

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Who sends how much to whom in a skewed all-to-all: every rank sends ranks x message size in all, and a skew says how
-// it is shared out; by distance it is rounded down to 16 B for each peer, as nccl-tests does. And the parts of a
-// collective with named parts: the row of rank 0. Pure: any rank can ask for any row or column, so nothing has to be
+// The bytes from each rank to each in a skewed all-to-all: every rank sends ranks x message size in all, and a skew
+// says how it is shared out; by distance it is rounded down to 16 B for each peer, as nccl-tests does. And the parts of
+// a collective with named parts: the row of rank 0. Pure: any rank can ask for any row or column, so nothing has to be
 // exchanged before plans are built.
 #pragma once
 

@@ -110,7 +110,7 @@ struct Neighborhood {
     int radius = 1;
 };
 
-/// What --compute, --compute-us and --compute-progress say of the computation beside the operation.
+/// The computation beside the operation: --compute, --compute-us and --compute-progress.
 struct ComputeBeside {
     bool computes = false;
     Nanoseconds busy_ns = 0;

@@ -20,7 +20,7 @@ namespace dlmb::dlrm_exchange {
 using Millionths = std::uint64_t;
 inline constexpr Millionths one = 1'000'000;
 
-/// Of a value that names a file.
+/// The prefix of a value that names a file.
 inline constexpr std::string_view file_prefix = "file:";
 
 /// A list that is known by name; `text` is in the syntax above.
@@ -29,7 +29,7 @@ struct NamedNumbers {
     std::string_view text;
 };
 
-/// What a list may hold.
+/// The numbers that a list may hold.
 struct NumberRule {
     std::string_view option;  // with dashes, for messages
     bool whole = true;

@@ -45,7 +45,7 @@ struct Params {
     [[nodiscard]] std::uint64_t local_batch(std::size_t rank) const {
         return samples_before(rank + 1) - samples_before(rank);
     }
-    /// What every rank's batch is padded to where a collective needs equal parts.
+    /// The padded batch of every rank where a collective needs equal parts.
     [[nodiscard]] std::uint64_t padded_local_batch() const { return (batch + ranks - 1) / ranks; }
 };
 

@@ -32,7 +32,7 @@ struct Samples {
 /// A bag of fixed size L becomes one of 0 to 2 L with equal chance. O(samples).
 [[nodiscard]] std::uint64_t drawn_indices(std::size_t table, Millionths pooling, Samples samples, Draw draw);
 
-/// Of `indices` spread evenly over `rows` rows those below row `end`: floor(indices * end / rows).
+/// The indices below row `end` when `indices` are spread evenly over `rows` rows: floor(indices * end / rows).
 [[nodiscard]] std::uint64_t indices_below(std::uint64_t indices, std::uint64_t end, std::uint64_t rows);
 
 using Counts = std::vector<std::uint64_t>;  // elements to, or from, every rank

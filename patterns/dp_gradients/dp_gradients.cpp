@@ -186,7 +186,7 @@ struct TensorSizes {
     std::vector<std::uint64_t> gathered;
 };
 
-/// Of gradients, in the order in which they become ready.
+/// Buckets of gradients, in the order in which they become ready.
 std::vector<Bucket> buckets_of(Params const& params) {
     std::vector<std::uint64_t> const sizes = TensorSizes(params, true).plain;
     if (params.scheme == Scheme::ddp) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What one source's routing of one layer sends where, and the hops of a dispatch, as rows per peer. One hop for the
+// The rows that one source's routing of one layer sends to each peer, and the hops of a dispatch. One hop for the
 // direct wire models; two when node_dedup relays: first to the rank with the same place on the destination node, then
 // from that relay to the ranks of its node.
 #pragma once

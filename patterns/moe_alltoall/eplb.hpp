@@ -20,7 +20,7 @@ struct Packing {
 };
 [[nodiscard]] Packing pack_evenly(std::span<double const> loads, std::size_t packs);
 
-/// What EPLB is asked for. `replicas` is a multiple of `ranks`, `ranks` and `replicas` are multiples of `nodes`.
+/// The input sizes of EPLB. `replicas` is a multiple of `ranks`, `ranks` and `replicas` are multiples of `nodes`.
 struct EplbShape {
     std::size_t replicas = 0;  // experts and redundant experts
     std::size_t groups = 1;    // of neighbouring experts, which divide them

@@ -45,7 +45,7 @@ std::vector<Bytes> times(std::vector<std::uint64_t> const& rows, Bytes row_bytes
     return bytes;
 }
 
-/// What one token is on its way: `bytes`, or packed. `moved`: it lies elsewhere than it travels (token_rows.hpp).
+/// One token on its way: `bytes`, or packed. `moved`: it lies elsewhere than it travels (token_rows.hpp).
 struct Row {
     Bytes bytes;
     std::optional<BlockFormat> packing = std::nullopt;
@@ -195,7 +195,7 @@ std::vector<std::uint64_t> statistic_counts(Params const& params, Rank source, s
     counts.insert(counts.end(), first.expert_rows.begin(), first.expert_rows.end());
     std::vector<std::uint64_t> const loads = rows_to_ranks(params, first);
     counts.insert(counts.end(), loads.begin(), loads.end());
-    // Of each rank's experts one rank tells, so that the sum over all ranks is their number.
+    // One rank counts the experts of each rank, so that the sum over all ranks is their number.
     for (std::size_t rank = 0; rank < params.ep; ++rank) {
         counts.push_back(static_cast<std::size_t>(source) == rank ? first.rank_slots[rank] : 0);
     }

@@ -65,7 +65,7 @@ struct Params {
     std::optional<BlockFormat> combine_packing;                         // and back
     Pack pack = Pack::none;                                             // who sorts rows by expert and back
 
-    /// Of the numbers that are packed.
+    /// The type of the numbers that are packed.
     [[nodiscard]] Element element() const {
         return format == RowFormat::fp16 ? Element::fp16 : format == RowFormat::fp32 ? Element::fp32 : Element::bf16;
     }
@@ -73,7 +73,7 @@ struct Params {
     /// node_dedup over several nodes; on one node there is nothing to relay.
     [[nodiscard]] bool relayed() const { return wire == Wire::node_dedup && nodes() > 1; }
     [[nodiscard]] bool group_limited() const { return group_limit < expert_groups; }
-    /// Of placement block: rank r of a group owns experts [first_expert(r), first_expert(r + 1)).
+    /// Placement block: rank r of a group owns experts [first_expert(r), first_expert(r + 1)).
     [[nodiscard]] std::size_t first_expert(std::size_t group_rank) const { return group_rank * experts / ep; }
 };
 

@@ -16,7 +16,7 @@
 
 namespace dlmb::moe_alltoall {
 
-/// What one source sends one rank in one layer.
+/// The rows that one source sends one rank in one layer.
 struct RankRows {
     std::vector<std::uint64_t> expert_rows;  // per expert of that rank, in the order of its experts_of()
     std::vector<std::uint64_t> tokens;       // of each row, as they travel

@@ -17,7 +17,7 @@
 
 namespace dlmb::pipeline_p2p {
 
-/// Of one pass through one stage, in any unit. `backward` is the whole pass, backward_input + backward_weight its
+/// Times of one pass through one stage, in any unit. `backward` is the whole pass, backward_input + backward_weight its
 /// parts.
 struct Durations {
     Nanoseconds forward = 1;

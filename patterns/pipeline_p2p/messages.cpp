@@ -30,8 +30,8 @@ Places places(Mode mode, int rank) {
     return {0, 1, 2, 3};
 }
 
-/// Of the part of a tensor; behind it the pipe where there are several, else the earlier of the two stages where ranks
-/// have several.
+/// The label of a tensor's part; behind it the pipe where there are several, else the earlier of the two stages where
+/// ranks have several.
 std::string label(Params const& params, TensorMessage const& message, char const* before, char const* behind) {
     bool const forward = message.direction == Direction::forward;
     std::string text = fmt::format("{}{}{}", before, forward ? "forward" : "backward", behind);

@@ -114,8 +114,8 @@ void read_shape(Parameters const& parameters, Shape& shape) {
     check_bidirectional(shape);
 }
 
-/// What handshake_data cannot run. Ranks with only warm-up passes take their first gradient later than those with
-/// others expect, and while shapes and tensors are exchanged apart, neither gets on.
+/// Refuses schedules that handshake_data cannot run. Ranks with only warm-up passes take their first gradient later
+/// than those with others expect, and while shapes and tensors are exchanged apart, neither gets on.
 void check_handshakes(Shape const& shape) {
     std::int64_t const entries = std::int64_t{shape.microbatches} * shape.virtual_stages;
     std::int64_t const longest_warm_up =

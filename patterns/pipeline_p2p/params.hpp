@@ -19,7 +19,7 @@ namespace dlmb::pipeline_p2p {
 /// How the messages of one transfer are issued; README.md says who waits for what.
 enum class Mode : std::uint8_t { batched, separate, meta_data, handshake_data };
 
-/// What tensor parallelism does to the tensors between stages. none: every tensor rank sends all of it.
+/// How tensor parallelism treats the tensors between stages. none: every tensor rank sends all of it.
 /// sequence_parallel: it holds and sends its part of the sequence. scatter_gather: it sends its part of the elements
 /// and the receivers gather them (Megatron-LM before sequence parallelism; DeepSpeed's partitioned activations).
 enum class TpSplit : std::uint8_t { none, sequence_parallel, scatter_gather };
@@ -58,7 +58,7 @@ struct Params {
     [[nodiscard]] Bytes tensor_bytes() const {
         return micro_batch_size * (sequence / sequence_parts()) * hidden * size_of(element);
     }
-    /// What one rank sends of it: all, or 1 / tp with scatter_gather.
+    /// The bytes that one rank sends: all, or 1 / tp with scatter_gather.
     [[nodiscard]] Bytes message_bytes() const { return tensor_bytes() / (gathers() ? static_cast<Bytes>(tp) : 1); }
 };
 

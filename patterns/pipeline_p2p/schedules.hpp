@@ -89,7 +89,7 @@ struct Shape {
 /// Appends the message unless a pipe ends there or the other end is the same rank.
 void add_message(Shape const& shape, Transfer& transfer, TensorMessage const& message);
 
-/// What feeds a work, what a work gives.
+/// The messages before and behind a work.
 [[nodiscard]] TensorMessage input_of(Work const& work);
 [[nodiscard]] TensorMessage output_of(Work const& work);
 

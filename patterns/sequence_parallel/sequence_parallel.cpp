@@ -68,14 +68,14 @@ struct Params {
     Bytes memory_limit = 0;
 
     [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(sp); }
-    /// What one rank holds, its share of the sequence: batch * sequence / ranks * heads * head_dim elements (DeepSpeed
-    /// Ulysses, arXiv 2309.14509, section 3.2; ring attention, arXiv 2310.01889).
+    /// Bytes that one rank holds, its share of the sequence: batch * sequence / ranks * heads * head_dim elements
+    /// (DeepSpeed Ulysses, arXiv 2309.14509, section 3.2; ring attention, arXiv 2310.01889).
     [[nodiscard]] Bytes local_bytes(Tensor const& tensor, Element type) const {
         return tensor.batch * (tensor.sequence / ranks()) * tensor.heads * tensor.head_dim * size_of(type);
     }
-    /// What one rank sends each other one so that every rank has all tokens of its heads.
+    /// Bytes that one rank sends each other one so that every rank has all tokens of its heads.
     [[nodiscard]] Bytes bytes_per_peer(Tensor const& tensor) const { return local_bytes(tensor, element) / ranks(); }
-    /// Of one token's heads of one rank.
+    /// Bytes of one token's heads on one rank.
     [[nodiscard]] Bytes row_bytes(Tensor const& tensor) const {
         return tensor.heads / ranks() * tensor.head_dim * size_of(element);
     }

@@ -63,7 +63,7 @@ public:
     [[nodiscard]] Gradients const& gradients() const { return gradients_; }
 
 private:
-    /// What Ok-Topk carries from one iteration to the next.
+    /// The state that Ok-Topk carries from one iteration to the next.
     struct State {
         std::vector<Thresholds> thresholds;  // by rank; the global one is the same on all
         Regions regions;

@@ -23,7 +23,7 @@
 
 namespace dlmb::sparse_allreduce {
 
-/// Of one rank, from one iteration to the next.
+/// Thresholds of one rank, from one iteration to the next.
 struct Thresholds {
     double local = 0;
     double global = 0;

@@ -371,7 +371,7 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 
 constexpr std::string_view phases[] = {"threshold", "select", "boundaries", "split", "reduce", "gather"};
 
-/// What a rank has of the model, all of it in one allreduce.
+/// A rank's part of the model, all of it in one allreduce.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"tp", "pp"});
     parameters.computed("elements", [&] {

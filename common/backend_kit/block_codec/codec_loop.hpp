@@ -49,7 +49,7 @@ struct FloatCode {
     static constexpr bool has_sign_bit = true;
     static constexpr float largest = static_cast<float>(largest_number);
 
-    /// Of finite numbers without their signs. Adding the unit rounds to a step, and leaves the code in the lowest bits
+    /// Codes of finite numbers without signs. Adding the unit rounds to a step, and leaves the code in the lowest bits
     /// and zeros in the others of the mantissa: so codes of up to 8 bits are joined by an or. (A block with a number
     /// that is not finite is lost anyway, as its scale is not finite either.)
     DLMB_INLINE static Words encode(Floats magnitude) {
@@ -60,7 +60,8 @@ struct FloatCode {
     DLMB_INLINE static Floats decode(Words code) {
         return as<Floats>(as<Words>(decode_magnitude(code & (sign_bit - 1U))) | ((code & sign_bit) << (32U - bits)));
     }
-    /// What is right for normal numbers is too much for subnormal ones, and the other way round.
+    /// The formula for normal numbers gives too much for subnormal ones, and the other way round: the smaller one is
+    /// right.
     DLMB_INLINE static Floats decode_magnitude(Words code) {
         Words const below = code << dropped;
         Words const normal = below + (smallest_normal - (1U << 23U));
@@ -182,7 +183,7 @@ struct Scales {
     std::array<std::uint32_t, blocks_at_once> fp32;
     std::array<std::uint8_t, blocks_at_once> e8m0;
 
-    /// Those of `lanes` blocks, from `first` on.
+    /// Sets the scales of `lanes` blocks, from `first` on.
     DLMB_INLINE void set(std::uint32_t first, Floats largest_magnitudes, float largest_code, ScaleType type) {
         auto bits = as<Words>(largest_magnitudes / largest_code);
         auto const none = as<Words>(as<Integers>(bits) < (1 << 23));

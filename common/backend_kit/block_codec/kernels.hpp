@@ -24,8 +24,8 @@ Kernels plain_kernels();
 Kernels avx2_kernels();
 Kernels avx512_kernels();
 
-/// Those that the processor at hand can run, the ones for the widest vectors last; the same bits by all of them. One
-/// file per architecture defines it.
+/// The kernels that this processor can run, those for the widest vectors last. All make the same bits. One file per
+/// architecture defines it.
 std::vector<Kernels> kernels_at_hand();
 
 }  // namespace dlmb::codec_loop

@@ -23,7 +23,7 @@ using Halves [[gnu::vector_size(lanes * 2)]] = std::uint16_t;
 using Octets [[gnu::vector_size(lanes)]] = std::uint8_t;
 using HalfPair [[gnu::vector_size(lanes * 4)]] = std::uint16_t;
 
-/// What belongs to the numbers at even places, and to those at odd ones. Also two vectors in a row.
+/// One vector for the numbers at even places and one for those at odd places. Also two vectors in a row.
 template <class Vector>
 struct Pairs {
     Vector even;
@@ -36,8 +36,8 @@ DLMB_INLINE To as(From from) {
     return __builtin_bit_cast(To, from);
 }
 
-/// What FloatCode::encode() adds to a float of at least `smallest_normal`, by its exponent. The last bit of this number
-/// is worth one step of the code there. Its lowest bits hold the steps below this exponent, an even number.
+/// The number that FloatCode::encode() adds to a float of at least `smallest_normal`, by its exponent. Its last bit is
+/// worth one step of the code there. Its lowest bits hold the steps below this exponent, an even number.
 template <unsigned dropped, std::uint32_t smallest_normal>
 DLMB_INLINE Words computed_unit(Words floats) {
     Words const exponent = floats & 0x7F800000U;

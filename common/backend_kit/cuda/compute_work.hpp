@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a Compute step queues: a thread that spins, rows that are packed or moved, or matrix products by cuBLAS, which
-// is loaded when the first is asked for: programs start without it.
+// The device work of a Compute step: a thread that spins, rows that are packed or moved, or matrix products by cuBLAS.
+// cuBLAS is loaded when the first is asked for: programs start without it.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"

@@ -57,7 +57,7 @@ struct NarrowVector<small_float::Bf16> {
     }
 };
 
-/// Of two NaNs the right one, whichever way round a compiler adds.
+/// The right one of two NaNs, in whichever order a compiler adds.
 [[gnu::target("avx2,f16c")]] inline __m256 or_right_nan(__m256 result, __m256 right) {
     return _mm256_blendv_ps(result, right, _mm256_cmp_ps(right, right, _CMP_UNORD_Q));
 }

@@ -13,8 +13,8 @@
 
 namespace dlmb::mpi {
 
-/// Of one native call. `count`: elements, of this rank's part where the call gathers or scatters. What only the root
-/// has is nullptr elsewhere.
+/// Arguments of one native call. `count`: elements, of this rank's part where the call gathers or scatters. Pointers
+/// that only the root has are nullptr elsewhere.
 struct CollectiveArguments {
     MpiCall call = MpiCall::allreduce;
     void const* send = nullptr;

@@ -8,8 +8,8 @@
 
 namespace dlmb::mpi {
 
-/// What all ranks have to know about each other's plans before any of them is compiled: a native call must be made by
-/// all members of a group or by none.
+/// Facts that all ranks have to know about each other's plans before any of them is compiled: a native call must be
+/// made by all members of a group or by none.
 struct PlanRequirements {
     bool concurrent = false;  // on some rank steps overlap: blocking calls could wait in a circle
     bool reduces = false;     // some rank has an allreduce, a reduce or a reduce_scatter

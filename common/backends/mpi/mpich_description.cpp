@@ -5,9 +5,9 @@
 namespace dlmb::mpi {
 namespace {
 
-/// What needs no parameters. Those with some (tree, recexch, k_*, recursive_multiplying) are left out: a file cannot
-/// say them, and without them the library crashes or hangs. So is smp: it makes the same call on the ranks of a node,
-/// where it is chosen again; 4.0.2 goes on until the stack is full.
+/// Algorithms without parameters. Those with some (tree, recexch, k_*, recursive_multiplying) are left out: a file
+/// cannot say them, and without them the library crashes or hangs. So is smp: it makes the same call on the ranks of a
+/// node, where it is chosen again; 4.0.2 goes on until the stack is full.
 constexpr std::string_view without_parameters[] = {"binomial",
                                                    "brucks",
                                                    "dissemination",

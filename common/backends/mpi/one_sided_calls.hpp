@@ -183,7 +183,8 @@ private:
     void send(int peer, MPI_Request& request) const {
         check(MPI_Isend(nullptr, 0, MPI_BYTE, peer, step_.tag, step_.comm, &request), "MPI_Isend");
     }
-    /// What flush completes at one target may overlap with what is on its way to the next ones.
+    /// Accesses all targets before the first is waited for: a flush at one may overlap with data on its way to the
+    /// next.
     void access() {
         if (step_.sync == OneSidedSync::lock_all && !step_.targets.empty()) {
             check(MPI_Win_lock_all(0, step_.window), "MPI_Win_lock_all");

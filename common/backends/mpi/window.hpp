@@ -33,7 +33,7 @@ public:
     void leave() { window_ = MPI_WIN_NULL; }
     [[nodiscard]] MPI_Win get() const { return window_; }
     [[nodiscard]] std::byte* base() const { return base_; }
-    /// What a peer has completed here needs no other call on the window to be seen.
+    /// Whether data that a peer has completed here is seen without another call on the window.
     [[nodiscard]] bool is_unified() const;
 
 private:

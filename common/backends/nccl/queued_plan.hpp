@@ -23,8 +23,8 @@ namespace dlmb::nccl {
 
 class Graph {
 public:
-    /// What `enqueue` queues on `queue`, and on queues that wait for it, is captured instead of done. The capture
-    /// concerns the calling thread only. Throws Error.
+    /// Captures the work that `enqueue` queues on `queue`, and on queues that wait for it; nothing is done yet. The
+    /// capture concerns the calling thread only. Throws Error.
     Graph(DeviceQueue const& queue, std::function<void()> const& enqueue);
     Graph(Graph const&) = delete;
     Graph& operator=(Graph const&) = delete;

@@ -15,8 +15,8 @@
 
 namespace dlmb::tuned {
 
-/// What it costs to leave a backend for another one, nanoseconds, by the one that is left. A change of method inside a
-/// backend costs nothing here. 0 of those that are missing.
+/// The cost of a change to another backend, nanoseconds, by the backend that is left; 0 where none is given. A change
+/// of method inside a backend costs nothing here.
 using LeavingCosts = std::map<std::string, double, std::less<>>;
 
 /// One way of each step, so that times and changes together take least. The plan repeats: its first step follows its

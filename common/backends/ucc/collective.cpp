@@ -85,7 +85,7 @@ ucc_coll_type_t type_of(Collective const& step) {
     }
 }
 
-/// What is only moved is counted in bytes.
+/// Data that is only moved is counted in bytes.
 constexpr ucc_datatype_t moved = UCC_DT_UINT8;
 
 /// Counts and displacements have 64 bits.

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a rank communicates through. A Worker is one UCX context and worker, with endpoints to the peers that plans have
+// A rank's access to UCX. A Worker is one UCX context and worker, with endpoints to the peers that plans have
 // named so far. UCX reads its settings when a context is made, so Workers has one for each set of settings that a
 // method asks for. None of this knows plans, steps or methods.
 #pragma once

@@ -4,7 +4,8 @@
 
 namespace dlmb {
 
-/// Of all programs. unavailable: a model knows that its error is too large to answer. nothing_ran: no cell could.
+/// Exit codes of all programs. unavailable: a model knows that its error is too large to answer. nothing_ran: no cell
+/// could.
 enum ExitCode : int {
     exit_ok = 0,
     exit_cell_failed = 1,

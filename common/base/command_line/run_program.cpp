@@ -57,7 +57,7 @@ pid_t start(std::vector<std::string> const& arguments, int output) {
     return pid;
 }
 
-/// What comes after these is lost.
+/// Later output is lost.
 constexpr std::size_t most_output_bytes = std::size_t{64} << 20;
 
 enum class Read { all, until, late };

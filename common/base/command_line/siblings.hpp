@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is installed beside this program, and beside its MPI library.
+// Files that are installed beside this program, and beside its MPI library.
 #pragma once
 
 #include <filesystem>

@@ -14,7 +14,7 @@
 
 namespace dlmb::statistics {
 
-/// Of a non-empty set; the mean of the two middle values when their number is even.
+/// Takes a non-empty set; the mean of the two middle values when their number is even.
 [[nodiscard]] double median(std::span<Nanoseconds const> values);
 [[nodiscard]] double median(std::span<double const> values);
 

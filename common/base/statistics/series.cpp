@@ -20,7 +20,7 @@ constexpr double large_change = 0.05;
 constexpr double unlikely = 0.001;
 constexpr double timer_reads = 20;
 constexpr double clock_errors = 10;
-// Of a split in two levels.
+// Limits of a split in two levels.
 constexpr std::size_t least_values = 10;  // a tenth of them is one
 constexpr double trimmed_at_each_end = 0.01;
 constexpr double least_class = 0.1;
@@ -36,7 +36,7 @@ std::vector<double> centred_ranks(std::span<double const> values) {
     return centred;
 }
 
-/// Of the values' ranks, by lag; 0 where all are equal.
+/// The autocorrelation of the values' ranks, by lag; 0 where all are equal.
 class RankAutocorrelation {
 public:
     explicit RankAutocorrelation(std::span<double const> values)
@@ -45,7 +45,7 @@ public:
     double operator()(std::ptrdiff_t lag) const { return variance_ == 0 ? 0 : product_sum(lag) / variance_; }
 
 private:
-    /// Of entries that are `lag` apart.
+    /// The sum of products of entries that are `lag` apart.
     [[nodiscard]] double product_sum(std::ptrdiff_t lag) const {
         return std::inner_product(centred_.begin(), centred_.end() - lag, centred_.begin() + lag, 0.0);
     }
@@ -197,7 +197,7 @@ std::vector<std::string> flags_of(std::span<Nanoseconds const> samples, std::siz
     if (std::abs(relative_drift(values)) > large_change) {
         flags.emplace_back("drift");
     }
-    // Of block medians: neighbouring samples repeat each other, which the probability does not know of.
+    // Block medians, because neighbouring samples repeat each other and the probability takes them as independent.
     LevelStep const step = find_step(block_medians(values));
     if (step.probability < unlikely && std::abs(step.change) > large_change) {
         flags.emplace_back("step");

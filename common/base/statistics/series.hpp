@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the samples of a cell say about their median: how much neighbours repeat each other, whether the level moved
-// slowly or at once, whether there are two levels, whether they are too short for the clock. Everything works on ranks
-// or medians, so that single long samples decide nothing.
+// Properties of a cell's samples that bear on their median: how much neighbours repeat each other, whether the level
+// moved slowly or at once, whether there are two levels, whether they are too short for the clock. Everything works on
+// ranks or medians, so that single long samples decide nothing.
 #pragma once
 
 #include "common/base/units.hpp"
@@ -39,7 +39,7 @@ struct LevelStep {
     double probability = 1;  // of so large a sum without any step, for independent values
     double change = 0;       // median behind it over median before it, minus 1
 };
-/// Of at least two values.
+/// Takes at least two values.
 [[nodiscard]] LevelStep find_step(std::span<double const> values);
 
 /// The best split of the values in two classes of at least a tenth each, found on logarithms with 1 % left out at
@@ -48,7 +48,7 @@ struct Split {
     double share = 0;     // of the variance that lies between the classes; a normal distribution has 2 / pi
     double distance = 0;  // median of the upper class over that of the lower, minus 1
 };
-/// Of positive values; all zero below 10 of them or where all are equal.
+/// Takes positive values; all zero below 10 of them or where all are equal.
 [[nodiscard]] Split best_split(std::span<double const> values);
 
 /// Share 0.80 or more, and classes 10 % apart or more.

@@ -24,7 +24,7 @@ namespace dlmb::measure {
 inline constexpr std::uint64_t caches_in_pool = 3;
 /// A slot costs a compiled plan and a check.
 inline constexpr std::uint64_t most_slots = 32;
-/// Of buffers so small that `most_slots` would not even fill the cache once: they stay in it whatever is done, and more
+/// The slots of buffers so small that `most_slots` would not fill the cache once: they stay in it in any case, and more
 /// slots would cost set-up time only.
 inline constexpr std::uint64_t few_slots = 4;
 /// In the compiled plans of one cell together.

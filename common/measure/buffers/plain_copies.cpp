@@ -17,7 +17,7 @@ namespace {
 constexpr Nanoseconds copying_ns = 30'000'000;
 constexpr std::uint64_t most_turns = 256;
 
-/// Of one step: as many bytes as it moves, over and over through both buffers where these are smaller.
+/// The copy that stands for one step: as many bytes, over and over through both buffers where these are smaller.
 struct CopyJob {
     std::size_t label = 0;
     Bytes bytes = 0;
@@ -41,7 +41,7 @@ struct CopyJob {
     }
 };
 
-/// Who copies in place of a step of `by`: both reach managed memory, other memory is one's alone.
+/// The processor that copies in place of a step of `by`: both reach managed memory, only one reaches other memory.
 std::optional<Processor> copier_in(MemoryKind kind, std::optional<Processor> by) {
     return kind == MemoryKind::managed ? by : on_device(kind) ? Processor::device : Processor::host;
 }

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What steps that pack and unpack are compared with: plain copies of as many bytes between the same buffers, on the
-// same ranks at the same time, in the same turn of slots.
+// Plain copies with which steps that pack and unpack are compared: as many bytes between the same buffers, on the same
+// ranks at the same time, in the same turn of slots.
 #pragma once
 
 #include "common/formats/record/record.hpp"

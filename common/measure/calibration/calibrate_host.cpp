@@ -57,7 +57,7 @@ std::pair<double, Nanoseconds> read_repeatedly() {
     return {statistics::median(costs), step_ns};
 }
 
-/// What Sampler times, with a plan behind the two virtual calls that does nothing.
+/// The time that Sampler would measure of a plan that does nothing behind its two virtual calls.
 double empty_region() {
     std::unique_ptr<CompiledPlan> const plan = std::make_unique<NothingToDo>();
     CompiledPlan* const volatile opaque = plan.get();  // calls through it stay virtual

@@ -47,7 +47,7 @@ std::vector<Nanoseconds> leave_barriers(Bootstrap& bootstrap, std::size_t most, 
     return exits;
 }
 
-/// Of each barrier but the first of a batch, which follows the talk about going on.
+/// Durations of each barrier but the first of a batch, before which ranks agree whether to go on.
 std::vector<Nanoseconds> durations_of(std::vector<Nanoseconds> const& exits) {
     std::vector<Nanoseconds> durations;
     for (std::size_t i = 1; i < exits.size(); ++i) {

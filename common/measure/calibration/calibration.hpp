@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What this launch can resolve before anything is measured: clock, quiet of the processors, barrier, transports and
+// The resolution of this launch, before anything is measured: clock, quiet of the processors, barrier, transports and
 // devices. Plain values, which record/ writes, and the measurements that find them. These are collective; results are
 // equal on all ranks where nothing else is said.
 #pragma once
@@ -49,8 +49,8 @@ inline constexpr Nanoseconds link_turn_ns = 1'000'000;
 void measure_on_each(Bootstrap& bootstrap, MemorySpace& memory, Plan const& plan, std::span<Backend* const> backends,
                      std::string const& named, RunnerOptions const& options, Watchdog& watchdog,
                      std::function<void(Backend const&, record::CellResult const&)> const& finished);
-/// Of those `backends` that can do it in `memory`, times on rank 0 only; empty with one rank. Opens the connections of
-/// neighbours, which the first cell then finds open.
+/// The times of an exchange over each of the `backends` that can do it in `memory`, on rank 0 only; empty with one
+/// rank. Opens the connections of neighbours, which the first cell then finds open.
 [[nodiscard]] std::vector<record::ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace& memory,
                                                                     std::span<Backend* const> backends,
                                                                     Nanoseconds limit_ns, Watchdog& watchdog);

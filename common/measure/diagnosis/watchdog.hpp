@@ -65,7 +65,7 @@ public:
     /// only.
     void arm(std::string cell, Nanoseconds timeout_ns);
     void activity(std::string what);  // also a touch
-    /// Whose open step to name; both live until disarm() or the next call. nullptr: none.
+    /// Sets the plan whose open step is named; both live until disarm() or the next call. nullptr: none.
     void iteration(CompiledPlan const* running, Plan const* plan) noexcept;
     void touch() noexcept;                 // one relaxed store of a clock read
     void touch(Nanoseconds now) noexcept;  // as read just now

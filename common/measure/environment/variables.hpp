@@ -14,7 +14,7 @@
 
 namespace dlmb::measure {
 
-/// Of `all` those under the prefixes of communication libraries, and facts about the job. As value
+/// The variables in `all` under the prefixes of communication libraries, and facts about the job. As value
 ///  - the value, where a library lists the variable;
 ///  - "<hash 1a2b3c>" of others: tells two values apart, and is too short to find one;
 ///  - "<redacted>" where the value, or the name of a variable that no library lists, looks like a credential's.

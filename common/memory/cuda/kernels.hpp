@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the device does with payload (payload.hpp), and the gate (device_gate.hpp).
+// Kernels that fill and check payload (payload.hpp), and the gate (device_gate.hpp).
 #pragma once
 
 #include "common/memory/device_gate.hpp"
