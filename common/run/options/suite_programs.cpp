@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/run/options/suite_programs.hpp"
 
+#include "common/base/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
