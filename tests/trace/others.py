@@ -30,11 +30,29 @@ class Json(TraceTest):
         self.refused([self.file("quote.0.json", quote)], "quote.0.json: line 1, column 38: traceEvents[0].name: no JSON: ")
         lines = '{\n "traceEvents": [\n  {"name": "x"},\n  {"name": "y" "ts": 1, "tid": "record_param_comms"}\n ]\n}'
         self.refused([self.file("comma.0.json", lines)], "comma.0.json: line 4, column 19: traceEvents[1].name: no JSON: ")
-        self.refused([self.file("between.0.json", lines.replace('"x"},', '"x"}'))], "line 4, column 3: traceEvents[0]: no JSON: '{' where ',' or ']' belongs")
+        self.refused([self.file("between.0.json", lines.replace('"x"},', '"x"}'))], "line 4, column 3: traceEvents[1]: no JSON: syntax error while parsing array - unexpected '{'")
         self.refused([self.broken('"External id": 1,', '"External id": 1')], "line 1, column ", "traceEvents[1].args.External id: no JSON: ")
         self.refused([self.broken('"dur": 5', '"dur": NaN')], "traceEvents[2].dur: no JSON: ")
-        self.refused([self.file("member.0.json", '{"traceName": "a "b", "traceEvents": []}')], "line 1, column 19: traceName: no JSON: 'b' where ',' or '}' belongs")
+        self.refused([self.file("member.0.json", '{"traceName": "a "b", "traceEvents": []}')], "line 1, column 19: traceName: no JSON: ")
         self.refused([self.file("bracket.0.json", '{"traceEvents": [{"args": [1, 2}]}')], "traceEvents[0].args[2]: no JSON: ")
+        self.refused([self.file("behind.0.json", '{"traceEvents": []}\n{}')], "behind.0.json: line 2, column 1: no JSON: ")
+        self.refused(["--format", "kineto", self.file("scalar.0.json", "5")], "no JSON: a document is an object or a list")
+        self.refused([self.file("deep.0.json", '{"traceEvents": [' + '{"a":' * 2000)], "traceEvents[0].a.a", "more than 1000 nested brackets")
+
+    def test_names_that_are_no_text_do_not_hide_the_calls(self):
+        text = kineto(0, 1, [("allreduce", 8, 8, "Float", {})])
+        whole = self.summary(self.file("0.json", text))
+        for name in (b"\xff\x80\x01(0): \xe4", "torch \u6f22".encode() + b"\xe6\xbc" * 200000, b"\x7f" + 100000 * "\u6f22".encode()):
+            event = b'"traceEvents": [{"ph": "X", "cat": "python_function", "name": "' + name + b'"}, '
+            self.assertIn(b'"traceEvents": [', text.encode())
+            self.assertEqual(self.summary(self.file("0.json", text.encode().replace(b'"traceEvents": [', event, 1))), whole)
+
+    def test_characters_between_two_blocks_of_the_file_are_whole(self):
+        block, type_ = 1 << 18, "\u6f22" * 20
+        text = kineto(0, 1, [("allreduce", 8, 8, type_, {})]).replace("\\u6f22", "\u6f22").encode()
+        for shift in range(3):
+            filler = b'"traceEvents": ["' + b"x" * (block - text.index("\u6f22".encode()) - 30 + shift) + b'", '
+            self.refused([self.file("0.json", text.replace(b'"traceEvents": [', filler, 1))], f"dtype '{type_}' is unknown")
 
     def test_what_ends_too_early_is_cut_off(self):
         text = kineto(0, 2, [("allreduce", 8, 8, "Float", {})])

@@ -132,7 +132,7 @@ class Replays(TraceTest):
                 ("stranger", '"members":[0,1]', '"members":[0,7]', "rank 7"), ("order", '"rank":1', '"rank":3', "order of ranks"),
                 ("unequal", '"bytes":2000,"element":"bf16"', '"bytes":1000,"element":"bf16"', "do not fit together"),
                 ("world", '"ranks":2', '"ranks":3', "world.ranks is 3"), ("empty", good, "{}", "no schema"), ("list", good, "[]", "no schema"),
-                ("deep", good, '{"schema":' + "[" * 1000000, "no JSON")]:
+                ("deep", good, '{"schema":' + "[" * 1000000, "nested brackets")]:
             bad = self.file(f"{name}.jsonl", good.replace(old, new, 1))
             self.refused(bad, "--ranks", "2", text=text)
         self.refused(self.file("good.jsonl", good), "--ranks", "2", "--compute", "much", text="recorded, none")

@@ -22,8 +22,6 @@ using input::each_input;
 using input::Input;
 using input::Json;
 using input::JsonPieces;
-using input::parse_piece;
-using input::Place;
 using input::scan_json;
 using input::scan_json_lines;
 using input::whole_number;

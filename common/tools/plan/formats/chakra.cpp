@@ -185,13 +185,12 @@ private:
     static constexpr std::string_view part_of_dimensions = "part of the dimensions";
 
     void read_groups(Input& input) {
-        scan_json(input, {[](std::string_view /*name*/) { return false; },
-                          [](std::string_view, std::uint64_t, std::string_view) {},
-                          [&](std::string_view name, std::string_view text) {
-                              auto const list = number_list(input, name, parse_piece(input, name, text));
-                              groups_[std::string(name)] =
-                                  members_of(input, fmt::format("group {}", name), list.numbers);
-                          }});
+        scan_json(input,
+                  {[](std::string_view /*name*/) { return false; }, [](std::string_view, std::uint64_t, Json const&) {},
+                   [&](std::string_view name, Json const& value) {
+                       auto const list = number_list(input, name, value);
+                       groups_[std::string(name)] = members_of(input, fmt::format("group {}", name), list.numbers);
+                   }});
     }
 
     void add(Input const& input, Node const& node, bool old, RankProgram& program) {

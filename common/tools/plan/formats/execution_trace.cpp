@@ -39,12 +39,12 @@ public:
     void read(Input& input) override {
         TraceFile file;
         scan_json(input, {[](std::string_view name) { return name == "nodes"; },
-                          [&](std::string_view /*list*/, std::uint64_t index, std::string_view text) {
-                              node(input, file, index, text);
+                          [&](std::string_view /*list*/, std::uint64_t index, Json const& value) {
+                              node(input, file, index, value);
                           },
-                          [&](std::string_view name, std::string_view text) {
+                          [&](std::string_view name, Json const& value) {
                               if (name == "schema") {
-                                  schema(input, parse_piece(input, name, text));
+                                  schema(input, value);
                               } else if (name == "finish_ts") {
                                   file.ended = true;
                               }
@@ -74,18 +74,12 @@ private:
         return none;
     }
 
-    void node(Input const& input, TraceFile& file, std::uint64_t index, std::string_view text) {
-        bool const call = text.find("record_param_comms") != std::string_view::npos;
-        bool const groups = text.find("process_group:init") != std::string_view::npos;
-        if (!call && !groups) {
-            return;
-        }
-        std::string const where = fmt::format("nodes[{}]", index);
-        Json const node = parse_piece(input, where, text);
+    void node(Input const& input, TraceFile& file, std::uint64_t index, Json const& node) {
         if (!node.is_object() || !node.contains("name") || !node["name"].is_string()) {
             return;
         }
         auto const& name = node["name"].get_ref<std::string const&>();
+        std::string const where = fmt::format("nodes[{}]", index);
         if (name.find("process_group:init") != std::string::npos) {
             add_groups(input, file, where, part(node, "inputs", "inputs", "values"));
         } else if (name == "record_param_comms") {

@@ -56,17 +56,16 @@ public:
         std::vector<Entry> entries;
         std::optional<Rank> rank;
         scan_json(input, {[](std::string_view name) { return name == "entries"; },
-                          [&](std::string_view /*list*/, std::uint64_t index, std::string_view text) {
-                              std::string const where = fmt::format("entries[{}]", index);
-                              entries.push_back(entry(input, where, parse_piece(input, where, text)));
+                          [&](std::string_view /*list*/, std::uint64_t index, Json const& value) {
+                              entries.push_back(entry(input, fmt::format("entries[{}]", index), value));
                           },
-                          [&](std::string_view name, std::string_view text) {
+                          [&](std::string_view name, Json const& value) {
                               if (name == "pg_config") {
-                                  read_groups(input, parse_piece(input, name, text));
+                                  read_groups(input, value);
                               } else if (name == "pg_status") {
-                                  read_status(input, parse_piece(input, name, text), status);
+                                  read_status(input, value, status);
                               } else if (name == "rank") {
-                                  rank = rank_number(input, name, parse_piece(input, name, text));
+                                  rank = rank_number(input, name, value);
                               } else if (name == "entries") {
                                   input.refuse("entries must be a list");
                               }

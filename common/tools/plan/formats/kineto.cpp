@@ -130,12 +130,12 @@ public:
     void read(Input& input) override {
         Profile profile;
         scan_json(input, {[](std::string_view name) { return name == "traceEvents"; },
-                          [&](std::string_view /*list*/, std::uint64_t index, std::string_view text) {
-                              event(input, profile, index, text);
+                          [&](std::string_view /*list*/, std::uint64_t index, Json const& value) {
+                              event(input, profile, index, value);
                           },
-                          [&](std::string_view name, std::string_view text) {
+                          [&](std::string_view name, Json const& value) {
                               if (name == "distributedInfo") {
-                                  distributed_info(input, profile, parse_piece(input, name, text));
+                                  distributed_info(input, profile, value);
                               } else if (name == "traceEvents") {
                                   input.refuse("traceEvents must be a list");
                               }
@@ -157,26 +157,18 @@ private:
             profile.world = rank_number(input, "distributedInfo.world_size", info["world_size"]);
         }
     }
-    void event(Input const& input, Profile& profile, std::uint64_t index, std::string_view text) {
-        bool const call = text.find("record_param_comms") != std::string_view::npos;
-        bool const kernel = text.find("\"Collective name\"") != std::string_view::npos;
-        bool const named = text.find("\"user_annotation\"") != std::string_view::npos ||
-                           text.find(backward_prefix) != std::string_view::npos ||
-                           text.find(step_prefix) != std::string_view::npos;
-        if (!call && !kernel && !named) {
-            return;
-        }
-        std::string const where = fmt::format("traceEvents[{}]", index);
-        Json const event = parse_piece(input, where, text);
+    void event(Input const& input, Profile& profile, std::uint64_t index, Json const& event) {
         if (!event.is_object() || !event.contains("name") || !event["name"].is_string()) {
             return;
         }
         auto const& name = event["name"].get_ref<std::string const&>();
+        std::string const where = fmt::format("traceEvents[{}]", index);
         if (name == "record_param_comms") {
             add_call(input, profile, where, event);
-        } else if (kernel && event.value("args", Json::object()).contains("Collective name")) {
+        } else if (event.contains("args") && event["args"].contains("Collective name")) {
             add_kernel(input, profile, where, event);
-        } else if (named) {
+        } else if (name.starts_with(backward_prefix) || name.starts_with(step_prefix) ||
+                   (event.contains("cat") && event["cat"] == "user_annotation")) {
             add_span(input, profile, where, event);
         }
     }

@@ -25,10 +25,8 @@ public:
 
     void read(Input& input) override {
         file_ = input.name();
-        scan_json_lines(input, [&](std::uint64_t index, std::string_view text) {
-            std::string const where = fmt::format("record {}", index);
-            add(input, where, parse_piece(input, where, text));
-        });
+        scan_json_lines(input, "record",
+                        [&](std::string const& where, Json const& object) { add(input, where, object); });
     }
 
     void finish() override {

@@ -31,11 +31,10 @@ public:
         RankProgram program{{rank.value_or(0)}, {}};
         std::map<Bytes, ParamGroup> groups;
         scan_json(input, {[](std::string_view /*name*/) { return false; },
-                          [&](std::string_view /*list*/, std::uint64_t index, std::string_view text) {
-                              std::string const where = fmt::format("entry {}", index);
-                              entry(input, where, parse_piece(input, where, text), groups, program);
+                          [&](std::string_view /*list*/, std::uint64_t index, Json const& value) {
+                              entry(input, fmt::format("entry {}", index), value, groups, program);
                           },
-                          [&](std::string_view, std::string_view) { input.refuse("a PARAM trace is a list"); }});
+                          [&](std::string_view, Json const&) { input.refuse("a PARAM trace is a list"); }});
         if (program.operations.empty()) {
             input.refuse("no communication in it: no entry with an operation in \"comms\"");
         }

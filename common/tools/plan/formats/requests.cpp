@@ -84,10 +84,8 @@ public:
         if (first_character(input.peek(1)) != '{') {
             read_table(input);
         } else {
-            scan_json_lines(input, [&](std::uint64_t index, std::string_view text) {
-                std::string const where = fmt::format("request {}", index);
-                add(input, where, parse_piece(input, where, text));
-            });
+            scan_json_lines(input, "request",
+                            [&](std::string const& where, Json const& object) { add(input, where, object); });
         }
         if (trace_.empty()) {
             input.refuse("no request in it");
@@ -142,7 +140,7 @@ private:
 
     void add(Input const& input, std::string const& where, Json const& json) {
         auto const number = [&](char const* name) {
-            if (!json.is_object() || !json.contains(name)) {
+            if (!json.contains(name)) {
                 input.refuse(
                     fmt::format("{}: no {}; a request has timestamp, input_length and output_length", where, name));
             }
