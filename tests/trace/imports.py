@@ -10,6 +10,7 @@ from pathlib import Path
 
 from program import TraceTest, kineto, plan_of, run
 
+PLAN = Path(__file__).parents[2] / "results-schema" / "examples" / "plan.jsonl"
 FOLDER = os.environ.get("DLMB_TRACES", "")
 GOAL = "num_ranks 2\nrank 0 {\nsend 10b to 1 tag 3\nrecv 20b from 1 tag 4\n}\nrank 1 {\nsend 20b to 0 tag 4\nrecv 10b from 0 tag 3\n}\n"
 
@@ -99,6 +100,34 @@ class Imports(TraceTest):
             self.assertEqual([sum(block["bytes"] for block in plan["plans"][0]["steps"][0]["send"]) for plan in plans], [4 * (2 * size + 1) for size in sizes])
             self.assertEqual({plan["parameters"]["iterations"] for plan in plans}, {"repetition"})
         self.assertNotIn("repetitions", run("summary", self.file("m.txt", "1 2\n3 0\n")).stdout)
+
+    def test_the_summary_of_plans_is_that_of_their_trace(self):
+        calls = [("_allgather_base", 8, 16, "Float", {}), ("_reduce_scatter_base", 16, 8, "BFloat16", {}), ("allreduce", 5, 5, "Half", {}), ("barrier", 0, 0, "Byte", {})]
+        for files in ([self.file(f"{rank}.json", kineto(rank, 2, calls)) for rank in (0, 1)], [self.file("a.goal", GOAL)]):
+            plans = self.folder / "plans.jsonl.d" / "plan.jsonl"
+            self.assertEqual(run("import", *files, "-o", f"{plans.parent}/", "--assume", "iterations=1").returncode, 0)
+            self.assertEqual(self.summary(*plans.parent.iterdir()), {**self.summary(*files), "format": "plan"})
+            text = run("summary", *plans.parent.iterdir()).stdout
+            self.assertTrue(text.startswith("format plan, 2 ranks, 1 iteration marked\ncomplete\n"), text)
+            for file in plans.parent.iterdir():
+                file.unlink()
+
+    def test_the_summary_of_a_plan_has_every_operation(self):
+        entries = self.entries(self.summary(PLAN))
+        told = {(rank, operation, dtype): bytes_ for rank, operation, _size, dtype, _count, bytes_ in entries}
+        self.assertEqual(told, {
+            (1, "exchange", "byte"): 512, (1, "send", "byte"): 64, (1, "allreduce", "fp32"): 512, (1, "reduce", "int8"): 256,
+            (1, "reduce_scatter", "bf16"): 1024, (1, "allgather", "fp8"): 1024, (1, "gather", "byte"): 64, (1, "scatter", "int32"): 512,
+            (1, "broadcast", "byte"): 0, (1, "barrier", "byte"): 0, (1, "wait_signal", "byte"): 0,
+            (3, "exchange", "byte"): 512, (3, "recv", "byte"): 0, (3, "allreduce", "fp32"): 512, (3, "reduce", "int8"): 256,
+            (3, "reduce_scatter", "bf16"): 1024, (3, "allgather", "fp8"): 1024, (3, "gather", "byte"): 128, (3, "scatter", "int32"): 0,
+            (3, "broadcast", "byte"): 128, (3, "barrier", "byte"): 0, (3, "put", "byte"): 64})
+        twice = self.file("twice.jsonl", PLAN.read_text() * 2)
+        self.assertEqual([entry[4:] for entry in self.entries(self.summary(twice))], [(2 * count, 2 * bytes_) for *_, count, bytes_ in entries])
+        self.assertIn("4 ranks, 2 iterations marked", run("summary", twice).stdout)
+        self.assertRegex(run("summary", PLAN).stdout, r"left out\n  compute step \(\d+\)")
+        self.refused_import([PLAN], "plans already")
+        self.refused([self.file("cut.jsonl", PLAN.read_text()[:-300])], "cut.jsonl: line ")
 
     def test_plans_keep_when_steps_ran(self):
         files = [self.file(f"{rank}.json", kineto(rank, 2, [("allreduce", 8, 8, "Float", {}), ("allreduce", 8, 8, "Float", {})])) for rank in (0, 1)]

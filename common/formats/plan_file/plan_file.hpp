@@ -21,6 +21,10 @@
 
 namespace dlmb {
 
+namespace input {
+class Input;
+}
+
 inline constexpr char const* plan_schema = "dlmb.plan/2.0";
 inline constexpr std::size_t most_steps = 1'000'000;  // of one rank, here and in what dlmb_plan import writes
 
@@ -69,6 +73,8 @@ struct PlanVisitor {
 /// file, the line and the step for what is no plan. Each plan is sound by itself (validate_rank()) where it has
 /// buffers; whether the plans of several ranks fit together is not looked at.
 void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor);
+/// The same of one file that is open. False of a visitor ends the reading of this file.
+void read_plans(input::Input& file, PlanVisitor const& visitor);
 
 /// The header in the first line of `text`. `name`: for messages.
 [[nodiscard]] PlanHeader read_plan_header(std::string const& name, std::string_view text);

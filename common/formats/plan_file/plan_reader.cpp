@@ -428,6 +428,14 @@ void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor) {
     }
 }
 
+void read_plans(Input& file, PlanVisitor const& visitor) {
+    try {
+        FileReader(file, visitor).read();
+    } catch (StopReading const&) {
+        return;
+    }
+}
+
 PlanHeader read_plan_header(std::string const& name, std::string_view text) {
     class Text final : public input::ByteSource {
     public:

@@ -147,6 +147,9 @@ void Builder::forget_wrong_times() {
 }
 
 Trace Builder::finish() {
+    if (is_proved_) {
+        return std::move(trace_);
+    }
     if (assumptions_.ranks) {
         world_of(*assumptions_.ranks);
     }

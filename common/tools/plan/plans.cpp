@@ -6,6 +6,7 @@
 #include "common/formats/plan/builder.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
 #include "common/tools/plan/builder.hpp"
+#include "common/tools/plan/formats/formats.hpp"
 
 #include <fmt/format.h>
 
@@ -394,6 +395,9 @@ private:
 PlanSource plans_of(Trace const& trace, PlanRequest const& request) {
     if (!trace.requests.empty()) {
         throw UsageError("the trace has requests and no communication; dlmb_plan summary shows them");
+    }
+    if (trace.format == plan_format_name) {
+        throw UsageError("the files are plans already; dlmb_plan transform, overlay, rescale and export read them");
     }
     if (!trace.complete()) {
         throw UsageError(fmt::format("the trace is not complete: {}", trace.why_not.front()));

@@ -81,19 +81,13 @@ char first_character(std::string_view head) {
 }
 
 std::span<Format const> all_formats() {
-    static std::array const formats{flight_recorder_format(),
-                                    kineto_format(),
-                                    execution_trace_format(),
-                                    param_format(),
-                                    nccl_inspector_format(),
-                                    aicb_format(),
-                                    simai_format(),
-                                    nccl_log_format(),
-                                    goal_format(),
-                                    pmpi_format(),
-                                    nccl_matrix_format(),
-                                    requests_format(),
-                                    chakra_format()};
+    static std::array const formats{plan_format(),     flight_recorder_format(),
+                                    kineto_format(),   execution_trace_format(),
+                                    param_format(),    nccl_inspector_format(),
+                                    aicb_format(),     simai_format(),
+                                    nccl_log_format(), goal_format(),
+                                    pmpi_format(),     nccl_matrix_format(),
+                                    requests_format(), chakra_format()};
     return formats;
 }
 

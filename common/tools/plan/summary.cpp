@@ -305,7 +305,9 @@ std::string summary_text(Trace const& trace) {
         }
     }
     std::string text = fmt::format("format {}, {} rank{}{}\n", trace.format, trace.ranks, trace.ranks == 1 ? "" : "s",
-                                   trace.iterations > 0 ? fmt::format(", {} iterations marked", trace.iterations) : "");
+                                   trace.iterations > 0 ? fmt::format(", {} iteration{} marked", trace.iterations,
+                                                                      trace.iterations == 1 ? "" : "s")
+                                                        : "");
     if (Repetition const repetition = trace.iterations == 0 ? find_repetition(trace) : Repetition();
         repetition.times > 0) {
         text += fmt::format("no iterations marked; {}\n", repetition.text);

@@ -21,6 +21,8 @@ namespace dlmb::trace {
 [[nodiscard]] Format pmpi_format();
 [[nodiscard]] Format nccl_matrix_format();
 [[nodiscard]] Format requests_format();
+[[nodiscard]] Format plan_format();
+inline constexpr std::string_view plan_format_name = "plan";
 
 /// The member `"name"` of an object stands in `head`: a quick look at JSON, not a proof.
 [[nodiscard]] bool has_member(std::string_view head, std::string_view name);
