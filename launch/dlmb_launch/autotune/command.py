@@ -98,7 +98,7 @@ def _plain(asked: Request, launcher: launchers.Launcher) -> Plain:
 
 
 def _startup_s(asked: Request, plain: Plain, interrupts: Interrupts) -> float:
-    """What a launch takes that does next to nothing. It also shows whether ranks start at all."""
+    """The time of a launch that does next to nothing. Such a launch also shows whether ranks start at all."""
     log = asked.campaign / "start.log"
     try:
         log.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the launches so far say: of each point, the times of each method relative to the library's own choice in the same launch; and which
-methods can still win there.
+"""The times of each method at each point, relative to the library's own choice in the same launch, over all launches so far; and the
+methods that can still win there.
 
 After every launch each method is tested, so the tests have to hold at all launches together (dlmb_statistics/robust.py). A method is out when
 it is slower than another one, or too little faster than the library's own choice to be chosen, beyond that interval. The error rate is
@@ -30,7 +30,7 @@ Key = tuple[str, Point]  # backend, point
 
 @dataclass
 class Measured:
-    """Of one backend at one point."""
+    """The times of one backend at one point."""
 
     default_ns: list[float] = field(default_factory=list)  # per launch
     logs: dict[str, dict[int, float]] = field(default_factory=dict)  # per method, by launch that had it: ln(method / default), never empty
@@ -138,7 +138,7 @@ def least_log_gain(measured: Measured) -> float:
 
 @dataclass(frozen=True)
 class Standing:
-    """Of a point: who is left, and how fast they are against the library's own choice."""
+    """The methods that are left at a point, and how fast they are against the library's own choice."""
 
     alive: tuple[str, ...]  # fastest first; empty: the library's own choice stays
     best: str  # the fastest of those that have most launches: a method that was set aside has few, and perhaps lucky ones

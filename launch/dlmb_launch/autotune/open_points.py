@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a table leaves open: candidates that no fresh launch has confirmed, candidates that more launches decide, and sizes between neighbours
-that chose differently."""
+"""The points that a table leaves open: candidates that no fresh launch has confirmed, candidates that more launches decide, and sizes between
+neighbours that chose differently."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def open_points(table: dict[str, Any], ranks: int, standard: Callable[[Key], str
 
 
 def _series(rules: list[Rule]) -> list[list[Rule]]:
-    """Of one backend under the same conditions, ascending in bytes."""
+    """The rules of one backend under the same conditions, ascending in bytes."""
     found: dict[str, list[Rule]] = defaultdict(list)
     for rule in rules:
         if rule["scope"] != "select":
@@ -60,7 +60,7 @@ def _point(rule: Rule, table_bytes: int, ranks: int) -> Point:
 
 
 def _points(rule: Rule, ranks: int) -> list[Point]:
-    """Where the rule was measured."""
+    """The points at which the rule was measured."""
     return [_point(rule, size, ranks) for size in rule["evidence"]["sizes"]]
 
 

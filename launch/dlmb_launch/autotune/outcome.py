@@ -30,7 +30,7 @@ _LAUNCHES_PER_RULE = 18  # of `verify`: a trial is up to three, at about six pla
 
 @dataclass
 class Exported:
-    """What came of one consumer."""
+    """The files of one consumer and how they did."""
 
     consumer: Consumer
     folder: Path | None = None  # nothing: no rule leaves the default, or none that the consumer can hold
@@ -43,7 +43,7 @@ class Exported:
 
     @property
     def in_effect(self) -> bool:
-        """Whether env.sh names its files; without any it sets nothing. False where a trial went wrong, or where the verification itself failed."""
+        """True: env.sh names its files; without any it sets nothing. False where a trial went wrong, or where the verification itself failed."""
         return self.folder is not None and self.verified in (HELD, UNSEEN, NO_TIME)
 
 
@@ -87,7 +87,7 @@ class Finisher:
         return None
 
     def _verify(self, one: Exported) -> None:
-        """What was seen of these very files is not looked at again."""
+        """Looks at the files, unless these very files were looked at before."""
         digest = _digest(one.folder)
         file = self._request.campaign / "verify" / f"{one.consumer.name}-{digest[:12]}.json"
         before = kept_json(file, "cannot be read; remove it, and the files are verified again") or {}
@@ -124,7 +124,7 @@ class Finisher:
         write_output(path, "\n".join(lines) + "\n")
 
     def _borne_out(self, one: Exported, rules: list[dict], table: Path, measured: dict[Key, Measured]) -> dict[str, list[dict]]:
-        """What the plain program leaves of each rule."""
+        """The parts of each rule that the plain program bears out."""
         candidate = (self._request.campaign / "candidate" / one.consumer.name).resolve()
         if not self._tune.export(one.consumer.name, table, candidate):
             return {}
@@ -169,8 +169,8 @@ class Finisher:
         return measurements
 
     def _plain_sizes(self, backend: str, operation: str, ranges: list[dict], measured: dict[Key, Measured]) -> dict[int, float]:
-        """What was measured where the files act, in bytes as plain programs count, and what a call takes in ns; each rank's share is a whole
-        element."""
+        """The sizes that were measured where the files act, in bytes as plain programs count, each with the ns that a call takes; each rank's
+        share is a whole element."""
         ranks = self._request.ranks
         sizes = {}
         for (other, point), each in measured.items():
@@ -183,7 +183,7 @@ class Finisher:
 
 
 def reserve_s(operations: int, budget_s: float, startup_s: float) -> float:
-    """Of the budget, for what comes after the measuring: not more than a third. Two rules per operation are usual."""
+    """The part of the budget for what comes after the measuring: not more than a third. Two rules per operation are usual."""
     verify = operations * 2 * _LAUNCHES_PER_RULE * startup_s
     gain = operations * (DECIDING_ROUNDS + 1) * 3 * (startup_s + _LAUNCH_S)
     return min(verify + gain, budget_s / 3)
@@ -196,7 +196,7 @@ def _calls(sizes: dict[int, float]) -> int:
 
 
 def _digest(folder: Path) -> str:
-    """Of what the consumer reads. The table names its time, and the rest is for people."""
+    """A hash of the files that the consumer reads. The table names its time, and the rest is for people."""
     digest = hashlib.sha256()
     for file in sorted(folder.iterdir()):
         if file.name not in ("table.json", "lost.json", "verify.sh"):

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What exported files gain in a plain MPI program (dlmb_plain_mpi, which has nothing of DLMB in it), and which rules that bears out.
+"""The gain of exported files in a plain MPI program (dlmb_plain_mpi, which has nothing of DLMB in it), and the rules that it bears out.
 
 Rounds of launches with the files, without them, and without them once more: the third side is the control, by how much two equal sides
 differ. A rule was found, and confirmed, inside of dlmb_collective. It is exported only where a program without DLMB is faster with it than
@@ -46,7 +46,7 @@ def settings_of(exported: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Visits:
-    """What one launch does: it comes by all sizes, again and again, and makes `calls` back to back each time."""
+    """The calls of one launch: it comes by all sizes, again and again, and makes `calls` back to back each time."""
 
     collective: str  # as dlmb_plain_mpi names it
     sizes: tuple[int, ...]  # bytes
@@ -68,7 +68,7 @@ def times_in(printed: str, sizes: tuple[int, ...]) -> Times:
 
 
 def ratio(rounds: list[Round], above: str, below: str, *sizes: int) -> Ratio:
-    """Of times at a size, or geometric mean over several, with its interval over the rounds."""
+    """The ratio of times at a size, or the geometric mean over several, with its interval over the rounds."""
     return bootstrapped([statistics.fmean(math.log(one[above][size] / one[below][size]) for size in sizes) for one in rounds], sizes[0])
 
 
@@ -98,7 +98,7 @@ class SizeGain:
 
 
 class Measurement:
-    """Of one collective: one file per launch, so that a kill loses one launch. Another export has another folder."""
+    """The launches of one collective: one file per launch, so that a kill loses one launch. Another export has another folder."""
 
     def __init__(self, folder: Path, what: Visits, plain: Plain, of_file: dict[str, str]):
         self._folder = folder

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What to launch next: first where the gain that is still possible, times how much it is used, is largest for the time that it costs.
+"""The choice of the next launch: first where the gain that is still possible, times how much it is used, is largest for the time that it costs.
 
 A launch measures methods at sizes of one operation, each method at each size. So sizes with the same methods left go together, and
 different ones where that is cheaper than another launch.
@@ -170,7 +170,8 @@ def fitting(wanted: Wanted, values: dict[Key, float], launches: int, cost: Cost,
 
 
 def value_near(key: Key, values: dict[Key, float]) -> float:
-    """Of a point; of one between two that were measured the larger value of both: it says where a choice ends, and is worth what the choice is."""
+    """The value of a point. One between two that were measured has the larger value of both: it says where a choice ends, and is worth what the
+    choice is."""
     if key in values:
         return values[key]
     backend, point = key

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is tuned, in the words of dlmb_collective: a point is one operation at one size, and how often programs use it; and whose files can be
-made, so what has to be measured for them.
+"""The points that are tuned, in the words of dlmb_collective: one operation at one size, and how often programs use it; and the consumers whose
+files can be made, so what has to be measured for them.
 
 How long the library's own choice takes in all for each operation and size is what a tuning can save of. A plan is what the programs of
 patterns print with --plan jsonl, a folder of plans has iterations; a preset is named PROGRAM:PRESET and printed the same way.
@@ -110,7 +110,7 @@ class Consumer:
     variables: tuple[str, ...] = ()  # by which its env.sh names files and choices
 
     def competes(self, operation: str, method: str) -> bool:
-        """Whether a file of this consumer can say the method. Of MPI: an algorithm of the operation's own call."""
+        """True: a file of this consumer can say the method. A file of MPI says algorithms of the operation's own call."""
         if self.methods:
             return method in self.methods
         if self.backend == "mpi":
@@ -146,7 +146,7 @@ def why_not(consumer: Consumer, info: dict[str, Any]) -> str:
 
 
 def chosen(words: str | None, info: dict[str, Any]) -> list[Consumer]:
-    """Those that --for names; without it the MPI library of the programs, which plain programs here run with."""
+    """The consumers that --for names; without it the MPI library of the programs, which plain programs here run with."""
     if words is None:
         found = [each for each in CONSUMERS.values() if each.library and not why_not(each, info)]
         if not found:
@@ -216,8 +216,8 @@ def _mean(paths: list[Path], ranks: int) -> dict[Point, float]:
 
 
 def _of_steps(steps: list[dict], ranks: int) -> dict[Point, float]:
-    """Of one rank: what a table chooses for is the same on all. Steps of a part of the ranks are left out, as are exchanges of unequal
-    blocks, for which MPI libraries choose without their size, and calls with shares: a vector form is another call."""
+    """The calls of one rank at each point: what a table chooses for is the same on all. Steps of a part of the ranks are left out, as are
+    exchanges of unequal blocks, for which MPI libraries choose without their size, and calls with shares: a vector form is another call."""
     names = {table: operation for operation, (table, plain) in OPERATIONS.items() if plain}
     calls: Counter[Point] = Counter()
     for step in steps:

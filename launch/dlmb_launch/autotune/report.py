@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is planned before anything is launched, and what came out: a page in Markdown, and a summary for the terminal that says the same in a
-few lines."""
+"""The report of what is planned before anything is launched, and of what came out: a page in Markdown, and a summary for the terminal that says
+the same in a few lines."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is asked for, the part of it that all runs into one folder must share, and the time that a tuning may take over all of these runs."""
+"""The request of a user, the part of it that all runs into one folder must share, and the time that a tuning may take over all of these runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parse(text: str) -> float:
 
 
 class Clock:
-    """What was used is kept in a file after every launch, so that a kill loses the time of one launch at most."""
+    """The time that was used. It is kept in a file after every launch, so that a kill loses the time of one launch at most."""
 
     def __init__(self, file: Path, budget_s: float):
         self._file = file

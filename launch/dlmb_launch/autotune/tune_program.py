@@ -32,7 +32,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Counting:
-    """What counts in a table, for `build`."""
+    """The conditions of what counts in a table, for `build`."""
 
     timing: str
     methods: tuple[str, ...]
@@ -62,7 +62,7 @@ class TuneProgram:
         return done.output
 
     def export(self, consumer: str, table: Path, folder: Path) -> bool:
-        """Whether files were written: False where the consumer can hold no choice of the table."""
+        """True: files were written. False: the consumer can hold no choice of the table."""
         done = self._run(["export", "--to", consumer, table, "-o", folder])
         if done.code not in (0, NOTHING_CAN_RUN):
             raise TuneFailed(done.output.strip())
@@ -85,7 +85,7 @@ class TuneProgram:
 
 
 def chosen_rules(table: Path, scope: str) -> list[dict]:
-    """Of a backend's scope, those that leave the default."""
+    """The rules of a backend's scope that leave the default."""
     rules = read_json(table)["rules"]
     return [rule for rule in rules if rule["scope"] == scope and rule["status"] == "chosen"]
 

@@ -45,10 +45,10 @@ class Tuner:
         self.printed = ""  # by the last build
         self._said_noise = False
 
-    # What is known
+    # Knowledge
 
     def competitors(self) -> dict[tuple[str, str], list[str]]:
-        """Of each backend and operation: the methods that exist here and that a consumer's file can say."""
+        """The methods of each backend and operation that exist here and that a consumer's file can say."""
         found: dict[tuple[str, str], list[str]] = {}
         for consumer in self.request.consumers:
             for operation in self.request.operations(consumer.backend):
@@ -96,7 +96,7 @@ class Tuner:
                 self._run(step)
         self._survey()
         self._decide()
-        # What is kept for operations without a faster method is left for those that are open.
+        # The time kept for operations without a faster method is left for those that are open.
         self._reserve_s = reserve_s(min(self._chosen_operations() + 1, len(self._operations())))
         self._decide()
 
@@ -199,7 +199,7 @@ class Tuner:
         most = {kind: max((planning.value_near(key, values) for key in keys), default=0.0) for kind, keys in asked.items()}
         for kind in sorted(KINDS, key=lambda kind: (kind != CONFIRM, -most[kind])):
             counts = (planning.CONFIRM_LAUNCHES, planning.FEWEST_CONFIRM_LAUNCHES) if kind == CONFIRM else (planning.SEARCH_LAUNCHES,)
-            # What is found has to be confirmed, too, in as many launches of two methods.
+            # A choice that is found has to be confirmed, too, in as many launches of two methods.
             later = 0 if kind == CONFIRM else planning.CONFIRM_LAUNCHES
             for launches in counts:
                 wanted = planning.fitting(asked[kind], values, launches + later, cost, self._time_left())

@@ -43,7 +43,7 @@ NUMBERS = (
 
 
 class Cell(NamedTuple):
-    """What must agree in all launches of both sides, or the numbers are of different things. A tuple, because one is made per line."""
+    """The properties that must agree in all launches of both sides, or the numbers are of different things. A tuple, because one is made per line."""
 
     id: str
     pattern: str
@@ -106,7 +106,7 @@ class Campaign:
         return self.numbers[name][self.starts[rows][:, None] + np.arange(launches)]
 
     def values(self, row: int, name: str) -> np.ndarray:
-        """Of one row, one per launch."""
+        """The values of one row, one per launch."""
         return self.numbers[name][self.starts[row] : self.starts[row + 1]]
 
     def leave_out(self, dropped: np.ndarray) -> None:

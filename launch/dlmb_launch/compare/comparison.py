@@ -141,7 +141,7 @@ class Part:
         self.candidate = self.candidate + part.candidate
 
     def bounds(self) -> np.ndarray:
-        """Of the sum over the cells."""
+        """The bounds of the sum over the cells."""
         means = (values[None, :] / self.cells for values in (self.baseline, self.candidate))
         _, low, high, _, _ = self.group.table.arrangement.compared(*means)
         return self.cells * np.array([low[0], high[0]])

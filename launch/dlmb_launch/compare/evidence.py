@@ -54,7 +54,7 @@ class Arrangement:
 
 
 def arranged(baseline: Campaign, columns: Columns, candidate: Campaign, others: Columns, paired: bool, history: bool) -> Arrangement:
-    """Of these launches, each side's in order of time."""
+    """The arrangement of these launches, each side's in order of time."""
     if history:
         places: dict[str, list[int]] = {}
         for place, column in enumerate(columns):
@@ -78,7 +78,7 @@ def took_turns(times: list[str], others: list[str]) -> bool:
 
 
 def are_pairs(times: list[str], others: list[str]) -> bool:
-    """Whether the k-th launches of both sides follow each other directly, for every k."""
+    """True: the k-th launches of both sides follow each other directly, for every k."""
     if len(times) != len(others):
         return False
     launches = merged(times, others)

@@ -89,7 +89,7 @@ def differences(counts: list[Counter[str]]) -> str:
 
 
 def what_differs(texts: list[str]) -> list[str]:
-    """Of each text the words between those that all begin with and those that all end with; equal parts tell nothing."""
+    """The words of each text between those that all begin with and those that all end with; equal parts tell nothing."""
     words = [text.split() for text in texts]
     before = common(words)
     after = common([each[before:][::-1] for each in words])

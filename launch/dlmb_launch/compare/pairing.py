@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which cells of the two sides can be compared, and a verdict on those that cannot: of other things, by launches in another environment."""
+"""The cells of the two sides that can be compared, and a verdict on those that cannot: of other things, by launches in another environment."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Declared:
     ignored: frozenset[str] = frozenset()
 
     def steering(self, settings: dict[str, str]) -> dict[str, str]:
-        """Those that must agree in all launches of one side."""
+        """The settings that must agree in all launches of one side."""
         return {key: value for key, value in settings.items() if key not in self.ignored | DIFFERS_ALWAYS}
 
     def refuse_unknown(self, launches: Sequence[Launch]) -> None:

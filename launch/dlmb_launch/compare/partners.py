@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which cell of the candidate a cell of the baseline is compared with.
+"""The cell of the candidate that a cell of the baseline is compared with.
 
 DLMB's own cells have the same id on both sides. What dlmb_convert read says less than a cell of DLMB does (no seed, no cache, not every
 parameter), so its id is another one. It goes with the one cell that it may be about: nothing of what both say differs, neither the
@@ -37,7 +37,7 @@ class Partners:
 
 
 def facts_of(campaign: Campaign, row: int) -> Facts:
-    """Of parameters the id holds only those that are not the default."""
+    """The facts of a cell. Its id holds only those parameters that are not the default."""
     parts = parts_of(campaign.cells[row].id)
     facts: Facts = {name: parts[name] for name in IN_IDS if name in parts}
     facts |= dict(campaign.parameters[row])
@@ -75,7 +75,7 @@ def partners(baseline: Campaign, candidate: Campaign) -> Partners:
 
 
 def differences(baseline: Campaign, row: int, facts: Facts, candidate: Campaign, other: int, its: Facts) -> Differences:
-    """What both say, and not alike. A line of another program says of its library's own choice no more than that it is one."""
+    """The facts that both say, and not alike. A line of another program says of its library's own choice no more than that it is one."""
     if row in baseline.defaults and other in candidate.defaults and BY_ITSELF in (facts.get("method"), its.get("method")):
         facts, its = {**facts, "method": BY_ITSELF}, {**its, "method": BY_ITSELF}
     said, measured = (facts, its) if baseline.cells[row].suite else (its, facts)

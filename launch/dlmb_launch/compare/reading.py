@@ -92,7 +92,7 @@ class Reader:
             campaign.faults.setdefault(row, []).append(("skipped" if ok else line["status"], reason))
 
     def counts(self, cell: Cell, line: Line) -> bool:
-        """Whether a measured cell is read."""
+        """True: a measured cell is read."""
         return True
 
     def name(self, line: Line) -> str:

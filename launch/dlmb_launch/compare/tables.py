@@ -43,7 +43,7 @@ def by_numbers(name: str) -> tuple[str, list[tuple[int, str]]]:
 
 
 def differing_parts(cell_ids: list[str]) -> list[str]:
-    """Of each id the parts that not all of them have; one alone is whole."""
+    """The parts of each id that not all of them have; one alone is whole."""
     parts = [cell_id.split("/") for cell_id in cell_ids]
     shared = set.intersection(*map(set, parts)) if len(parts) > 1 else set()
     return sorted(("/".join(part for part in each if part not in shared) for each in parts), key=by_numbers)

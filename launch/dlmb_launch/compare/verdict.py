@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is said of one cell."""
+"""The verdict on one cell."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class BareRatio:
-    """Of numbers of which nothing tells how far launches differ: no interval, and no verdict."""
+    """The ratio of numbers of which nothing tells how far launches differ: no interval, and no verdict."""
 
     ratio: float  # how many times worse the candidate is
     baseline: float  # in the unit of the metric
@@ -78,5 +78,5 @@ class Verdict:
 
     @property
     def gated(self) -> bool:
-        """Whether it counts for the exit code."""
+        """True: the verdict counts for the exit code."""
         return self.reason != BELOW_FLOOR

@@ -44,7 +44,7 @@ def percent(share: float) -> str:
 
 
 class Figures(NamedTuple):
-    """Of one verdict, as texts; empty where nothing tells how far launches differ."""
+    """The numbers of one verdict, as texts; empty where nothing tells how far launches differ."""
 
     ratio: str
     interval: str
@@ -117,7 +117,7 @@ def counts(comparison: Comparison) -> str:
 
 
 def bare_ratios(comparison: Comparison) -> str:
-    """Of all cells that have a ratio and no verdict; empty: there is none."""
+    """The line of all cells that have a ratio and no verdict; empty: there is none."""
     ratios = [verdict.bare_ratio.ratio for verdict in comparison.verdicts if verdict.bare_ratio is not None]
     if not any(ratio > 0 for ratio in ratios):
         return ""
@@ -126,7 +126,7 @@ def bare_ratios(comparison: Comparison) -> str:
 
 
 def too_few_launches(comparison: Comparison) -> str:
-    """What is missing where no cell could be judged; empty where one was."""
+    """The line of what is missing where no cell could be judged; empty where one was."""
     few = [verdict for verdict in comparison.verdicts if verdict.reason == verdicts.FEW_LAUNCHES and verdict.evidence is None]
     if comparison.judged or not few:
         return ""
