@@ -16,7 +16,7 @@
 
 namespace dlmb::input {
 
-/// What a file, or a member of an archive, is read from.
+/// The bytes of a file, or of a member of an archive.
 class ByteSource {
 public:
     ByteSource() = default;

@@ -214,7 +214,7 @@ public:
             }
         }
     }
-    /// What follows from other fields: `make` is called to write it, and readers make it again.
+    /// A field that follows from other fields: `make` is called to write it, and readers make it again.
     void derived(char const* name, auto const& make) {
         note(name);
         if constexpr (writes) {

@@ -402,7 +402,7 @@ void for_each_buffer(Step& step, Use const& use) {
 [[nodiscard]] std::span<Block const> received_blocks(Operation const& operation);
 /// 1 but for windows.
 [[nodiscard]] Bytes messages_of_block(Operation const& operation);
-/// Of a Put or a WaitSignal.
+/// The signals of a Put or a WaitSignal; none for other operations.
 [[nodiscard]] std::span<Signal const> signals_of(Operation const& operation);
 /// Whether it is a Put or a WaitSignal, or any step is.
 [[nodiscard]] bool has_signals(Operation const& operation);

@@ -21,7 +21,7 @@
 
 namespace dlmb::record {
 
-/// Of a cell whose traffic was planned for other nodes than those that the ranks were on (--ranks-per-node).
+/// The flag of a cell whose traffic was planned for other nodes than those that the ranks were on (--ranks-per-node).
 inline constexpr std::string_view assumed_nodes_flag = "assumed_nodes";
 
 inline constexpr char const* result_schema = "dlmb.result/1.1";
@@ -39,7 +39,7 @@ struct PhaseTraffic {
     std::optional<PlainCopy> plain_copy = std::nullopt;  // nothing: the phase packs nothing
 };
 
-/// Of the buffers on the host.
+/// The pages of the buffers on the host.
 struct HostPages {
     std::uint64_t sampled = 0;    // pages that the kernel told the node of, sum over ranks
     std::uint64_t elsewhere = 0;  // of these on other nodes than the wanted ones
@@ -47,8 +47,8 @@ struct HostPages {
     bool operator==(HostPages const&) const = default;
 };
 
-/// Of lines that dlmb_convert made of the output of another program, which says little: the rest of such a line is
-/// unknown.
+/// The source of lines that dlmb_convert made of the output of another program, which says little: the rest of such a
+/// line is unknown.
 struct Origin {
     std::string suite;      // osu, nccl, ucc_perftest, pico, comms_logger
     std::string statistic;  // of a cell: what its `time.median` holds: median, mean; empty: it has no time

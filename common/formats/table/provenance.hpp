@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a table was made from and where it holds: SHA-256, by which a table names its files and a result names the table
+// The origin of a table and where it holds: SHA-256, by which a table names its files and a result names the table
 // it was run with, and the key of a system.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace dlmb::tuning {
 /// Throws UsageError naming the file when it cannot be read or is no regular file.
 [[nodiscard]] std::string sha256_of_file(std::filesystem::path const& path);
 
-/// Of the table's canonical text: equal for equal tables, however their files are laid out. For a file that dlmb_tune
-/// wrote it is what sha256sum prints.
+/// The SHA-256 of the table's canonical text: equal for equal tables, however their files are laid out. For a file that
+/// dlmb_tune wrote it is what sha256sum prints.
 [[nodiscard]] std::string digest_of(TuningTable const& table);
 
 /// A launch's environment.identity without the shape of the launch (ranks, nodes, ranks per node), because one table

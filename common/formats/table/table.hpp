@@ -23,7 +23,7 @@
 
 namespace dlmb::tuning {
 
-/// What a rule chooses for. An Exchange is any all-to-all; a Send with its Recv is one sendrecv.
+/// The operation that a rule chooses for. An Exchange is any all-to-all; a Send with its Recv is one sendrecv.
 enum class TunedOperation : std::uint8_t { allreduce, reduce_scatter, allgather, broadcast, exchange, sendrecv };
 inline constexpr std::array every_tuned_operation{TunedOperation::allreduce, TunedOperation::reduce_scatter,
                                                   TunedOperation::allgather, TunedOperation::broadcast,
@@ -46,7 +46,7 @@ inline constexpr std::array every_tuned_operation{TunedOperation::allreduce, Tun
 [[nodiscard]] std::string_view name_of(TunedOperation operation);
 [[nodiscard]] std::optional<TunedOperation> operation_named(std::string_view name);
 
-/// What the bytes of an operation count. One per operation, so that equal numbers mean equal traffic.
+/// The meaning of the bytes of an operation. One per operation, so that equal numbers mean equal traffic.
 ///   buffer: the vector on one rank; total: the full result (allgather) or input (reduce_scatter);
 ///   rank_send: what one rank sends to all, itself included, mean over ranks; message: one message.
 [[nodiscard]] std::string_view basis_of(TunedOperation operation);
@@ -133,9 +133,9 @@ inline constexpr std::pair<char const*, std::optional<std::uint64_t> ChoiceParam
 /// Throws UsageError that says `what` it should be.
 [[nodiscard]] std::uint64_t whole_number(std::string_view text, std::string_view what);
 
-/// Of "algorithm:bcast=chain:segment=64K:chain_fanout=2": segment_bytes 65536 and fanout 2. Settings of a library, as
-/// rndv_thresh of ucx, are knobs there by the names of its variables ("UCX_RNDV_THRESH"). Knobs that other programs
-/// cannot be told are left out. Throws UsageError for what is no number.
+/// The parameters of "algorithm:bcast=chain:segment=64K:chain_fanout=2": segment_bytes 65536 and fanout 2. Settings of
+/// a library, as rndv_thresh of ucx, are knobs there by the names of its variables ("UCX_RNDV_THRESH"). Knobs that
+/// other programs cannot be told are left out. Throws UsageError for what is no number.
 [[nodiscard]] ChoiceParams params_of(std::map<std::string, std::string, std::less<>> const& method_knobs);
 
 /// The first parameter that is in both with another value, by its name in tables; empty: none.
@@ -170,7 +170,7 @@ struct Predicted {
     bool operator==(Predicted const&) const = default;
 };
 
-/// What was measured. Times are medians over launches of launch medians, nanoseconds.
+/// The measurements of a rule. Times are medians over launches of launch medians, nanoseconds.
 struct Evidence {
     std::vector<Bytes> sizes;  // measured ones, ascending, in basis_of(operation)
     std::uint64_t samples = 0;
@@ -187,7 +187,7 @@ struct Evidence {
     bool operator==(Evidence const&) const = default;
 };
 
-/// What is wrong with a gain, given the times: not finite, not in its interval, or more than the times say. A gain is
+/// The fault of a gain, given the times: not finite, not in its interval, or more than the times say. A gain is
 /// of ratios in the same launch and is not exactly that of the medians: it may be above it by the width of the interval
 /// and a twentieth. Empty: nothing.
 [[nodiscard]] std::string problem_of_gain(Evidence const& evidence);
@@ -195,7 +195,7 @@ struct Evidence {
 /// that one of the two lacks can make the medians say something else than the ratios within launches.
 [[nodiscard]] bool bears_out(Evidence const& evidence);
 
-/// What looks better than the default that still stands: by which share of its time, with the 95 % interval.
+/// A choice that looks better than the default that still stands: by which share of its time, with the 95 % interval.
 struct Candidate {
     Choice choose;
     double gain = 0;
@@ -242,7 +242,7 @@ struct System {
     std::string cpu;
     std::string gpu;  // of each node: "NVIDIA H100, compute capability 9.0, 85899345920 B, 8 per node"; empty: none
     std::string name = {};  // as its owner calls it, where the numbers are of another program; may be empty
-    /// What the key is the hash of, for people. Empty: not told.
+    /// The text that the key is the hash of, for people. Empty: not told.
     std::map<std::string, std::string> identity = {};
     bool operator==(System const&) const = default;
 };
@@ -296,7 +296,7 @@ struct TuningTable {
 /// "rests on foreign evidence (pico), which DLMB has neither measured nor confirmed", or "is predicted by a machine
 /// model, and nothing of it was measured"; empty: DLMB measured all.
 [[nodiscard]] std::string weak_evidence_remark(TuningTable const& table);
-/// What --accept has to say for such a table to be exported: foreign, predicted; empty: nothing.
+/// The words that --accept has to say for such a table to be exported: foreign, predicted; empty: nothing.
 [[nodiscard]] std::string weak_evidence(TuningTable const& table);
 
 /// By scope, operation, ranks, nodes, memory, bytes, then the other conditions: equal tables become equal files.
@@ -309,7 +309,7 @@ struct Problem {
     bool operator==(Problem const&) const = default;
 };
 
-/// What is wrong with a table although it can be read: rules that contradict each other, can never match or claim more
+/// The faults of a table although it can be read: rules that contradict each other, can never match or claim more
 /// than was measured. Every problem, in the order of the table; empty: the table is valid.
 [[nodiscard]] std::vector<Problem> validate(TuningTable const& table);
 

@@ -133,9 +133,9 @@ struct Trace {
 /// the trace says who it is.
 [[nodiscard]] Bytes sent_by(Trace const& trace, TraceOperation const& operation, Rank rank);
 
-/// What one rank sends and another does not expect, or the other way round, and collectives that are not the same on
-/// all ranks of their group; each names ranks, operation and both numbers. Groups of which a member has no file are
-/// passed over. At most 20.
+/// Messages that one rank sends and another does not expect, or the other way round, and collectives that are not the
+/// same on all ranks of their group; each names ranks, operation and both numbers. Groups of which a member has no file
+/// are passed over. At most 20.
 [[nodiscard]] std::vector<std::string> mismatches(Trace const& trace);
 
 }  // namespace dlmb::trace

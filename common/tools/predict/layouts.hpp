@@ -57,7 +57,7 @@ struct LayoutChoice {
     std::uint64_t looked_at = 0;  // choices that were priced
 };
 
-/// What one step costs if the layers are divided so. Axes of one rank may have any division.
+/// The cost of one step if the layers are divided so. Axes of one rank may have any division.
 [[nodiscard]] LayoutChoice price_of(LayoutProblem const& problem, std::vector<LayerDivision> const& divisions,
                                     Price const& price);
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a machine costs, and the time of a collective that follows from it. Rounds follow each other:
+// The costs of a machine, and the time of a collective that follows from it. Rounds follow each other:
 //
 //     T = fixed + a * sum over rounds of (L + R [message > eager] + f [message to another node > inject] + h * hops
 //                                         + o * (messages - 1))
@@ -58,7 +58,7 @@ inline constexpr std::array<std::string_view, parameter_count> parameter_names{
     "link_ratio", "far_byte_us", "inside_byte_us", "reduce_byte_us", "copy_byte_us", "eager_byte_us", "fresh_byte_us"};
 using MachineParameters = std::array<double, parameter_count>;
 
-/// What one implementation of an algorithm has of its own.
+/// The factors that one implementation of an algorithm has of its own.
 struct ImplementationFactors {
     double latency = 0;    // logarithm of a
     double bandwidth = 0;  // logarithm of b
@@ -152,7 +152,7 @@ private:
     std::map<std::string, Loads> loads_;
 };
 
-/// What stands in front of each parameter in the time of one measurement.
+/// The factors in front of each parameter in the time of one measurement.
 struct Terms {
     std::array<double, parameter_count> amounts{};  // those of `byte` and `link` are left out
     struct Contended {
@@ -195,8 +195,8 @@ inline constexpr double set_up_deviation = 1.5;
 /// of 8); of an algorithm that was not fitted, to any nodes that were.
 [[nodiscard]] double octaves_beyond(MachineModel const& model, Measurement const& question);
 
-/// What so many octaves add to the width. Nearer than what was left out half of the variance is that of any other
-/// nodes; farther than that the width grows with the octaves.
+/// The amount that so many octaves add to the width. Nearer than what was left out half of the variance is that of any
+/// other nodes; farther than that the width grows with the octaves.
 [[nodiscard]] double width_at(std::vector<WidthBeyond> const& widths, double octaves);
 
 struct Prediction {

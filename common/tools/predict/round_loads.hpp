@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the messages of a round load, in the terms that a machine model prices: nodes, links, and how far they go.
+// The loads of the messages of a round, in the terms that a machine model prices: nodes, links, and how far they go.
 #pragma once
 
 #include "common/tools/predict/network/topology.hpp"
@@ -26,7 +26,8 @@ struct RoundLoad {
     double copied = 0;
 };
 
-/// Of a torus (ranks in row-major order; half a ring is gone upwards, and both ways where pairs exchange) or a tree.
+/// The loads of rounds on a torus (ranks in row-major order; half a ring is gone upwards, and both ways where pairs
+/// exchange) or a tree.
 [[nodiscard]] std::vector<RoundLoad> loads_of(std::vector<Round> const& rounds, Topology const& topology);
 
 }  // namespace dlmb::predict

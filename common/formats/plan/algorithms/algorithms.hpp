@@ -44,7 +44,7 @@ struct MicroStep {
     std::vector<std::uint32_t> after;  // earlier micro-steps that are complete before this one starts
 };
 
-/// What one rank does in one collective, as messages and local work on memory.
+/// The work of one rank in one collective, as messages and local work on memory.
 struct MicroPlan {
     std::vector<MicroStep> steps;
     Bytes scratch_bytes = 0;
@@ -80,7 +80,7 @@ private:
     MicroPlan plan_;
 };
 
-/// What an algorithm is asked to do, as seen from one place of the group.
+/// The task of an algorithm, as seen from one place of the group.
 struct Shape {
     OperationKind kind = OperationKind::all_reduce;
     int place = 0;  // this rank in the group
@@ -144,7 +144,7 @@ public:
         return (parts * each_ + (parts < longer_ ? parts : longer_)) * size_of_element_;
     }
     [[nodiscard]] Bytes bytes(int number) const { return bytes(number, number + 1); }
-    /// Of the parts from `first` up to `end`.
+    /// The bytes of the parts from `first` up to `end`.
     [[nodiscard]] Bytes bytes(int first, int end) const { return begin(end) - begin(first); }
 
 private:
@@ -224,7 +224,7 @@ using Algorithm = MicroPlan (*)(Shape const& shape, Knobs const& knobs);
 /// All but exchange: the algorithm above that `choose` names.
 [[nodiscard]] MicroPlan automatic(Shape const& shape, Knobs const& knobs);
 
-/// What `automatic` does with an operation of this size: the numbers are in automatic.cpp.
+/// The algorithm that `automatic` takes for an operation of this size: the numbers are in automatic.cpp.
 [[nodiscard]] Algorithm choose(Shape const& shape);
 
 inline constexpr int default_radix = 4;

@@ -16,7 +16,7 @@ namespace dlmb::algorithms {
 /// "auto", "ring", "knomial" ...; nullptr: there is none of this name that does the operation.
 [[nodiscard]] Algorithm find(std::string_view name, OperationKind kind);
 
-/// What find() knows for an operation.
+/// The names that find() knows for an operation.
 [[nodiscard]] std::vector<std::string> names_for(OperationKind kind);
 
 /// A step of a plan as an algorithm sees it, and where its buffers lie.

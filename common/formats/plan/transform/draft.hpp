@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What transformations work on: the steps of a plan without places in buffers.
+// Drafts, which transformations work on: the steps of a plan without places in buffers.
 #pragma once
 
 #include "common/formats/plan/builder.hpp"
@@ -14,7 +14,7 @@
 
 namespace dlmb {
 
-/// What an exchange or an allgather carries that stands between a step that packs and one that unpacks.
+/// The rows of an exchange or an allgather that stands between a step that packs and one that unpacks.
 struct PackedRows {
     Packing packing;
     std::uint64_t row_numbers = 1;        // of an exchange: numbers in each row

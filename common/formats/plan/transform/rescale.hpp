@@ -14,7 +14,7 @@
 
 namespace dlmb {
 
-/// What becomes of the sizes on a group that is larger or smaller than recorded. A vector that is reduced or broadcast
+/// The rule for the sizes on a group that is larger or smaller than recorded. A vector that is reduced or broadcast
 /// stays as it is in all of them.
 ///   preserve_skew  an exchange keeps its bytes per rank and its shape: with fewer ranks the recorded matrix is merged
 ///                  into fewer rows and columns, with more it is repeated

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a machine model is fitted to: a table with the columns of the data of PICO, or a result file of dlmb_collective.
+// Measurements that a machine model is fitted to: a table with the columns of the data of PICO, or a result file of
+// dlmb_collective.
 #pragma once
 
 #include "common/tools/predict/machine_model.hpp"

@@ -22,7 +22,7 @@ public:
                 LinkCosts const& costs);
 
     [[nodiscard]] LinkNetwork& network() { return network_; }
-    /// What the links carried until the simulation ended at `time`.
+    /// The bytes that the links carried until the simulation ended at `time`.
     [[nodiscard]] nlohmann::ordered_json to_json(Picoseconds time) const;
     [[nodiscard]] std::string to_text(Picoseconds time) const;
     /// By these algorithms.

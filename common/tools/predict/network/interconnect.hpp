@@ -53,7 +53,7 @@ public:
 protected:
     /// Throws UsageError for more than 2^24 inner links: whoever asks for loads or rates keeps a state of each link.
     Interconnect(Topology const& topology, std::int64_t inner_links);
-    // Of links behind the first 2 N, counted from 0.
+    // The links behind the first 2 N, counted from 0.
     [[nodiscard]] virtual double inner_capacity(LinkId link) const = 0;
     [[nodiscard]] virtual std::string inner_name(LinkId link) const = 0;
     /// Adds the route between the two with the numbers of those links.

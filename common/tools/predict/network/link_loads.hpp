@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What traffic puts on each link, the share of their injection bandwidth that nodes get with it, and the contention
+// The load of traffic on each link, the share of their injection bandwidth that nodes get with it, and the contention
 // model `bound`: no events. Traffic takes at least as long as the busiest node needs to send or receive, the busiest
 // link to carry, and the longest chain of latencies to pass. Never above `links`.
 #pragma once
@@ -40,8 +40,8 @@ public:
     [[nodiscard]] double mean() const;
     /// The most that a node sends or receives.
     [[nodiscard]] double busiest_node() const;
-    /// Of its injection bandwidth, what the busiest node gets while the busiest link is busy all the time; 1: links
-    /// between nodes limit nothing. 1 without traffic.
+    /// The share of its injection bandwidth that the busiest node gets while the busiest link is busy all the time; 1:
+    /// links between nodes limit nothing. 1 without traffic.
     [[nodiscard]] double share() const;
 
 private:

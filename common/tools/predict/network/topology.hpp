@@ -56,7 +56,7 @@ struct Topology {
 /// "hamming-mesh:2x16x16,without=3/5". Throws UsageError that says what is wrong.
 [[nodiscard]] Topology parse_topology(std::string_view text);
 
-/// What parse_topology() reads, for help texts and errors.
+/// The forms that parse_topology() reads, for help texts and errors.
 inline constexpr std::string_view topology_forms =
     "torus:8x8x8, fat-tree:32x32,taper=0.5, dragonfly:4x8x33, hyperx:8x8x8 or hamming-mesh:2x16x16";
 

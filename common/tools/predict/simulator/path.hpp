@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a simulation that is over tells: when tasks ended, phases, and the critical path.
+// The results of a simulation that is over: when tasks ended, phases, and the critical path.
 #pragma once
 
 #include "common/tools/predict/simulator/machine.hpp"
@@ -10,7 +10,7 @@
 
 namespace dlmb::predict {
 
-/// What a task waited for last: the end (or start) of another task, a processor, a NIC or a message.
+/// The cause that a task waited for last: the end (or start) of another task, a processor, a NIC or a message.
 enum class Cause : std::uint8_t { dependency, cpu, nic, message };
 
 [[nodiscard]] constexpr std::uint32_t caused(Cause cause, TaskId task) {

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the simulator runs: sends, receives and local work of all ranks, and what each waits for. It is what GOAL can
-// say (Hoefler, Siebert, Lumsdaine: Group Operation Assembly Language, 2009). Plans are lowered to it (lower.hpp), GOAL
-// text is read into it (read_goal).
+// Programs of the simulator: sends, receives and local work of all ranks, and what each waits for. They are what GOAL
+// can say (Hoefler, Siebert, Lumsdaine: Group Operation Assembly Language, 2009). Plans are lowered to them
+// (lower.hpp), GOAL text is read into them (read_goal).
 #pragma once
 
 #include "common/formats/plan/plan.hpp"

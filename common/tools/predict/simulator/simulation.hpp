@@ -25,7 +25,7 @@
 
 namespace dlmb::predict {
 
-/// What the time of a critical path is made of, ps. The sum is the time of the path.
+/// The parts of the time of a critical path, ps. The sum is the time of the path.
 struct TimeSplit {
     Picoseconds compute = 0;     // calculations, calls, reductions, copies
     Picoseconds overhead = 0;    // o, O and g

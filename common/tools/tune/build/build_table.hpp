@@ -31,12 +31,12 @@ struct Region {
 /// enough.
 inline constexpr Bytes widest_gap = 2;
 
-/// Of one scope and conditions; `points` ascending, each size once. Equal neighbours join, and where the default stays
-/// those that are open join only by one candidate and outcome; a gap next to the default is the default's; between two
-/// others the cut is at floor(sqrt(s1 * s2)). A gap wider than `widest_gap` has no rule, unless the default holds on a
-/// side of it. A choice that was not confirmed holds only where `policy.hysteresis` adjacent sizes agree; those of
-/// foreign evidence may be far apart. Nothing reaches beyond the measured sizes. `accept_unconfirmed`: choices that no
-/// fresh launch has seen count, too.
+/// The regions of one scope and conditions; `points` ascending, each size once. Equal neighbours join, and where the
+/// default stays those that are open join only by one candidate and outcome; a gap next to the default is the
+/// default's; between two others the cut is at floor(sqrt(s1 * s2)). A gap wider than `widest_gap` has no rule, unless
+/// the default holds on a side of it. A choice that was not confirmed holds only where `policy.hysteresis` adjacent
+/// sizes agree; those of foreign evidence may be far apart. Nothing reaches beyond the measured sizes.
+/// `accept_unconfirmed`: choices that no fresh launch has seen count, too.
 [[nodiscard]] std::vector<Region> regions_of(std::span<Point const> points, Policy const& policy,
                                              bool accept_unconfirmed);
 

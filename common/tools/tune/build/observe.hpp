@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What one launch says about one way of doing one operation, the input of a tuning table, and how it comes from result
-// files. What cannot carry a rule is left out, and counted by reason.
+// Observations: what one launch says about one way of doing one operation, the input of a tuning table, and how it
+// comes from result files. What cannot carry a rule is left out, and counted by reason.
 #pragma once
 
 #include "common/formats/record/result_file.hpp"

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What NCCL expects of a tuner plugin: data symbols ncclTunerPlugin_v2 (2.21) to ncclTunerPlugin_v6 (2.30), of which it
-// takes the newest that it knows. nccl.h declares none of this. Source: plugins/tuner/example/nccl/tuner.h and
-// src/include/plugin/tuner of NCCL 2.21 to 2.30 (facts only; the names of versions 2 to 6 are NCCL's).
+// The interface that NCCL expects of a tuner plugin: data symbols ncclTunerPlugin_v2 (2.21) to ncclTunerPlugin_v6
+// (2.30), of which it takes the newest that it knows. nccl.h declares none of this. Source:
+// plugins/tuner/example/nccl/tuner.h and src/include/plugin/tuner of NCCL 2.21 to 2.30 (facts only; the names of
+// versions 2 to 6 are NCCL's).
 #pragma once
 
 #include "common/formats/table/nccl_tuner_control.hpp"
