@@ -84,9 +84,10 @@ public:
     /// between.
     [[nodiscard]] bool ends_with_its_work() const { return conversion_ || rearrangement_; }
 
+    static constexpr std::size_t tile_edge = 48;  // a few microseconds
+
 private:
     friend class HostComputes;
-    static constexpr std::size_t tile_edge = 48;  // a few microseconds
 
     void multiply();
 

@@ -156,7 +156,8 @@ CellRun::CellRun(LaunchShared const& launch, Cell const& cell)
     : launch_(launch), cell_(cell), options_(with_counts(launch.options, cell.point->osu())),
       sampler_(launch.bootstrap, launch.start.clock(), launch.watchdog, cell.positions, cell.point->plans(),
                cell.point->phases()),
-      gpu_clocks_(cell.point->gpu()), cpu_quota_(launch.cpu_quota), requests_(cell.point->requests()) {
+      gpu_clocks_(cell.point->gpu()), cpu_quota_(launch.cpu_quota), load_(launch.loads, cell.identity.beside),
+      requests_(cell.point->requests()) {
     sampler_.set_requests(cell.point->requests());
     sampler_.set_flush(cell.point->flush());
 }
@@ -176,6 +177,7 @@ void CellRun::activate() {
 
 void CellRun::start() {
     activate();
+    LoadVisit const load(load_.load());
     result_.setup_ns = reduce_over_ranks(launch_.bootstrap, cell_.setup_ns, Fold::max);
     launch_.watchdog.activity("first iteration");
     if (options_.validate) {
@@ -287,6 +289,8 @@ void CellRun::set_up_start(double iteration_ns) {
 void CellRun::round(std::uint64_t number) {
     activate();
     launch_.watchdog.activity(fmt::format("round {}", number));
+    LoadVisit const load(load_.load());
+    load_.measure_alone(launch_.bootstrap);
     (void)launch_.start.clock().check();
     if (rule_) {
         rule_->begin_round();
@@ -379,7 +383,9 @@ bool CellRun::take(ChunkPart const& part, std::vector<Nanoseconds>& headline) {
     }
     cpu_quota_.begin();
     switches_.begin();
+    load_.begin();
     Chunk const& chunk = sampler_.run(samples_, part.samples, lead_);
+    load_.end();
     lead_ = unrecorded_;
     switches_.end();
     cpu_quota_.end();
@@ -462,6 +468,7 @@ void CellRun::conclude(Stop stop) {
     if (result_.cpu_quota) {
         result_.throttled = result_.throttled.value_or(false) || result_.cpu_quota->throttled > 0;
     }
+    result_.figures = load_.over_ranks(launch_.bootstrap);
     result_.figures.push_back(switches_.over_ranks(launch_.bootstrap));
     if (sampler_.queues() && samples_ > 0) {
         result_.queueing = ranks_.queueing(launch_.bootstrap, sampler_.iterations_per_sample());

@@ -108,6 +108,7 @@ private:
     ThrottleLog gpu_clocks_;
     QuotaLog cpu_quota_;
     SwitchLog switches_;
+    LoadLog load_;
     std::vector<Nanoseconds> headline_;
     std::vector<Rank> slowest_;
     std::vector<Nanoseconds> device_;

@@ -65,7 +65,8 @@ void take_turn(CellRun& run, std::uint64_t round, Watchdog& watchdog) {
 /// Collective. As times_slower(), which only the deciding rank can tell.
 std::vector<double> cells_to_drop(Bootstrap& bootstrap, std::deque<CellRun> const& runs, double factor) {
     auto const compared = [](CellRun const& one, CellRun const& other) {
-        return one.cell().point == other.cell().point && one.cell().backend == other.cell().backend;
+        return one.cell().point == other.cell().point && one.cell().backend == other.cell().backend &&
+               one.cell().identity.beside == other.cell().identity.beside;
     };
     std::vector<CellSoFar> so_far;
     for (CellRun const& run : runs) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/formats/record/cell_result.hpp"
+#include "common/measure/beside/load.hpp"
 #include "common/measure/cell.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/measure/environment/cpu_quota.hpp"
@@ -62,6 +63,7 @@ struct LaunchShared {
     Watchdog& watchdog;
     RunnerOptions const& options;
     QuotaReader const* cpu_quota = nullptr;  // of this rank's process; nullptr: nobody asks
+    BackgroundLoads* loads = nullptr;        // nullptr: no cell has one
 };
 
 /// The counts of a cell: what a mode of another suite leaves open is what its program takes by default.

@@ -103,7 +103,7 @@ std::vector<MethodChoice> idle_methods(Backend const& backend, std::span<Operati
 }
 
 measure::Cell make_cell(CellSource const& source, SweepPoint const& point, std::uint32_t draws,
-                        std::string_view backend, MethodChoice const& method) {
+                        std::string_view backend, MethodChoice const& method, std::optional<record::Load> beside) {
     measure::Cell cell;
     cell.method = method;
     record::CellIdentity& identity = cell.identity;
@@ -119,8 +119,9 @@ measure::Cell make_cell(CellSource const& source, SweepPoint const& point, std::
     identity.draws = draws;
     identity.cache = source.options.runner.cache;
     identity.fill = source.options.runner.fill;
+    identity.beside = beside;
     cell.id = record::cell_id(identity, {point.preset_values.begin(), point.preset_values.end()});
-    cell.name = fmt::format("{} {} {} {}", point.title, identity.backend, identity.method, identity.memory);
+    cell.name = fmt::format("{} {}", point.title, record::way_text(identity));
     return cell;
 }
 
@@ -316,9 +317,14 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
     PointCells cells;
     std::vector<MethodChoice> const& asked = source.options.methods;
     bool const overlapping = overlaps(source, pattern);
+    auto const skip = [&](std::string_view backend, MethodChoice const& method, std::string const& reason) {
+        for (auto const& load : source.options.loads) {
+            cells.skipped.push_back({make_cell(source, point, draws, backend, method, load), reason});
+        }
+    };
     for (OpenedBackend const& opened : runners_of(source, pattern)) {
         if (opened.backend == nullptr) {
-            cells.skipped.push_back({make_cell(source, point, draws, opened.name, {}), opened.why_not});
+            skip(opened.name, {}, opened.why_not);
             continue;
         }
         Backend& backend = *opened.backend;
@@ -326,27 +332,27 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
             methods_of(backend, point.memory, uses, asked, source.options.all_methods, overlapping);
         std::vector<MethodChoice> const idle = idle_methods(backend, uses, asked);
         for (MethodChoice const& method : idle) {
-            cells.skipped.push_back({make_cell(source, point, draws, opened.name, method),
-                                     fmt::format("{}: {} does nothing differently for {}; --method all takes those "
-                                                 "that do",
-                                                 opened.name, method.name, name_of(uses.front().kind))});
+            skip(opened.name, method,
+                 fmt::format("{}: {} does nothing differently for {}; --method all takes those that do", opened.name,
+                             method.name, name_of(uses.front().kind)));
         }
         if (methods.empty() && idle.empty()) {
-            cells.skipped.push_back({make_cell(source, point, draws, opened.name, {}),
-                                     why_no_method(backend, opened.name, point.memory, uses.front())});
+            skip(opened.name, {}, why_no_method(backend, opened.name, point.memory, uses.front()));
         }
         std::vector<MethodInfo> const standard = standard_methods(backend, point.memory, uses.front(), overlapping);
         for (MethodChoice const& method : methods) {
-            measure::Cell cell = make_cell(source, point, draws, opened.name, method);
-            cell.backend = &backend;
-            cell.is_default = !standard.empty() && method == MethodChoice{std::string(standard.front().name), {}};
-            if (!backend.supports(point.memory)) {
-                std::string const why = backend.why_no(point.memory);
-                cells.skipped.push_back(
-                    {std::move(cell), fmt::format("{} cannot use {} memory here{}{}", opened.name,
-                                                  name_of(point.memory), why.empty() ? "" : ": ", why)});
-            } else {
-                cells.able.push_back(std::move(cell));
+            for (auto const& load : source.options.loads) {
+                measure::Cell cell = make_cell(source, point, draws, opened.name, method, load);
+                cell.backend = &backend;
+                cell.is_default = !standard.empty() && method == MethodChoice{std::string(standard.front().name), {}};
+                if (!backend.supports(point.memory)) {
+                    std::string const why = backend.why_no(point.memory);
+                    cells.skipped.push_back(
+                        {std::move(cell), fmt::format("{} cannot use {} memory here{}{}", opened.name,
+                                                      name_of(point.memory), why.empty() ? "" : ": ", why)});
+                } else {
+                    cells.able.push_back(std::move(cell));
+                }
             }
         }
     }

@@ -222,6 +222,23 @@ std::unique_ptr<Reporter> make_reporter(Bootstrap& bootstrap, PatternType const&
     return reporter ? std::move(reporter) : std::make_unique<Reporter>(options, type, launch, false);
 }
 
+/// Collective. nullptr: no cell has a load. Adds a warning where ranks and loads take turns.
+std::unique_ptr<measure::BackgroundLoads> make_loads(Bootstrap& bootstrap, Options const& options,
+                                                     record::Environment& environment) {
+    if (!options.any_load()) {
+        return nullptr;
+    }
+    auto loads = std::make_unique<measure::BackgroundLoads>(bootstrap, environment.largest_cache);
+    std::int64_t const shared = reduce_over_ranks(bootstrap, loads->shares_units() ? 1 : 0, Fold::sum);
+    if (shared > 0) {
+        environment.warnings.push_back(fmt::format(
+            "{} of {} ranks have their load (--beside) where ranks run, and take turns with it; start fewer "
+            "ranks, or bind each to several units (mpirun --map-by slot:PE=2)",
+            shared, bootstrap.size()));
+    }
+    return loads;
+}
+
 /// As if every point had the cells of the first one; 0 with --resume: the results file may hold any number of them.
 std::uint64_t cells_ahead(CellSource const& source, std::span<SweepPoint const> points) {
     if (points.empty() || source.options.resume) {
@@ -267,6 +284,7 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     for (std::string& warning : other_environments(finished, world, description.environment)) {
         description.environment.warnings.push_back(std::move(warning));
     }
+    std::unique_ptr<measure::BackgroundLoads> const loads = make_loads(bootstrap, options, description.environment);
     std::unique_ptr<Reporter> const reporter = make_reporter(bootstrap, type, options, description);
     LaunchWatch::HangReporter const hang_reporter(watch, *reporter);
     reporter->expect_points(points);
@@ -279,7 +297,7 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
         throttling.emplace(device.device->pci_bus_id);
     }
     measure::QuotaReader const cpu_quota;
-    measure::LaunchShared const shared{bootstrap, start, watchdog, options.runner, &cpu_quota};
+    measure::LaunchShared const shared{bootstrap, start, watchdog, options.runner, &cpu_quota, loads.get()};
     CellSource const source{type, options, world, backends, !planned.assumption.empty()};
     ResumedCells const resumed(options.resume, options.runner.validate, std::move(finished));
     RankHardware const hardware{device, throttling ? &*throttling : nullptr, options.shared_gpu,

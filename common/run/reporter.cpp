@@ -259,8 +259,7 @@ void Reporter::derived(record::Record const& cell, std::string_view title,
     measure::HeldSignals const held;
     write(record::to_json_line(record::Derived{launch_.launch_id, cell.cell_id, statistics}));
     std::string const line = statistics.count("interference") > 0 ? interference_line(cell) : overlap_line(cell);
-    say(fmt::format("# {} {} {} {}: {}", title, cell.identity.backend, cell.identity.method, cell.identity.memory,
-                    line.substr(2)));
+    say(fmt::format("# {} {}: {}", title, record::way_text(cell.identity), line.substr(2)));
 }
 
 void Reporter::resumed(record::Record const* cell) {

@@ -67,6 +67,7 @@ class Cell(NamedTuple):
     mean_ns: float = 0.0  # over calls and ranks, as the definitions osu and nccl have it; zero: of another definition
     statistics: Mapping[str, float] = {}  # of the pattern, and what other cells tell of it
     latencies_ns: Mapping[str, float] = {}  # of requests: figures such as request_latency_p50
+    beside: str = "none"  # load on each rank: none, compute, memory
 
     @property
     def ok(self) -> bool:
@@ -169,7 +170,8 @@ class Reader:
             payload_bytes=traffic["payload_bytes"], imbalance=float(max(traffic["imbalance_send"], traffic["imbalance_recv"])),
             doubts=once(doubts(line)) if ok else (), suite=once(suite_of(line)), statistic=once(statistic),
             mean_ns=(mean_of(line) or 0.0) if own else 0.0, statistics=line.get("statistics", {}) if ok else {},
-            latencies_ns={figure["name"]: figure["value"] for figure in line.get("figures", []) if ok and "_latency_p" in figure["name"]})
+            latencies_ns={figure["name"]: figure["value"] for figure in line.get("figures", []) if ok and "_latency_p" in figure["name"]},
+            beside=once(line.get("beside", "none")))
 
 
 def interval_caption(cells: Iterable[Cell], measured: str) -> str:
@@ -227,7 +229,8 @@ def setting(cell: Cell, without: Collection[str] = ()) -> Setting:
     """Everything but backend and method, flat: what a group has in common."""
     pairs = (  # a pattern has a parameter mode, so that of the time is called timing
         ("preset", cell.preset), ("memory", cell.memory), ("ranks", cell.ranks), ("ranks per node", cell.ranks_per_node), ("timing", cell.mode),
-        ("seed", cell.seed), ("draws", cell.draws), ("cache", cell.cache), ("fill", cell.fill), *(pair for pair in cell.parameters if pair[0] not in without),
+        ("seed", cell.seed), ("draws", cell.draws), ("cache", cell.cache), ("fill", cell.fill), ("beside", cell.beside),
+        *(pair for pair in cell.parameters if pair[0] not in without),
     )
     return tuple(pair for pair in pairs if pair[0] not in NOT_SAID) if cell.suite else pairs
 

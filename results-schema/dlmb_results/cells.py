@@ -24,7 +24,7 @@ LaunchFields = shape("result", "$defs/launch", """schema launch_id campaign_id t
     environment.env_key environment.identity environment.informational environment.variables environment.warnings""")
 # With msgspec nothing else of a line is built. Its statistics are numbers, with those of `derived` lines once the whole file is read.
 CellFields = shape("result", "$defs/cell", """kind launch_id cell_id pattern preset parameters backend method memory mode definition seed draws cache.mode cache.slots
-    fill world.ranks world.ranks_per_node status reason traffic.payload_bytes traffic.wire_bytes traffic.imbalance_send traffic.imbalance_recv
+    fill beside? world.ranks world.ranks_per_node status reason traffic.payload_bytes traffic.wire_bytes traffic.imbalance_send traffic.imbalance_recv
     time_ns.median time_ns.median_low time_ns.median_high time_ns.p99 time_ns.max time_ns.samples? rounds.median_of_rounds_ns rounds.aa_ratio
     phases.*.median? bandwidth.busbw_GBps below_floor iterations_per_sample flags validation.verdict shared_gpu is_default throttled?
     rank_means_ns?.mean statistics?""", kind=str, parameters=dict[str, Union[str, int, float]], statistics=dict[str, Any])
@@ -43,7 +43,7 @@ NOT_SAID: Line = {
     "seed": 0, "draws": 0, "fill": "", "samples_ns": [], "phases": {}, "flags": [], "below_floor": False, "shared_gpu": False, "iterations_per_sample": 1,
     "rounds": {"medians_ns": [], "median_of_rounds_ns": None, "aa_ratio": None}, "cache": {"mode": "", "slots": 0},
 }
-NOT_DONE = {"compute": "none", "transform": "none"}  # by the programs whose output is read
+NOT_DONE = {"compute": "none", "transform": "none", "beside": "none"}  # by the programs whose output is read
 
 
 def suite_of(line: Line) -> str:

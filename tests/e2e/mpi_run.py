@@ -30,6 +30,25 @@ class MpiRun(unittest.TestCase):
             self.assertIn(("mpi", method), methods)
         self.assertEqual(validate(self.results).returncode, 0)
 
+    def test_work_beside_the_ranks_is_a_part_of_what_a_cell_is(self):
+        # So many bytes that a load that shares the ranks' processors has its turn while samples are taken.
+        command = [COLLECTIVE, "--operation", "allreduce", "-m", "1M:1M", "--backend", "mpi", "--calibration", "off", "--cache", "warm", "-i", "8", "-x", "1",
+                   "--results", str(self.results)]
+        done = run(mpirun(2, *command, "--beside", "none,compute,memory"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        found = {cell.get("beside", "none"): cell for cell in cells(self.results, "ok")}
+        self.assertEqual(set(found), {"none", "compute", "memory"})
+        self.assertEqual(len({cell["cell_id"] for cell in found.values()}), 3)
+        self.assertIn("/beside=memory/", found["memory"]["cell_id"])
+        self.assertNotIn("beside", found["none"]["cell_id"])
+        for load, cell in found.items():
+            figures = {figure["name"]: figure["value"] for figure in cell["figures"]}
+            self.assertEqual([figures[name] > 0 for name in ("load_rate", "load_slowdown") if name in figures], [] if load == "none" else [True, True], cell)
+        self.assertEqual(validate(self.results).returncode, 0)
+        done = run(mpirun(2, *command, "--beside", "memory", "--resume"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len(cells(self.results)), 3, "it is measured already")
+
     def test_rows_are_moved_by_a_datatype_of_mpi_and_by_nothing_else(self):
         to_one_expert = [*small(experts="7", top_k="1"), "--skew", "zipf:8"]
         for ranks, traffic in ((1, SMALL), (2, SMALL), (7, small(tokens="0")), (7, to_one_expert)):

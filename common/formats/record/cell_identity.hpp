@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,17 @@ enum class Fill : std::uint8_t { random, zeros };
 inline constexpr std::array every_fill{Fill::random, Fill::zeros};
 [[nodiscard]] constexpr std::string_view name_of(Fill fill) {
     return fill == Fill::random ? "random" : "zeros";
+}
+
+/// What a thread beside each rank does while a cell is measured (common/measure/beside/load.hpp).
+enum class Load : std::uint8_t { compute, memory };
+inline constexpr std::array every_load{Load::compute, Load::memory};
+[[nodiscard]] constexpr std::string_view name_of(Load load) {
+    return load == Load::compute ? "compute" : "memory";
+}
+/// As --beside takes it.
+[[nodiscard]] constexpr std::string_view name_of(std::optional<Load> load) {
+    return load ? name_of(*load) : "none";
 }
 
 /// How one cell treated the caches.
@@ -58,6 +70,7 @@ struct CellIdentity {
     std::uint32_t draws = 1;
     CacheMode cache = CacheMode::rotate;
     Fill fill = Fill::random;
+    std::optional<Load> beside = std::nullopt;  // nothing: the ranks have nothing else to do
     bool operator==(CellIdentity const&) const = default;
 };
 

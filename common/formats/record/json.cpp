@@ -29,6 +29,8 @@ inline constexpr auto every_value<record::CacheMode> = record::every_cache_mode;
 template <>
 inline constexpr auto every_value<record::Fill> = record::every_fill;
 template <>
+inline constexpr auto every_value<record::Load> = record::every_load;
+template <>
 inline constexpr std::array every_value<Processor>{Processor::host, Processor::device};
 template <>
 inline constexpr std::array every_value<record::Effort>{record::Effort::brief, record::Effort::full};
@@ -223,6 +225,7 @@ void fields(auto& io, json::Of<CellIdentity> auto& identity) {
     io("seed", identity.seed);
     io("draws", identity.draws);
     io("fill", identity.fill);
+    io.if_known("beside", identity.beside);
 }
 
 void fields(auto& io, json::Of<MedianInterval> auto& interval) {

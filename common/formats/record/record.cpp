@@ -48,6 +48,9 @@ std::map<std::string, std::string> parts_of(CellIdentity const& identity,
     if (identity.preset.empty()) {
         parts.erase("preset");
     }
+    if (identity.beside) {
+        parts.emplace("beside", name_of(*identity.beside));
+    }
     for (auto const& [name, value] : identity.parameters) {
         auto const preset = preset_values.find(name);
         if (preset == preset_values.end() || preset->second != value) {
@@ -69,6 +72,11 @@ std::string cell_id(CellIdentity const& identity, std::map<std::string, std::str
     }
     std::string const ending = "/hash=" + stable_hash(id);
     return id.substr(0, longest_id - ending.size()) + ending;
+}
+
+std::string way_text(CellIdentity const& identity) {
+    return fmt::format("{} {} {}{}", identity.backend, identity.method, identity.memory,
+                       identity.beside ? fmt::format(" beside {}", name_of(*identity.beside)) : "");
 }
 
 std::string new_launch_id() {

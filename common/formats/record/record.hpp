@@ -115,6 +115,9 @@ struct End {
 [[nodiscard]] std::string cell_id(CellIdentity const& identity,
                                   std::map<std::string, std::string> const& preset_values);
 
+/// "mpi alltoallv host", with a load "mpi alltoallv host beside memory".
+[[nodiscard]] std::string way_text(CellIdentity const& identity);
+
 /// 16 random hex digits.
 [[nodiscard]] std::string new_launch_id();
 

@@ -32,6 +32,7 @@ struct Texts {
     bool version = false;
     std::vector<std::string> methods{"default"};
     std::vector<std::string> memory{"host"};
+    std::vector<std::string> loads{"none"};
     std::string mpi_device = "auto";
     std::string nccl_comm;
     std::string use_table;
@@ -242,6 +243,11 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
     group.named("--fill", runner.fill, record::every_fill,
                 "random: timed iterations move the payload that is checked; zeros: they move zeros, which may be "
                 "faster");
+    group
+        .list("--beside", texts.loads,
+              "what a thread beside each rank does meanwhile: none, compute (matrix products in its caches), memory "
+              "(copies what no cache holds); a list measures each in turn (docs/measuring.md)")
+        ->capture_default_str();
     group.choice("--gpu-gate", runner.gate, {{"none", false}, {"spin", true}},
                  "on GPU memory: spin: queued work starts when all ranks have queued theirs; none: at once");
     group.named("--calibration", options.calibration, std::array{Effort::off, Effort::brief, Effort::full},
@@ -315,6 +321,40 @@ MemoryKind memory_kind(std::string const& name) {
     check_name("--memory", "memory kind", name, known);
     return *std::find_if(every_memory_kind.begin(), every_memory_kind.end(),
                          [&](MemoryKind kind) { return name_of(kind) == name; });
+}
+
+/// Reads --beside. A thread beside MPI's own is not what the level single promises.
+void take_loads(CLI::App const& app, PatternType const& type, Texts const& texts, Options& options) {
+    options.loads.clear();
+    for (std::string const& name : texts.loads) {
+        check_name("--beside", "load", name, {"none", "compute", "memory"});
+        auto const found = std::find_if(record::every_load.begin(), record::every_load.end(),
+                                        [&](record::Load load) { return name_of(load) == name; });
+        auto const load = found == record::every_load.end() ? std::nullopt : std::optional(*found);
+        if (std::find(options.loads.begin(), options.loads.end(), load) == options.loads.end()) {
+            options.loads.push_back(load);
+        }
+    }
+    if (!options.any_load()) {
+        return;
+    }
+    auto const on_gpu = std::find_if(options.memory.begin(), options.memory.end(),
+                                     [](MemoryKind kind) { return on_device(kind) || kind == MemoryKind::managed; });
+    if (on_gpu != options.memory.end()) {
+        bool const computes =
+            std::any_of(type.parameters.begin(), type.parameters.end(), [](ParameterInfo const& each) {
+                return each.name == "compute" && each.help.find("gemm") != each.help.npos;
+            });
+        throw UsageError(fmt::format("--beside: loads the host, and memory {} is the GPU's; {}", name_of(*on_gpu),
+                                     computes ? "--compute gemm loads the GPU" : "give --memory host"));
+    }
+    if (options.mpi_thread == "single") {
+        if (app.count("--mpi-thread") > 0) {
+            throw UsageError("--beside: starts a thread beside MPI's own; --mpi-thread single promises that there is "
+                             "none, so give funneled");
+        }
+        options.mpi_thread = "funneled";
+    }
 }
 
 /// Reads --beside-backend.
@@ -455,6 +495,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     take_model(type, texts, options);
     take_beside(texts, options);
     take(texts, options);
+    take_loads(app, type, texts, options);
     for (std::string const& preset : options.presets) {
         (void)resolve(type, preset, {});  // refuses one that there is not
     }

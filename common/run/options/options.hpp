@@ -37,6 +37,7 @@ struct Options {
     std::string beside_backend;         // of steps of the phase beside_phase; empty: that of the rest
     MethodChoice beside_method;         // of that backend
     std::vector<MemoryKind> memory{MemoryKind::host};
+    std::vector<std::optional<record::Load>> loads{std::nullopt};  // beside the ranks; one at a time
     std::vector<int> devices;  // GPUs that local ranks take in turn; empty: the nearest
     bool all_methods = false;
     bool shared_gpu = false;
@@ -64,6 +65,10 @@ struct Options {
     bool figures = false;                    // DLMB-FOM lines also on a terminal
     std::vector<std::string> command;        // argv
 
+    /// Whether some cells have a load.
+    [[nodiscard]] bool any_load() const {
+        return std::any_of(loads.begin(), loads.end(), [](auto const& load) { return load.has_value(); });
+    }
     /// Whether a method may be asked for that chooses among a library's algorithms.
     [[nodiscard]] bool chooses_algorithms() const {
         return all_methods || use_table || std::any_of(methods.begin(), methods.end(), [](MethodChoice const& method) {

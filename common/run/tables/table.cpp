@@ -31,8 +31,8 @@ std::string Table::note(record::Record const& cell, std::string_view title, std:
         ++skipped_likewise_[cell.identity.backend];
         return "";
     }
-    return fmt::format("# {}{} {} {} {}: {}: {}\n", title, size ? " " + exact_size(*size) : "", cell.identity.backend,
-                       cell.identity.method, cell.identity.memory, name_of(cell.result.status), cell.result.reason);
+    return fmt::format("# {}{} {}: {}: {}\n", title, size ? " " + exact_size(*size) : "",
+                       record::way_text(cell.identity), name_of(cell.result.status), cell.result.reason);
 }
 
 std::string Table::skipped_likewise() const {
@@ -49,7 +49,10 @@ namespace {
 /// what does not fit on a line of a usual terminal is left out or, if it is a label, stands on a line of its own.
 class OwnTable final : public Table {
 public:
-    explicit OwnTable(Columns columns) : columns_(columns) {}
+    /// `loads`: whether some cells have one.
+    OwnTable(Columns columns, bool loads) : columns_(columns), loads_(loads) {
+        widths_[load] = loads ? name_of(record::Load::compute).size() : 0;
+    }
 
     [[nodiscard]] std::string header(record::Launch const& launch, std::string_view pattern) const override {
         return preamble(launch, pattern) + "# time of an iteration over all ranks: median and its 95 % interval\n"
@@ -65,7 +68,7 @@ public:
             return;
         }
         add_line(cell, title, "all", cell.result.time, cell.traffic);
-        lines_.back().comment = overlap_line(cell) + packing_line(cell) + throttled_line(cell) +
+        lines_.back().comment = load_line(cell) + overlap_line(cell) + packing_line(cell) + throttled_line(cell) +
                                 bit_patterns_line(cell) + figure_lines(cell);
         for (record::PhaseResult const& timed : cell.result.phases) {
             for (record::PhaseTraffic const& moved : cell.phases) {
@@ -112,6 +115,7 @@ private:
         memory,
         backend,
         method,
+        load,
         phase,
         median,
         low,
@@ -123,11 +127,11 @@ private:
         check,
         count
     };
-    static constexpr std::array<std::string_view, count> headings{"traffic", "memory", "backend", "method", "phase",
-                                                                  "median",  "low",    "high",    "p95",    "busbw",
-                                                                  "samples", "bytes",  "check"};
-    static constexpr std::array<std::string_view, count> units{"",     "",     "",       "", "",    "[us]", "[us]",
-                                                               "[us]", "[us]", "[GB/s]", "", "[B]", ""};
+    static constexpr std::array<std::string_view, count> headings{"traffic", "memory",  "backend", "method", "beside",
+                                                                  "phase",   "median",  "low",     "high",   "p95",
+                                                                  "busbw",   "samples", "bytes",   "check"};
+    static constexpr std::array<std::string_view, count> units{"",     "",     "",     "",       "", "",    "[us]",
+                                                               "[us]", "[us]", "[us]", "[GB/s]", "", "[B]", ""};
 
     struct Line {
         std::size_t place;               // of its cell
@@ -168,6 +172,24 @@ private:
                            stated == cell.backend_facts.end() ? "not stated" : stated->second);
     }
 
+    static std::string load_line(record::Record const& cell) {
+        auto const value = [&](std::string_view name) {
+            auto const& figures = cell.result.figures;
+            auto const found =
+                std::find_if(figures.begin(), figures.end(), [&](auto const& figure) { return figure.name == name; });
+            return found == figures.end() ? 0 : found->value;
+        };
+        double const rate = value("load_rate");
+        if (!(rate > 0)) {
+            return "";
+        }
+        constexpr double giga = 1e9;
+        bool const copies = cell.identity.beside == record::Load::memory;
+        return fmt::format("# the {} beside it: {} {} per rank, alone {:.2f} times as fast\n",
+                           copies ? "copying" : "computing", four_digits(rate / giga),
+                           copies ? "GB/s" : "10^9 multiply-adds/s", value("load_slowdown"));
+    }
+
     static std::string throttled_line(record::Record const& cell) {
         auto const& quota = cell.result.cpu_quota;
         if (quota && quota->throttled > 0) {
@@ -201,7 +223,8 @@ private:
         auto const us = [](std::optional<double> ns) { return ns ? human_us(*ns) : std::string("-"); };
         lines_.push_back({place_of(cell.cell_id),
                           {std::string(title), cell.identity.memory, cell.identity.backend, cell.identity.method,
-                           std::string(label), us(time.median), us(time.median_low), us(time.median_high), us(time.p95),
+                           loads_ ? std::string(name_of(cell.identity.beside)) : "", std::string(label),
+                           us(time.median), us(time.median_low), us(time.median_high), us(time.p95),
                            four_digits(bandwidth(moved, time.median).busbw_GBps), fmt::format("{}", time.samples),
                            fmt::format("{:.0f}", moved.busiest_rank_bytes), checked ? passed : "off"},
                           ""});
@@ -270,9 +293,10 @@ private:
     }
 
     Columns columns_;
+    bool loads_;
     std::vector<Line> lines_;  // that are not printed yet
     // Times up to ten seconds have room from the start, so that the columns of a sweep stay where they are.
-    std::array<std::size_t, count> widths_{7, 6, 7, 6, 5, 7, 7, 7, 7, 6, 7, 9, 5};
+    std::array<std::size_t, count> widths_{7, 6, 7, 6, 0, 5, 7, 7, 7, 7, 6, 7, 9, 5};
     bool has_phases_ = false;
     Shape printed_;
     std::string beside_;
@@ -289,7 +313,7 @@ std::unique_ptr<Table> make_table(Options const& options) {
     case Layout::dlmb:
         break;
     }
-    return std::make_unique<OwnTable>(options.columns);
+    return std::make_unique<OwnTable>(options.columns, options.any_load());
 }
 
 std::string_view mark_of(Layout layout) {

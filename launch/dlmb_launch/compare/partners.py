@@ -24,7 +24,7 @@ Differences = dict[str, tuple[Any, Any]]  # in the baseline and in the candidate
 
 KEY = ("pattern", "operation", "message-size", "ranks")  # cells that differ in these are of different things
 WITHOUT_SIZE = "barrier"
-IN_IDS = ("pattern", "backend", "method", "memory", "mode", "ranks", "ranks_per_node", "cache", "fill", "seed", "draws")
+IN_IDS = ("pattern", "backend", "method", "memory", "mode", "ranks", "ranks_per_node", "cache", "fill", "seed", "draws", "beside")
 ELEMENT = "element"  # alone may differ, and is then named: as many bytes are moved
 BY_ITSELF = "default"  # how converted lines call the method that a library takes by itself
 

@@ -17,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,9 @@ struct RunSpec {
     RunnerOptions options = {};
     /// One cell per entry, each with a backend of its own around the same in_process backend.
     std::vector<std::function<Fault(Rank)>> cells;
-    bool one_backend = false;  // the cells pass for methods of the first one's backend
-    std::size_t points = 1;    // of equal traffic, in buffers of their own, among which the cells are split
+    std::vector<std::optional<record::Load>> beside = {};  // by cell; empty: no cell has a load
+    bool one_backend = false;                              // the cells pass for methods of the first one's backend
+    std::size_t points = 1;  // of equal traffic, in buffers of their own, among which the cells are split
     std::function<RunnerOptions(RunnerOptions, Rank)> adjust = [](RunnerOptions same, Rank) { return same; };
     Throttling const* gpu = nullptr;  // of every rank
     OsuProgram osu = {};
@@ -98,6 +100,7 @@ inline std::vector<Told> run_rank(RunSpec const& spec, Bootstrap& bootstrap) {
         static_cast<void>(cell.compile(bootstrap));
         cell.backend = (spec.one_backend ? backends.front() : backends.back()).get();
         cell.setup_ns = 1000 + me;
+        cell.identity.beside = spec.beside.empty() ? std::nullopt : spec.beside.at(cells.size());
         cells.push_back(std::move(cell));
     }
 
@@ -105,9 +108,14 @@ inline std::vector<Told> run_rank(RunSpec const& spec, Bootstrap& bootstrap) {
     Watchdog watchdog(spec.hang);
     CommonStart start(bootstrap, spec.options.start);
     RunnerOptions const options = spec.adjust(spec.options, me);
-    run_cells({bootstrap, start, watchdog, options}, cells, [&](Cell const& cell, record::CellResult const& result) {
-        told.push_back({static_cast<std::size_t>(&cell - cells.data()), result});
-    });
+    std::optional<BackgroundLoads> loads;
+    if (!spec.beside.empty()) {
+        loads.emplace(bootstrap, Bytes{1} << 20U);
+    }
+    run_cells({bootstrap, start, watchdog, options, nullptr, loads ? &*loads : nullptr}, cells,
+              [&](Cell const& cell, record::CellResult const& result) {
+                  told.push_back({static_cast<std::size_t>(&cell - cells.data()), result});
+              });
     return told;
 }
 

@@ -33,7 +33,9 @@ TEST(Json, ALaunchOnATestDoubleSaysSo) {
 }
 
 TEST(Json, EveryKindOfCellSurvivesTheRoundTrip) {
-    for (Record const& cell : {sample_cell(), sample_skipped_cell(), sample_invalid_cell()}) {
+    Record beside_a_load = sample_cell();
+    beside_a_load.identity.beside = record::Load::memory;
+    for (Record const& cell : {sample_cell(), beside_a_load, sample_skipped_cell(), sample_invalid_cell()}) {
         std::string const line = to_json_line("id", cell);
         Record const again = record_from(parsed(line));
         EXPECT_EQ(to_json_line("id", again), line);

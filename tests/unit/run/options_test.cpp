@@ -190,6 +190,22 @@ TEST(Options, BuffersRotateAndHoldPayloadUnlessSaid) {
     EXPECT_NE(parse_refusal({"--fill", "ones"}).find("random"), std::string::npos);
 }
 
+TEST(Options, LoadsBesideTheRanksAreAListAndLeaveMpiAThread) {
+    using record::Load;
+    using Loads = std::vector<std::optional<Load>>;
+    EXPECT_EQ(parse({}).loads, Loads{std::nullopt});
+    EXPECT_EQ(parse({"--beside", "none"}).mpi_thread, "single");
+    Options const options = parse({"--beside", "none,compute,memory,compute"});
+    EXPECT_EQ(options.loads, (Loads{std::nullopt, Load::compute, Load::memory}));
+    EXPECT_EQ(options.mpi_thread, "funneled");
+    EXPECT_EQ(parse({"--beside", "memory", "--mpi-thread", "multiple"}).mpi_thread, "multiple");
+    EXPECT_NE(parse_refusal({"--beside", "memory", "--mpi-thread", "single"}).find("funneled"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--beside", "memories"}).find("--beside: unknown load 'memories'"), std::string::npos);
+    std::string const on_gpu = parse_refusal({"--beside", "compute", "--memory", "host,cuda"});
+    EXPECT_NE(on_gpu.find("memory cuda is the GPU's"), std::string::npos) << on_gpu;
+    EXPECT_EQ(parse({"--beside", "none", "--memory", "cuda"}).loads, Loads{std::nullopt});
+}
+
 TEST(Options, CachesAreFlushedBeforeSingleIterationsOnly) {
     EXPECT_NE(parse_refusal({"--cache", "flush", "--timing", "stream"}).find("isolated"), std::string::npos);
 }

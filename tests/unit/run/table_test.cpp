@@ -161,6 +161,26 @@ TEST(Table, OwnLayoutShowsAllColumnsOnRequest) {
     EXPECT_EQ(lines[0].size(), lines[2].size());
 }
 
+TEST(Table, ShowsWhatWasBesideTheRanksWhereSomethingWas) {
+    EXPECT_EQ(shown(Layout::dlmb, example(), "t").find("beside"), std::string::npos);
+    record::Record loaded = example();
+    loaded.identity.beside = record::Load::memory;
+    loaded.result.figures = {{"load_rate", 5.25e9, "B/s", record::Better::higher, "samples"},
+                             {"load_slowdown", 1.5, "of its rate alone", record::Better::lower, "samples"}};
+    Options options;
+    options.loads = {std::nullopt, record::Load::memory};
+    auto const table = make_table(options);
+    table->add(example(), "t");
+    table->add(loaded, "t");
+    std::string const text = table->ready();
+    EXPECT_NE(text.find(" beside"), std::string::npos) << text;
+    EXPECT_NE(text.find(" none "), std::string::npos) << text;
+    EXPECT_NE(text.find(" memory "), std::string::npos) << text;
+    EXPECT_NE(text.find("# the copying beside it: 5.250 GB/s per rank, alone 1.50 times as fast\n"), std::string::npos)
+        << text;
+    EXPECT_NE(shown(Layout::osu, loaded, "t").find(" host beside memory, --timing"), std::string::npos);
+}
+
 TEST(Table, OwnLayoutSaysItsColumnsAgainOnlyWhenTheyChange) {
     auto const table = make_table({});
     table->expect({"", {}, {}, "operation=allreduce 1024 K"});
