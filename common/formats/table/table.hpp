@@ -276,6 +276,7 @@ struct Policy {
     std::uint64_t hysteresis = 2;  // adjacent measured sizes that a choice must hold for
     std::map<std::string, std::string> baseline;  // memory kind -> backend that runs what has no rule
     std::string cache = {};                       // --cache of all measurements; empty: not told
+    std::string beside = {};                      // --beside of all measurements; empty: none
     bool operator==(Policy const&) const = default;
 };
 

@@ -194,6 +194,7 @@ void fields(auto& io, json::Of<Policy> auto& policy) {
     io("hysteresis", policy.hysteresis);
     io.or_default("baseline", policy.baseline);
     io.if_known("cache", policy.cache);
+    io.if_known("beside", policy.beside);
 }
 
 /// Everything but `schema` and `rules`.

@@ -172,6 +172,27 @@ TEST(Observations, AreOfTheOneTimingThatTheResultsHave) {
     EXPECT_EQ(observe(cell).refused().count("is of --timing osu, and tables are of isolated or stream"), 1U);
 }
 
+TEST(Observations, AreOfTheOneLoadThatTheResultsHave) {
+    record::Record cell = good_cell();
+    EXPECT_EQ(observe(cell).beside(), "none");
+    cell.identity.beside = record::Load::memory;
+    EXPECT_EQ(observe(cell).beside(), "memory");
+    record::ResultFile file;
+    file.launches.emplace_back().launch_id = "launch";
+    file.cells = {{"launch", cell}, {"launch", good_cell()}};
+    Observations both({});
+    EXPECT_THROW(both.add(file, "results.jsonl"), UsageError);
+    for (char const* const load : {"none", "memory"}) {
+        Accepted accepted;
+        accepted.beside = load;
+        Observations one(accepted);
+        one.add(file, "results.jsonl");
+        EXPECT_EQ(one.kept().size(), 1U);
+        EXPECT_EQ(one.beside(), load);
+        EXPECT_EQ(one.refused().count(std::string("is not of --beside ") + load), 1U);
+    }
+}
+
 TEST(Observations, AreOfOneVersionOfALibrary) {
     record::Record cell = good_cell();
     cell.identity.backend = "ucx";

@@ -243,6 +243,9 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     if (!accepted_.timing.empty() && cell.identity.mode != accepted_.timing) {
         return fmt::format("is not of --timing {}", accepted_.timing);
     }
+    if (!accepted_.beside.empty() && record::name_of(cell.identity.beside) != accepted_.beside) {
+        return fmt::format("is not of --beside {}", accepted_.beside);
+    }
     if (cell.identity.mode != isolated_timing && cell.identity.mode != stream_timing) {
         return fmt::format("is of --timing {}, and tables are of isolated or stream", cell.identity.mode);
     }
@@ -405,6 +408,16 @@ void Observations::require_one_timing(record::Record const& cell, std::string co
     }
 }
 
+void Observations::require_one_load(record::Record const& cell, std::string const& name) {
+    std::string const load(record::name_of(cell.identity.beside));
+    beside_ = beside_.value_or(load);
+    if (*beside_ != load) {
+        throw UsageError(fmt::format("{}: cell {} is of --beside {}, those before are of {}; build from one: choose it "
+                                     "by --beside",
+                                     name, cell.cell_id, load, *beside_));
+    }
+}
+
 void Observations::require_one_cache_mode(record::Record const& cell, std::string const& name) {
     cache_ = cache_.value_or(cell.identity.cache);
     if (*cache_ != cell.identity.cache) {
@@ -456,6 +469,7 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
             continue;
         }
         require_one_timing(stored.cell, name);
+        require_one_load(stored.cell, name);
         require_one_cache_mode(stored.cell, name);
         add_versions(stored.cell, name);
         kept_.push_back(std::move(seen));

@@ -58,22 +58,23 @@ using Versions = std::map<std::string, std::string>;  // by library
 inline constexpr char const* isolated_timing = "isolated";
 inline constexpr char const* stream_timing = "stream";
 
-/// Which cells count: those of one timing, and what a person lets pass although it weakens a table.
+/// Which cells count: those of one timing and one load, and what a person lets pass although it weakens a table.
 struct Accepted {
     bool oversubscribed = false;  // more ranks than processing units on a node
     bool quick = false;           // cells of fewer than six rounds
     std::string timing = {};      // isolated or stream; empty: whichever of them all cells are of
     /// Names of the methods that compete with the default; empty: all do.
     std::vector<std::string> methods = {};
+    std::string beside = {};  // none, compute or memory; empty: whichever of them all cells are of
 };
 
 class Observations {
 public:
     explicit Observations(Accepted accepted) : accepted_(std::move(accepted)) {}
 
-    /// Throws UsageError when the launches of `file` ran on another system than those before, with another --cache or
-    /// --timing or another version of a library, and when converted results come together with measured ones, or with
-    /// ones of another definition.
+    /// Throws UsageError when the launches of `file` ran on another system than those before, with another --cache,
+    /// --timing or --beside or another version of a library, and when converted results come together with measured
+    /// ones, or with ones of another definition.
     void add(record::ResultFile const& file, std::string const& name);
 
     [[nodiscard]] std::vector<Observation> const& kept() const { return kept_; }
@@ -84,6 +85,8 @@ public:
     [[nodiscard]] std::uint64_t acceptable_cells() const { return acceptable_cells_; }
     /// The mode of the kept cells; empty: there are none, or they are converted.
     [[nodiscard]] std::string const& timing() const { return timing_; }
+    /// Of the kept cells; nothing: none was kept, or they are converted.
+    [[nodiscard]] std::optional<std::string> const& beside() const { return beside_; }
     [[nodiscard]] System const& system() const { return system_; }
     [[nodiscard]] Stack const& stack() const { return stack_; }
     [[nodiscard]] std::uint64_t cells() const { return cells_; }
@@ -95,6 +98,7 @@ public:
 private:
     void require_one_cache_mode(record::Record const& cell, std::string const& name);
     void require_one_timing(record::Record const& cell, std::string const& name);
+    void require_one_load(record::Record const& cell, std::string const& name);
     void add_versions(record::Record const& cell, std::string const& name);
     void add_system(record::Launch const& launch, std::string const& name);
     /// The method that others are compared with: the backend's default, but for files (--methods) what a program that
@@ -114,6 +118,7 @@ private:
     std::set<std::string> acceptable_;
     std::uint64_t acceptable_cells_ = 0;
     std::string timing_;
+    std::optional<std::string> beside_;
     System system_;
     Stack stack_;
     std::uint64_t cells_ = 0;

@@ -91,6 +91,11 @@ public:
                         "cells that count: isolated calls, or stream, back to back [the one that all cells are of]")
             ->check(CLI::IsMember({isolated_timing, stream_timing}));
         parser
+            .add_option("--beside", beside_,
+                        "cells that count: beside no load (none), or beside compute or memory [the one that all cells "
+                        "are of]; the table says it")
+            ->check(CLI::IsMember({"none", "compute", "memory"}));
+        parser
             .add_option("--methods", methods_,
                         "methods that compete with the default, without knobs [all]; 'algorithm' for a table that is "
                         "to be exported to an MPI library")
@@ -150,7 +155,7 @@ private:
                 throw UsageError(fmt::format("--accept: {}", unknown_name("accept", word, known)));
             }
         }
-        return {accepts("oversubscribed"), accepts("quick"), timing_, methods_};
+        return {accepts("oversubscribed"), accepts("quick"), timing_, methods_, beside_};
     }
 
     /// Fresh launches confirm only what was found alike.
@@ -170,6 +175,10 @@ private:
         if (!confirm.timing().empty() && confirm.timing() != search.timing()) {
             throw UsageError(fmt::format("--confirm: these launches are of --timing {}, RESULTS of {}",
                                          confirm.timing(), search.timing()));
+        }
+        if (confirm.beside() && confirm.beside() != search.beside()) {
+            throw UsageError(fmt::format("--confirm: these launches are of --beside {}, RESULTS of {}",
+                                         *confirm.beside(), search.beside().value_or("none")));
         }
         if (confirm.cache() && search.cache() && confirm.cache() != search.cache()) {
             throw UsageError("--confirm: these launches are of another --cache");
@@ -192,6 +201,9 @@ private:
         }
         if (search.cache()) {
             table.policy.cache = name_of(*search.cache());
+        }
+        if (search.beside() && *search.beside() != "none") {
+            table.policy.beside = *search.beside();
         }
         bool const confirms = !confirm_.empty() && !accepts("unconfirmed");
         table.policy.confirm_launches = confirms ? policy_.confirm_launches : 0;  // 0: readers do not ask for it
@@ -251,6 +263,7 @@ private:
     std::vector<std::string> confirm_;
     std::string table_path_;
     std::string timing_;  // empty: the one of all cells
+    std::string beside_;  // likewise
     std::vector<std::string> methods_;
     std::vector<std::string> accept_;
     std::string baseline_ = "mpi";

@@ -94,8 +94,9 @@ void print_head(TuningTable const& table) {
     std::string const name = table.system.name.empty() ? "" : table.system.name + ", processor ";
     fmt::print("system    {}{}{} (key {})\n", name, table.system.cpu, gpu, table.system.key);
     fmt::print("software  {}\n", stack_text(table.stack));
-    fmt::print("measured  {}{}\n", table.policy.metric,
-               table.policy.cache.empty() ? "" : fmt::format(", --cache {}", table.policy.cache));
+    fmt::print("measured  {}{}{}\n", table.policy.metric,
+               table.policy.cache.empty() ? "" : fmt::format(", --cache {}", table.policy.cache),
+               table.policy.beside.empty() ? "" : fmt::format(", --beside {}", table.policy.beside));
     if (std::string const suite = foreign_suite(table); !suite.empty()) {
         fmt::print(
             "evidence  foreign: numbers of {}, which DLMB has neither measured nor confirmed; nobody knows how far "

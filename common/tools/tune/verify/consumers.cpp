@@ -174,6 +174,13 @@ Export export_table(TuningTable const& table, ExportRequest request) {
             add_comment(file, "This " + remark + ".");
         }
     }
+    if (std::string const& load = table.policy.beside; !load.empty()) {
+        std::string const measured = fmt::format("was measured beside a load on each rank (--beside {})", load);
+        made.notes.push_back(fmt::format("this {}; it holds for programs that have such a load", measured));
+        for (File& file : made.files) {
+            add_comment(file, fmt::format("This {}.", measured));
+        }
+    }
     return made;
 }
 
