@@ -33,6 +33,7 @@ _PLAIN = """#!/bin/sh
 [ $# -gt 0 ] || exit 1
 mean=1000
 [ -z "$OMPI_MCA_coll_tuned_dynamic_rules_filename" ] || mean=${DOUBLE_PLAIN:-750}
+echo "beside ${4:-none}"
 IFS=,
 for size in $2; do echo "bytes $size median_ns 1000 mean_ns $mean"; done
 """
@@ -69,6 +70,8 @@ with open(option("results"), "a") as file:
                 took = 1000 * own * (1 + size / 4096) * draw.lognormvariate(0, 0.02)
                 cell.update(backend=option("backend"), method=method, mode=option("timing"), is_default=method == "blocking",
                             status="failed" if name == "broken" else "ok")
+                if "--beside" in arguments:
+                    cell["beside"] = option("beside")
                 cell["parameters"].update({"operation": operation, "message-size": size})
                 cell["cell_id"] = "pattern=collective/operation=%s/size=%d/method=%s" % (operation, size, method)
                 chosen = {"mpi_algorithm_family": "open_mpi.tuned", "mpi_algorithm.allreduce": name, "mpi_algorithm_id.allreduce": "4"}

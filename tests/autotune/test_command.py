@@ -87,6 +87,21 @@ class Command(unittest.TestCase):
         self.assertRegex(report, r"\| 4096 \| 1\.00 \| 0\.75 \| 1\.33 \|")
         self.assertIn("| allreduce | 2048 |", report)
 
+    def test_a_load_is_beside_every_launch_and_the_table_and_the_report_say_so(self) -> None:
+        done = self.tune("--beside", "memory")
+        self.assert_tuned(done)
+        self.assertIn("--beside memory", done.stdout)
+        self.assertIn("--beside memory", (self.output / "report.md").read_text(encoding="utf-8"))
+        found = [json.loads(line) for text in self.results().values() for line in text.splitlines()]
+        self.assertEqual({entry["beside"] for entry in found if entry["kind"] == "cell"}, {"memory"})
+        plain = [file.read_text(encoding="utf-8").splitlines()[0] for file in self.output.glob("campaign/plain/*/*.txt")]
+        self.assertEqual(set(plain), {"beside memory"})
+        self.assertEqual(json.loads((self.output / "table.json").read_text(encoding="utf-8"))["policy"]["beside"], "memory")
+        self.assertIn("# This was measured beside a load on each rank (--beside memory).", (self.output / "openmpi" / "dlmb_rules.conf").read_text(encoding="utf-8"))
+        without = self.tune()
+        self.assertEqual(without.returncode, 64, without.stdout + without.stderr)
+        self.assertIn("was measured with beside 'memory', not 'none'", without.stderr)
+
     def test_what_cannot_win_is_measured_no_more(self) -> None:
         self.output = self.measured
         seen = {method: 0 for method in doubles.METHODS}
@@ -239,6 +254,7 @@ class Command(unittest.TestCase):
             (["--operations", "allreduce,nothing"], "'nothing'"),
             (["--for", "nobody"], "'nobody'"),
             (["--ranks", "1"], "--ranks 1"),
+            (["--beside", "disk"], "--beside"),
             (["--workload", "nothing:none"], "--workload nothing:none"),
             (["--build", "/nonexistent"], "no DLMB programs here"),
         ):

@@ -20,6 +20,7 @@ from dlmb_launch.autotune.observations import Key
 from dlmb_launch.autotune.open_points import KINDS
 from dlmb_launch.autotune.planning import Work
 from dlmb_launch.autotune.points import Point
+from dlmb_launch.autotune.request import NO_LOAD
 from dlmb_launch.sweep import launchers, state, sweep_file
 from dlmb_launch.sweep.driver import Driver
 from dlmb_launch.sweep.process import Interrupts
@@ -48,6 +49,7 @@ class Stopped(Exception):
 class Settings:
     world: World
     timing: str
+    beside: str  # none, compute, memory
     build: Path
     machine: launchers.Machine
 
@@ -121,7 +123,7 @@ class Campaign:
 
     def _text(self, name: str, works: list[Work], launches: int, options: dict[str, str], timeout_s: int) -> str:
         lines = ["# Made by dlmb_autotune.", f'name = "{name}"', f"launches = {launches}", f"launch-timeout = {timeout_s}", "", "[options]"]
-        lines += [f'{key} = "{value}"' for key, value in {"timing": self.settings.timing, **options}.items()]
+        lines += [f'{key} = "{value}"' for key, value in {"timing": self.settings.timing, **_beside(self.settings.beside), **options}.items()]
         lines += ["", "[[world]]", f"ranks = {self.settings.world.ranks}", f"nodes = {self.settings.world.nodes}"]
         for number, work in enumerate(works, 1):
             sizes = ",".join(f"{size}:{size}" for size in work.sizes)
@@ -130,6 +132,10 @@ class Campaign:
             lines += [f'backend = "{work.backend}"', f'method = "{",".join(work.methods)}"']
             lines += [f'memory = "{_MEMORY.get(work.backend, "host")}"', f'message-size = "{sizes}"']
         return "\n".join(lines) + "\n"
+
+
+def _beside(load: str) -> dict[str, str]:
+    return {"beside": load} if load != NO_LOAD else {}
 
 
 def _tried(folder: Folder, launch: Launch) -> bool:

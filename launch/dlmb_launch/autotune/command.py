@@ -48,6 +48,8 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--sizes", metavar="SIZES", help="as 8:1M (doubling), 64K, or a list, as dlmb_collective --message-size (default: 8:1M)")
     parser.add_argument("--workload", metavar="PLAN|PRESET", help="operations and sizes of a plan (--plan jsonl) or a folder of plans, or PROGRAM:PRESET")
     parser.add_argument("--timing", choices=("stream", "isolated"), default="stream", help="calls back to back, or alone (default: stream)")
+    parser.add_argument("--beside", choices=request.LOADS, default=request.NO_LOAD, help="what a thread beside each rank does in all measurements, as "
+                        "dlmb_collective --beside: the table and the gain hold for programs that do so, too (default: none)")
     parser.add_argument("--machine", type=Path, help="TOML file that says how to launch here; default: found out")
     parser.add_argument("--build", type=Path, help="folder of the programs; default: where dlmb_info is in PATH")
     parser.add_argument("--dry-run", action="store_true", help="print the plan with estimates of time, and stop")
@@ -64,11 +66,15 @@ def _request(options: argparse.Namespace, machine: launchers.Machine, build: Pat
     if options.workload and options.sizes:
         raise program.UsageError("--sizes: the workload says its sizes; leave one of --workload and --sizes out")
     wanted = points.chosen(options.consumers, info)
+    if options.beside != request.NO_LOAD and any(consumer.backend == "nccl" for consumer in wanted):
+        raise program.UsageError("--beside: loads the host, and nccl runs on the GPU; leave one of the two out")
     points.require_unset(wanted, {**os.environ, **dict(machine.variables)})
     use = points.use_of(options.workload, options.ranks, build) if options.workload else None
     operations = points.parse_operations(options.operations) if options.operations else None
     machine = replace(machine, arguments=(*machine.arguments, *options.launcher))
     cautions, accept = [], ["quick"]  # short cells: the launch is what is tested
+    if options.beside != request.NO_LOAD:
+        cautions.append(f"measured, before and after, with a load beside each rank (--beside {options.beside}): it holds for programs that have one")
     cores = len(os.sched_getaffinity(0))
     if "SLURM_JOB_ID" not in os.environ and options.nodes == 1 and options.ranks > cores:
         cautions.append(f"{options.ranks} ranks share {cores} cores: what is found holds for programs that share cores alike, not with a core per rank")
@@ -83,6 +89,7 @@ def _request(options: argparse.Namespace, machine: launchers.Machine, build: Pat
         weighted=use is not None,
         budget_s=request.parse(options.budget),
         timing=options.timing,
+        beside=options.beside,
         build=build,
         machine=machine,
         output=options.output,
@@ -156,7 +163,7 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
     clock = Clock(asked.campaign / "spent.json", asked.budget_s)
     plain = _plain(asked, launcher)
     tune = TuneProgram(asked.build, plain.variables)
-    settings = Settings(asked.world, asked.timing, asked.build, asked.machine)
+    settings = Settings(asked.world, asked.timing, asked.beside, asked.build, asked.machine)
     campaign = Campaign(asked.campaign, settings, interrupts)
     try:
         startup = _startup_s(asked, plain, interrupts)

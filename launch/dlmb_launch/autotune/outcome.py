@@ -151,7 +151,7 @@ class Finisher:
             own = [rule["when"]["bytes"] for rule in rules if rule["when"]["operation"] == in_table]
             sizes = self._plain_sizes(one.consumer.backend, operation, own, measured)
             if collective and sizes:
-                visits = Visits(collective, tuple(sizes), _calls(sizes), VISITS)
+                visits = Visits(collective, tuple(sizes), _calls(sizes), VISITS, self._request.beside)
                 measurements[in_table] = Measurement(folder, visits, self._plain, of_file)
 
         def has_time(number: int, took: float) -> bool:

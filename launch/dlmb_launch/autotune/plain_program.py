@@ -21,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from dlmb_launch.autotune.request import NO_LOAD
 from dlmb_launch.sweep.process import Interrupts, Process
 from dlmb_results.program import OutputError, UsageError
 from dlmb_statistics.margins import SHARE_IF_SHORT
@@ -52,9 +53,11 @@ class Visits:
     sizes: tuple[int, ...]  # bytes
     calls: int
     visits: int
+    beside: str = NO_LOAD
 
     def arguments(self) -> list[str]:
-        return [self.collective, ",".join(",".join(map(str, self.sizes)) for _ in range(self.visits)), str(self.calls)]
+        load = [] if self.beside == NO_LOAD else [self.beside]
+        return [self.collective, ",".join(",".join(map(str, self.sizes)) for _ in range(self.visits)), str(self.calls), *load]
 
 
 def times_in(printed: str, sizes: tuple[int, ...]) -> Times:

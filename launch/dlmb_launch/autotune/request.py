@@ -18,6 +18,8 @@ from dlmb_launch.sweep.sweep_file import World
 from dlmb_results.files import kept_json, write_output, write_whole
 from dlmb_results.program import UsageError
 
+NO_LOAD = "none"
+LOADS = (NO_LOAD, "compute", "memory")  # of --beside
 EXCESS_S = 60.0  # beyond the budget, for what was begun to come to its end
 SHORTEST_S = 10.0
 _FACTORS = {"s": 1, "m": 60, "h": 3600}
@@ -76,6 +78,7 @@ class Request:
     weighted: bool  # by a workload, so that what a call takes counts, too
     budget_s: float
     timing: str
+    beside: str  # one of LOADS
     build: Path
     machine: Machine
     output: Path
@@ -119,6 +122,7 @@ def require_same(request: Request) -> None:
         "ranks": request.ranks,
         "nodes": request.nodes,
         "timing": request.timing,
+        "beside": request.beside,
         "launcher": request.machine.launcher,
         "arguments": list(request.machine.arguments),
         "bind": request.machine.bind,
@@ -130,6 +134,6 @@ def require_same(request: Request) -> None:
         write_output(file, json.dumps(mine, indent=1) + "\n")
         return
     for name, value in mine.items():
-        if not isinstance(before, dict) or before.get(name) != value:
-            was = before.get(name) if isinstance(before, dict) else None
+        was = before.get(name, NO_LOAD if name == "beside" else None) if isinstance(before, dict) else None
+        if was != value:
             raise UsageError(f"{request.output}: was measured with {name} {was!r}, not {value!r}; name another folder with -o")

@@ -3,8 +3,9 @@
 //
 // A program of plain MPI with nothing of DLMB in it: what an exported table is tried on. Errors of MPI are fatal.
 //
-// usage: dlmb_plain_mpi COLLECTIVE BYTES[,BYTES...] CALLS    prints, per size, median and mean time of a call on rank 0
-//        dlmb_plain_mpi                                      prints the path of the MPI library and its version
+// usage: dlmb_plain_mpi COLLECTIVE BYTES[,BYTES...] CALLS [compute|memory]
+//                          prints, per size, median and mean time of a call on rank 0, beside such a load on each rank
+//        dlmb_plain_mpi    prints the path of the MPI library and its version
 //
 // BYTES: the vector of allreduce and bcast, all shares together of the others. MPI_Pcontrol(1) and (0) enclose the
 // calls of a size, for tools. The calls of a size follow each other without anything between them but a clock read.
@@ -14,6 +15,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,21 +164,121 @@ static struct Times times_of_size(void (*call)(struct Buffers const*), size_t by
     return times;
 }
 
+/// The load of common/measure/beside/load.cpp, as a thread that ends with the process: it copies twice the largest
+/// cache, or multiplies matrices that fit into the nearest one.
+static atomic_bool load_runs;
+
+static size_t cache_bytes(void) {
+    size_t kibibytes = 0;
+    FILE* const file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    if (file != NULL) {
+        kibibytes = fscanf(file, "%zuK", &kibibytes) == 1 ? kibibytes : 0;
+        fclose(file);
+    }
+    return kibibytes > 0 ? kibibytes << 10 : (size_t)32 << 20;
+}
+
+static void* copy_memory(void* unused) {
+    enum { piece = 64 << 10 };
+    size_t const half = (cache_bytes() + piece - 1) / piece * piece;
+    char* from = written(2 * half);
+    char* to = from + half;
+    atomic_store(&load_runs, 1);
+    for (;;) {
+        for (size_t at = 0; at < half; at += piece) {
+            memcpy(to + at, from + at, piece);
+        }
+        char* const next = from;
+        from = to;
+        to = next;
+    }
+    return unused;
+}
+
+static void* multiply_matrices(void* unused) {
+    enum { edge = 48 };
+    float const* const a = (float const*)(void const*)written(edge * edge * sizeof(float));
+    float* const sum = (float*)(void*)written(edge * edge * sizeof(float));
+    atomic_store(&load_runs, 1);
+    for (;;) {
+        for (size_t row = 0; row < edge; ++row) {
+            for (size_t k = 0; k < edge; ++k) {
+                for (size_t column = 0; column < edge; ++column) {
+                    sum[row * edge + column] += a[row * edge + k] * a[k * edge + column];
+                }
+            }
+        }
+        __asm__ volatile("" : : "r"(sum) : "memory"); /* the sums are wanted, as far as the compiler knows */
+    }
+    return unused;
+}
+
+/// Where no rank of the node runs, else not where this rank does, as far as the rank may run elsewhere.
+static int bind_load(void) {
+    cpu_set_t free_units;
+    MPI_Comm node = MPI_COMM_NULL;
+    int ranks = 1;
+    int own = sched_getcpu();
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &ranks);
+    int* const taken = zeroed((size_t)ranks, sizeof(int));
+    MPI_Allgather(&own, 1, MPI_INT, taken, 1, MPI_INT, node);
+    int failed = sched_getaffinity(0, sizeof free_units, &free_units);
+    int const allowed = CPU_COUNT(&free_units);
+    for (int rank = 0; rank < ranks; ++rank) {
+        CPU_CLR((size_t)taken[rank], &free_units);
+    }
+    if (CPU_COUNT(&free_units) == 0 && allowed > 1) {
+        failed |= sched_getaffinity(0, sizeof free_units, &free_units);
+        CPU_CLR((size_t)own, &free_units);
+    }
+    MPI_Comm_free(&node);
+    free(taken);
+    return failed || allowed == 1 ? 0 : sched_setaffinity(0, sizeof free_units, &free_units);
+}
+
+/// Returns whether it runs. The thread inherits where it is bound.
+static int start_load(char const* name) {
+    cpu_set_t before;
+    pthread_t thread;
+    sched_getaffinity(0, sizeof before, &before);
+    int const bound = bind_load();
+    int const failed =
+        pthread_create(&thread, NULL, strcmp(name, "memory") == 0 ? copy_memory : multiply_matrices, NULL);
+    sched_setaffinity(0, sizeof before, &before);
+    while (!failed && !atomic_load(&load_runs)) {
+        sched_yield();
+    }
+    return !failed && bound == 0;
+}
+
 int main(int argc, char** argv) {
     if (argc == 1) {
         return print_library();
     }
     void (*call)(struct Buffers const*) = NULL;
-    for (size_t i = 0; argc == 4 && i < sizeof(collectives) / sizeof(collectives[0]); ++i) {
+    char const* const load = argc == 5 ? argv[4] : NULL;
+    int const is_load = load == NULL || strcmp(load, "compute") == 0 || strcmp(load, "memory") == 0;
+    for (size_t i = 0; argc >= 4 && argc <= 5 && is_load && i < sizeof(collectives) / sizeof(collectives[0]); ++i) {
         call = strcmp(argv[1], collectives[i].name) == 0 ? collectives[i].call : call;
     }
     if (call == NULL || !is_list_of_sizes(argv[2]) || atoi(argv[3]) < 1) {
         fprintf(stderr,
-                "usage: dlmb_plain_mpi COLLECTIVE BYTES[,BYTES...] CALLS (sizes below 2 GiB, one call or more)\n");
+                "usage: dlmb_plain_mpi COLLECTIVE BYTES[,BYTES...] CALLS [compute|memory] (sizes below 2 GiB, one call "
+                "or more)\n");
         return exit_usage;
     }
     int const calls = atoi(argv[3]);
-    MPI_Init(&argc, &argv);
+    if (load == NULL) {
+        MPI_Init(&argc, &argv);
+    } else {
+        int level = MPI_THREAD_SINGLE;
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+        if (!start_load(load)) {
+            fprintf(stderr, "dlmb_plain_mpi: the load cannot be started\n");
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+    }
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (char* sizes = argv[2]; *sizes != '\0'; sizes += *sizes == ',') {
