@@ -207,6 +207,15 @@ class CurvesTest(WithFolder):
         self.assertEqual([(mark.x, mark.low, mark.high) for mark in chart.marks], [(1.5, 1.4, 1.6), (2.0, 2.0, 2.0)])
         self.assertEqual(neighbors.plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
 
+    def test_traffic_beside_a_load_is_compared_with_the_same_without(self) -> None:
+        alone, other = cell_line(1024, 10), cell_line(2048, 10)
+        loaded = cell_line(1024, 25) | {"beside": "memory", "cell_id": f"beside=memory/{alone['cell_id']}"}
+        (plot,) = neighbors.plots(read([self.file(lines(launch_line(), alone, loaded, other))]), LIMITS)
+        (chart,) = plot.charts
+        self.assertEqual(chart.rows, ["collective 1 KiB beside memory load, mpi default"])
+        self.assertEqual([mark.x for mark in chart.marks], [2.5])
+        self.assertEqual(neighbors.plots(read([self.file(lines(launch_line(), loaded, other))]), LIMITS), [])
+
     def test_latencies_of_requests_are_a_curve_per_way_of_arriving(self) -> None:
         def cell(arrivals: str, **latencies: float) -> dict[str, Any]:
             figures = [{"name": "involuntary_switches", "value": 7.0}] + [{"name": name, "value": value} for name, value in latencies.items()]

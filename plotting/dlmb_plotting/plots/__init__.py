@@ -19,7 +19,7 @@ MAKERS: dict[str, tuple[str, Maker]] = {
     "timings": ("one operation under several --timing (result files)", lambda inputs, _, limits: curves.timing_plots(inputs.results, limits)),
     "phases": ("where an iteration's time goes, and the bus bandwidth (result files)", lambda inputs, _, limits: phases.plots(inputs.results, limits)),
     "imbalance": ("imbalance of the traffic against time, and by draw where it moves (result files)", lambda inputs, _, limits: curves.imbalance_plots(inputs.results, limits)),
-    "neighbors": ("how much plans that run at the same time slow each other down (result files)", lambda inputs, _, limits: neighbors.plots(inputs.results, limits)),
+    "neighbors": ("how much plans that run at the same time, or other work of the ranks, slow traffic down (result files)", lambda inputs, _, limits: neighbors.plots(inputs.results, limits)),
     "requests": ("how long requests take that arrive during an iteration (result files)", lambda inputs, _, limits: requests.plots(inputs.results, limits)),
     "matrix": ("who sends how much to whom (plans of --plan jsonl)", lambda inputs, _, limits: plans.matrix_plots(inputs.plans, limits)),
     "messages": ("how many messages of which size (plans of --plan jsonl)", lambda inputs, _, limits: plans.message_plots(inputs.plans, limits)),

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much each of two plans that run at the same time is slowed down by the other one."""
+"""How much each of two plans that run at the same time is slowed down by the other one, and traffic by other work of its ranks (--beside)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import NamedTuple
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, left_out
-from dlmb_plotting.results import Cell, Results
+from dlmb_plotting.results import Cell, Results, traffic
 
 OVERLAY = "overlay"  # the parameter of dlmb_replay: names of both plans
 BETWEEN = " + "
 SIDES = ("main", "beside")
-CAPTION = ("Each row is a plan, its neighbour, and the backend: the end of its last phase beside the neighbour over its time alone. Whiskers: the ends of both "
-           "95 % intervals against each other. 1: the neighbour is not felt.")
+NO_LOAD = "none"
+CAPTION = ("Each row is a plan, its neighbour, and the backend: the end of its last phase beside the neighbour over its time alone; or traffic and a load beside "
+           "its ranks: its median with the load over the one without. Whiskers: the ends of both 95 % intervals against each other. 1: the neighbour is not "
+           "felt.")
 
 
 class Slowdown(NamedTuple):
@@ -44,13 +46,27 @@ def slowdowns_of(cell: Cell) -> Iterator[Slowdown]:
             yield Slowdown(victim, neighbor, cell.method_name, ratio, *ends)
 
 
+def beside_loads(cells: list[Cell]) -> Iterator[tuple[Cell, Slowdown]]:
+    """Of the cells that were measured without the load, too."""
+    alone = {cell.id: cell for cell in cells if cell.timed and cell.beside == NO_LOAD and cell.low_ns > 0}
+    for cell in cells:
+        other = alone.get("/".join(part for part in cell.id.split("/") if not part.startswith("beside=")))
+        if cell.timed and cell.beside != NO_LOAD and other:
+            parameters = dict(cell.parameters)
+            size = style.byte_text(float(parameters["message-size"])) if "message-size" in parameters else ""
+            victim = " ".join(filter(None, (cell.preset, traffic(parameters) or cell.pattern, size)))
+            ratios = (cell.median_ns / other.median_ns, cell.low_ns / other.high_ns, cell.high_ns / other.low_ns)
+            yield cell, Slowdown(victim, f"{cell.beside} load", cell.method_name, *ratios)
+
+
 def plots(results: Results, limits: Limits) -> list[Plot]:
     found: list[Plot] = []
     for pattern, cells in results.patterns().items():
         with_ratio = [(cell, slowdown) for cell in cells if cell.ok for slowdown in slowdowns_of(cell)]
+        with_ratio.sort(key=lambda each: (each[1].victim, each[1].neighbor, each[1].method))
+        with_ratio += beside_loads(cells)
         if not with_ratio:
             continue
-        with_ratio.sort(key=lambda each: (each[1].victim, each[1].neighbor, each[1].method))
         shown = with_ratio[: limits.rows]
         chart = Rows("slow-down by a neighbour", [slowdown.row for _, slowdown in shown], Axis("time beside the neighbour / time alone", reference=1.0))
         for row, (_, slowdown) in enumerate(shown):
