@@ -136,7 +136,10 @@ BackgroundLoads::Choice BackgroundLoads::choose(std::vector<int> const& allowed,
         return {std::move(free), false};
     }
     std::vector<int> others = without(allowed, {own});
-    return {others.empty() ? allowed : std::move(others), true};
+    if (others.empty()) {
+        return {allowed, true};
+    }
+    return {std::move(others), true};
 }
 
 void LoadLog::Spell::begin(BackgroundLoad const* load) {
