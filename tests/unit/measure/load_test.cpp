@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/clock.hpp"
 #include "common/measure/beside/load.hpp"
 #include "tests/unit/measure/run_world.hpp"
 
@@ -75,6 +76,33 @@ TEST(BackgroundLoads, AvoidUnitsOfRanksAsFarAsTheMaskAllows) {
     EXPECT_EQ(choose({0, 1, 2, 3}, 0, {0, 2}), std::pair(Units({1, 3}), false));
     EXPECT_EQ(choose({0, 1}, 0, {0, 1}), std::pair(Units({1}), true)) << "another rank's rather than its own";
     EXPECT_EQ(choose({5}, 5, {5}), std::pair(Units({5}), true));
+}
+
+TEST(LoadLog, TellsTheRateFromBeginToEnd) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        BackgroundLoads loads(bootstrap, 0);
+        LoadLog log(&loads, Load::compute);
+        BackgroundLoad& load = loads.of(Load::compute);
+        LoadVisit const visit(&load);
+        wait_for_more_than(load, 0);
+        log.measure_alone(bootstrap);
+        std::uint64_t const done_before = load.done();
+        Nanoseconds const outer_begin = now_ns();
+        log.begin();
+        std::uint64_t const begun_with = load.done();
+        Nanoseconds const inner_begin = now_ns();
+        wait_for_more_than(load, begun_with);
+        std::uint64_t const ended_with = load.done();
+        Nanoseconds const inner_end = now_ns();
+        log.end();
+        Nanoseconds const outer_end = now_ns();
+        std::uint64_t const done_after = load.done();
+        double const rate = log.over_ranks(bootstrap).at(0).value / 1e9;
+        EXPECT_GE(rate,
+                  static_cast<double>(ended_with - begun_with) / static_cast<double>(outer_end - outer_begin) * 0.999);
+        EXPECT_LE(rate,
+                  static_cast<double>(done_after - done_before) / static_cast<double>(inner_end - inner_begin) * 1.001);
+    });
 }
 
 /// Iterations so long that a load that shares the ranks' processing units has its turn while samples are taken.
