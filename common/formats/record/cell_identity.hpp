@@ -33,7 +33,7 @@ inline constexpr std::array every_fill{Fill::random, Fill::zeros};
     return fill == Fill::random ? "random" : "zeros";
 }
 
-/// What a thread beside each rank does while a cell is measured (common/measure/beside/load.hpp).
+/// The work of a thread beside each rank while a cell is measured (common/measure/beside/load.hpp).
 enum class Load : std::uint8_t { compute, memory };
 inline constexpr std::array every_load{Load::compute, Load::memory};
 [[nodiscard]] constexpr std::string_view name_of(Load load) {

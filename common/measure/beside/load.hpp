@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Work of a program that communicates (--beside): a thread beside each rank multiplies matrices or copies memory while
-// cells are measured. What it slows the traffic by is told by the times of the cells; what the traffic slows it by is
-// told here. It makes no call of a transport, and the rank's thread neither waits for it nor shares a lock with it.
+// cells are measured. The times of cells say how much it slows the traffic; the figures here say how much the traffic
+// slows it. It makes no call of a transport, and the rank's thread neither waits for it nor shares a lock with it.
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
@@ -98,7 +98,7 @@ private:
     BackgroundLoad* load_;
 };
 
-/// How fast the load of one cell was.
+/// The rate of the load of one cell.
 class LoadLog {
 public:
     /// The load of cells that have `kind`; nothing: they have none.

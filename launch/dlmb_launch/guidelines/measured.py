@@ -103,7 +103,7 @@ def setting_of(cell: dict[str, Any], launch: dict[str, Any]) -> str:
     """Everything but the operation and its size. A backend's own choice is called default for every operation, because it is another
     method for some."""
     others = {name: value for name, value in cell["parameters"].items() if name not in ("operation", "message-size")}
-    others |= {"cache": cell["cache"]["mode"], "fill": cell["fill"], **{name: cell[name] for name in ("beside",) if name in cell}}
+    others |= {"cache": cell["cache"]["mode"], "fill": cell["fill"], **({"beside": cell["beside"]} if "beside" in cell else {})}
     digest = hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()[:8]
     world = cell["world"]
     method = "default" if cell["is_default"] else cell["method"]

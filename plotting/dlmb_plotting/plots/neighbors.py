@@ -47,7 +47,7 @@ def slowdowns_of(cell: Cell) -> Iterator[Slowdown]:
 
 
 def beside_loads(cells: list[Cell]) -> Iterator[tuple[Cell, Slowdown]]:
-    """Of the cells that were measured without the load, too."""
+    """Slowdowns of cells that were measured without the load, too."""
     alone = {cell.id: cell for cell in cells if cell.timed and cell.beside == NO_LOAD and cell.low_ns > 0}
     for cell in cells:
         other = alone.get("/".join(part for part in cell.id.split("/") if not part.startswith("beside=")))

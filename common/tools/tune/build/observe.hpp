@@ -85,7 +85,7 @@ public:
     [[nodiscard]] std::uint64_t acceptable_cells() const { return acceptable_cells_; }
     /// The mode of the kept cells; empty: there are none, or they are converted.
     [[nodiscard]] std::string const& timing() const { return timing_; }
-    /// Of the kept cells; nothing: none was kept, or they are converted.
+    /// The load of the kept cells; nothing: none was kept, or they are converted.
     [[nodiscard]] std::optional<std::string> const& beside() const { return beside_; }
     [[nodiscard]] System const& system() const { return system_; }
     [[nodiscard]] Stack const& stack() const { return stack_; }
