@@ -113,7 +113,7 @@ void add_convolution(TrainedModel& model, std::uint32_t unit, std::uint64_t in, 
 /// ResNet-50 (arXiv 1512.03385, table 1) as torchvision registers it (torchvision/models/resnet.py). A unit is a
 /// bottleneck block.
 TrainedModel resnet_50() {
-    struct Stage {
+    struct ResNetStage {
         int blocks;
         std::uint64_t width;  // channels between the 1 x 1 convolutions; four times as many leave a block
     };
@@ -121,7 +121,8 @@ TrainedModel resnet_50() {
     add_convolution(model, 0, 3, 64, 7);
     std::uint64_t channels = 64;
     std::uint32_t unit = 0;
-    for (auto const [blocks, width] : {Stage{3, 64}, Stage{4, 128}, Stage{6, 256}, Stage{3, 512}}) {
+    for (auto const [blocks, width] :
+         {ResNetStage{3, 64}, ResNetStage{4, 128}, ResNetStage{6, 256}, ResNetStage{3, 512}}) {
         for (int block = 0; block < blocks; ++block) {
             ++unit;
             add_convolution(model, unit, channels, width, 1);
@@ -140,15 +141,15 @@ TrainedModel resnet_50() {
 
 /// Throws UsageError for sizes that tp and pp do not divide.
 void require_division(std::string_view text, NamedModel const& shape) {
-    struct Division {
+    struct DividedSize {
         std::string_view name;
         std::uint64_t size;
         std::string_view over;
         std::uint64_t ranks;
     };
-    for (Division const& each :
-         {Division{"layers", shape.layers, "pp", shape.pp}, Division{"hidden", shape.hidden, "tp", shape.tp},
-          Division{"mlp", shape.mlp, "tp", shape.tp}, Division{"key-values", shape.key_values, "tp", shape.tp}}) {
+    for (DividedSize const& each :
+         {DividedSize{"layers", shape.layers, "pp", shape.pp}, DividedSize{"hidden", shape.hidden, "tp", shape.tp},
+          DividedSize{"mlp", shape.mlp, "tp", shape.tp}, DividedSize{"key-values", shape.key_values, "tp", shape.tp}}) {
         if (each.size % each.ranks != 0) {
             throw UsageError(fmt::format("--model '{}': {} {} does not divide by {} {}", text, each.name, each.size,
                                          each.over, each.ranks));

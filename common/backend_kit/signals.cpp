@@ -60,9 +60,9 @@ struct PairInfo {
     PairInfo() = default;
 };
 
-class Table {
+class SignalTableBuilder {
 public:
-    explicit Table(Plan const& plan) : plan_(plan) {
+    explicit SignalTableBuilder(Plan const& plan) : plan_(plan) {
         for (StepId step = 0; step < plan.steps.size(); ++step) {
             Operation const& operation = plan.steps[step].operation;
             if (auto const* put = std::get_if<Put>(&operation)) {
@@ -190,7 +190,7 @@ private:
 }  // namespace
 
 SignalTable match_signals(Plan const& plan, Bootstrap& bootstrap) {
-    Table table(plan);
+    SignalTableBuilder table(plan);
     std::vector<PeerBlob> outgoing;
     std::map<Rank, PairInfo> heard;
     for (auto const& [peer, info] : table.told()) {

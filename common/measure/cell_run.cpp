@@ -227,7 +227,7 @@ void CellRun::warm_up() {
     WarmUpRule rule(options_.warmup, cell_.positions.size(), result_.first_iteration_ns, options_.time_limit_ns);
     while (std::uint64_t const batch = from_rank(launch_.bootstrap, rule.next())) {
         Nanoseconds const begin = clock();
-        Chunk const& chunk = sampler_.run(rule.iterations(), batch);
+        SampleChunk const& chunk = sampler_.run(rule.iterations(), batch);
         rule.add(batch, statistics::median(chunk.headline), clock() - begin);
     }
     result_.warmup_iterations = rule.iterations();
@@ -298,7 +298,7 @@ void CellRun::round(std::uint64_t number) {
     bool to_check = options_.validate && cell_.point->check().has_payload();  // in one chunk of the visit
     bool to_mark = wants_marks();                                             // behind one chunk of the visit
     while (true) {
-        Decision const decision = from_rank(launch_.bootstrap, rule_ ? rule_->next() : Decision{});
+        StoppingDecision const decision = from_rank(launch_.bootstrap, rule_ ? rule_->next() : StoppingDecision{});
         if (decision.samples == 0) {
             result_.sync.clock_error_ns = std::max(result_.sync.clock_error_ns, launch_.start.clock().check());
             if (decision.stop != Stop::not_yet) {
@@ -384,7 +384,7 @@ bool CellRun::take(ChunkPart const& part, std::vector<Nanoseconds>& headline) {
     cpu_quota_.begin();
     switches_.begin();
     load_.begin();
-    Chunk const& chunk = sampler_.run(samples_, part.samples, lead_);
+    SampleChunk const& chunk = sampler_.run(samples_, part.samples, lead_);
     load_.end();
     lead_ = unrecorded_;
     switches_.end();
@@ -429,7 +429,7 @@ CellSoFar CellRun::so_far() const {
     return so_far;
 }
 
-void CellRun::keep(Chunk const& chunk) {
+void CellRun::keep(SampleChunk const& chunk) {
     samples_ += chunk.own.size();
     result_.sync.late += chunk.late;
     ranks_.keep(chunk);

@@ -85,7 +85,7 @@ private:
     void give_up(std::string_view when);
     void warm_up();
     void set_up_sampling(double iteration_ns);
-    void keep(Chunk const& chunk);
+    void keep(SampleChunk const& chunk);
     void conclude(Stop stop);
     void summarize_samples();
     void set_up_start(double iteration_ns);

@@ -10,8 +10,8 @@
 namespace dlmb {
 namespace {
 
-using Status = int;  // nvmlReturn_t
-constexpr Status success = 0;
+using NvmlStatus = int;  // nvmlReturn_t
+constexpr NvmlStatus success = 0;
 
 using Reasons = unsigned long long;
 constexpr Reasons software_power_cap = 0x04;
@@ -56,10 +56,10 @@ struct Throttling::Nvml {
     }
 
     void* library;
-    Status (*init)() = nullptr;
-    Status (*shutdown)() = nullptr;
-    Status (*device_at)(char const*, void**) = nullptr;
-    Status (*reasons_of)(void*, Reasons*) = nullptr;
+    NvmlStatus (*init)() = nullptr;
+    NvmlStatus (*shutdown)() = nullptr;
+    NvmlStatus (*device_at)(char const*, void**) = nullptr;
+    NvmlStatus (*reasons_of)(void*, Reasons*) = nullptr;
     bool usable = false;
 };
 

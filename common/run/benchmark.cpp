@@ -23,9 +23,9 @@ namespace {
 struct UsageProblem {
     std::string text;
 };
-using Request = std::variant<Options, Printout, UsageProblem>;
+using LaunchRequest = std::variant<Options, Printout, UsageProblem>;
 
-Request read_request(PatternType const& type, std::vector<std::string> const& arguments) {
+LaunchRequest read_request(PatternType const& type, std::vector<std::string> const& arguments) {
     try {
         auto parsed = parse_options(type, arguments);
         if (auto* printout = std::get_if<Printout>(&parsed)) {
@@ -37,9 +37,9 @@ Request read_request(PatternType const& type, std::vector<std::string> const& ar
     }
 }
 
-class Program {
+class BenchmarkProgram {
 public:
-    Program(PatternType const& type, Request const& request) : type_(type), request_(request) {}
+    BenchmarkProgram(PatternType const& type, LaunchRequest const& request) : type_(type), request_(request) {}
 
     /// The part that needs no other rank; -1 when there is something to measure.
     [[nodiscard]] int speak() const {
@@ -101,11 +101,11 @@ private:
     }
 
     PatternType const& type_;
-    Request const& request_;
+    LaunchRequest const& request_;
 };
 
 /// A fault on one rank ends all of them: the others would wait for it for ever.
-int run_or_abort(Program const& program, Bootstrap& bootstrap, std::optional<LaunchWatch>& watch) {
+int run_or_abort(BenchmarkProgram const& program, Bootstrap& bootstrap, std::optional<LaunchWatch>& watch) {
     int code = exit_cell_failed;
     try {
         code = program.run(bootstrap, watch);
@@ -116,7 +116,8 @@ int run_or_abort(Program const& program, Bootstrap& bootstrap, std::optional<Lau
     return code;
 }
 
-int start(int argc, char** argv, LauncherVariables const& variables, Program const& program, Request const& request) {
+int start(int argc, char** argv, LauncherVariables const& variables, BenchmarkProgram const& program,
+          LaunchRequest const& request) {
     if (started_by_launcher(variables)) {
         auto const* const options = std::get_if<Options>(&request);
         if (options != nullptr && options->chooses_algorithms()) {
@@ -151,8 +152,8 @@ int start(int argc, char** argv, LauncherVariables const& variables, Program con
 
 int run_benchmark(int argc, char** argv, PatternType const& type) {
     hold_standard_streams();
-    Request const request = read_request(type, {argv, argv + argc});
-    Program const program(type, request);
+    LaunchRequest const request = read_request(type, {argv, argv + argc});
+    BenchmarkProgram const program(type, request);
     LauncherVariables const variables = read_launcher_variables();
     try {
         return start(argc, argv, variables, program, request);

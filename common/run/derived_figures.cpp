@@ -53,13 +53,13 @@ std::string alone_key(record::Record const& cell, std::string const& plan, std::
 }
 
 /// Where the two parts of a cell that has both are measured alone.
-struct Parts {
+struct PairedBackends {
     std::string main;
     std::string beside;
     std::string beside_method;  // of a pair of backends; of one backend that of the cell
 };
 
-Parts parts_of(record::Record const& together) {
+PairedBackends parts_of(record::Record const& together) {
     std::string const& backend = together.identity.backend;
     std::size_t const plus = backend.find('+');
     std::string const second = plus == std::string::npos ? backend : backend.substr(plus + 1);
@@ -199,7 +199,7 @@ CellRelations::Figures CellRelations::overlap_of(record::Record const& cell) con
 }
 
 CellRelations::Figures CellRelations::interference_of(record::Record const& together) const {
-    Parts const parts = parts_of(together);
+    PairedBackends const parts = parts_of(together);
     Alone::Measured const* const main = alone(parts.main, together.identity.method);
     Alone::Measured const* const beside = alone(parts.beside, parts.beside_method);
     double const us = median_us(together);
@@ -242,7 +242,7 @@ void CellRelations::await(record::Record cell, std::string title) {
         awaited_.emplace(communication_key(cell), number);
     }
     if (lacks_interference) {
-        Parts const parts = parts_of(cell);
+        PairedBackends const parts = parts_of(cell);
         awaited_.emplace(parts.main, number);
         awaited_.emplace(parts.beside, number);
     }

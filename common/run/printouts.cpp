@@ -73,7 +73,7 @@ std::size_t entries_of(Plan const& plan) {
 
 constexpr std::size_t most_entries_at_once = std::size_t{1} << 24;  // of 4 to 40 B: some hundred MB of plans
 
-void require_consistent(std::string const& what, std::vector<Problem> const& problems) {
+void require_consistent(std::string const& what, std::vector<PlanProblem> const& problems) {
     if (!problems.empty()) {
         throw Error(fmt::format("{}: inconsistent plans: {}", what, problems.front().text));
     }

@@ -134,11 +134,11 @@ std::string at_most(std::uint64_t cells, measure::RunnerOptions const& options) 
     return seconds > 0 ? ", up to " + rough_duration(seconds) : "";
 }
 
-Progress::Progress(bool speaks, std::string name, std::function<Nanoseconds()> clock)
+ProgressLine::ProgressLine(bool speaks, std::string name, std::function<Nanoseconds()> clock)
     : speaks_(speaks), terminal_(isatty(STDERR_FILENO) == 1), name_(std::move(name)), clock_(std::move(clock)),
       last_line_ns_(clock_()) {}
 
-void Progress::show(std::string text) {
+void ProgressLine::show(std::string text) {
     text_ = std::move(text);
     if (speaks_ && terminal_) {
         print_error(fmt::format("{}{}", erase_line, text_));
@@ -147,7 +147,7 @@ void Progress::show(std::string text) {
     still();
 }
 
-void Progress::still() {
+void ProgressLine::still() {
     if (!speaks_ || terminal_ || clock_() - last_line_ns_ < between_lines_ns) {
         return;
     }
@@ -155,7 +155,7 @@ void Progress::still() {
     print_error(fmt::format("{}: {}\n", name_, text_));
 }
 
-void Progress::clear() {
+void ProgressLine::clear() {
     if (shown_) {
         print_error(erase_line);
         shown_ = false;

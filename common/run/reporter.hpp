@@ -53,13 +53,13 @@ private:
 
 /// On a terminal one line of standard error that is always true; elsewhere (mpirun makes standard error a pipe) a line
 /// at most every ten seconds.
-class Progress {
+class ProgressLine {
 public:
     /// `name`: of the program, before lines. `clock`: of when a line is due.
-    Progress(bool speaks, std::string name, std::function<Nanoseconds()> clock = now_ns);
-    Progress(Progress const&) = delete;
-    Progress& operator=(Progress const&) = delete;
-    ~Progress() { clear(); }
+    ProgressLine(bool speaks, std::string name, std::function<Nanoseconds()> clock = now_ns);
+    ProgressLine(ProgressLine const&) = delete;
+    ProgressLine& operator=(ProgressLine const&) = delete;
+    ~ProgressLine() { clear(); }
 
     void show(std::string text);
     /// Reports that the activity shown last goes on.
@@ -145,7 +145,7 @@ private:
     std::string_view mark_;  // of lines for scripts
     bool prints_figures_;
     std::string figures_;
-    Progress progress_;
+    ProgressLine progress_;
     std::string point_;
 };
 

@@ -17,12 +17,12 @@ namespace {
 
 constexpr Bytes smallest = 8;
 
-struct Range {
+struct SweptSizes {
     Bytes min;
     Bytes max;
 };
 
-Range read_range(std::string_view text, std::string_view option) {
+SweptSizes read_range(std::string_view text, std::string_view option) {
     std::size_t const colon = text.find(':');
     if (colon == std::string_view::npos) {
         Bytes const max = parse_bytes(text, option);
@@ -32,7 +32,7 @@ Range read_range(std::string_view text, std::string_view option) {
         throw UsageError(
             fmt::format("{} '{}': expected [MIN:]MAX, for example 8:1M (open ends: --cli osu)", option, text));
     }
-    Range const range{parse_bytes(text.substr(0, colon), option), parse_bytes(text.substr(colon + 1), option)};
+    SweptSizes const range{parse_bytes(text.substr(0, colon), option), parse_bytes(text.substr(colon + 1), option)};
     if (range.min > range.max) {
         throw UsageError(fmt::format("{} '{}': the first size is above the last; write MIN:MAX", option, text));
     }
@@ -66,7 +66,7 @@ std::string exact_size(Bytes bytes) {
 namespace {
 
 /// A parameter and the values it takes.
-struct Axis {
+struct SweepAxis {
     std::string name;
     std::vector<std::string> values;
     bool sizes = false;
@@ -76,8 +76,8 @@ constexpr std::size_t most_points = 20'000;  // hours of a second each, and some
 
 /// All combinations of one value per axis, the last axis fastest. Throws UsageError where `count` times as many are too
 /// many.
-std::vector<Parameters> combinations(std::vector<Axis> const& axes, std::size_t count) {
-    for (Axis const& axis : axes) {
+std::vector<Parameters> combinations(std::vector<SweepAxis> const& axes, std::size_t count) {
+    for (SweepAxis const& axis : axes) {
         if (axis.values.size() > most_points / count) {
             throw UsageError(fmt::format("--{}: more than {} points in all; give fewer values, or several launches",
                                          axis.name, most_points));
@@ -85,7 +85,7 @@ std::vector<Parameters> combinations(std::vector<Axis> const& axes, std::size_t 
         count *= axis.values.size();
     }
     std::vector<Parameters> found{{}};
-    for (Axis const& axis : axes) {
+    for (SweepAxis const& axis : axes) {
         std::vector<Parameters> longer;
         for (Parameters const& chosen : found) {
             for (std::string const& value : axis.values) {
@@ -119,8 +119,8 @@ bool is_of_sizes(PatternType const& type, std::string_view name) {
 }
 
 /// The given parameters but those of sizes.
-std::vector<Axis> given_axes(PatternType const& type, Options const& options) {
-    std::vector<Axis> axes;
+std::vector<SweepAxis> given_axes(PatternType const& type, Options const& options) {
+    std::vector<SweepAxis> axes;
     for (auto const& [name, values] : options.parameters) {
         if (!is_of_sizes(type, name)) {
             axes.push_back({name, values});
@@ -130,8 +130,8 @@ std::vector<Axis> given_axes(PatternType const& type, Options const& options) {
 }
 
 /// Every parameter of sizes: also where only its default, the preset or the model says it.
-std::vector<Axis> axes_of_sizes(PatternType const& type, Options const& options, Parameters const& defaults) {
-    std::vector<Axis> axes;
+std::vector<SweepAxis> axes_of_sizes(PatternType const& type, Options const& options, Parameters const& defaults) {
+    std::vector<SweepAxis> axes;
     for (ParameterInfo const& info : type.parameters) {
         if (info.kind == ParameterKind::sizes) {
             auto const given = options.parameters.find(info.name);
@@ -167,8 +167,8 @@ std::string text_of(Options const& options, ModelDerived const& derived) {
                : fmt::format("{}; of --parallel this program does not use {}", text, fmt::join(derived.unused, ", "));
 }
 
-void set_sizes(std::vector<Axis> const& axes, std::string const& value, Parameters& chosen) {
-    for (Axis const& axis : axes) {
+void set_sizes(std::vector<SweepAxis> const& axes, std::string const& value, Parameters& chosen) {
+    for (SweepAxis const& axis : axes) {
         if (axis.sizes) {
             chosen[axis.name] = value;
         }
@@ -193,7 +193,7 @@ std::string with_origin(std::string message, std::string const& preset, Paramete
 }
 
 /// The parameters that the pattern always names stand first. `resolved`: all parameters of the point.
-std::string title(PatternType const& type, std::string_view preset, std::vector<Axis> const& axes,
+std::string title(PatternType const& type, std::string_view preset, std::vector<SweepAxis> const& axes,
                   Parameters const& chosen, Parameters const& resolved) {
     std::vector<std::string> words;
     if (!preset.empty()) {
@@ -203,7 +203,7 @@ std::string title(PatternType const& type, std::string_view preset, std::vector<
     for (std::string_view const name : named) {
         words.push_back(fmt::format("{}={}", name, resolved.find(name)->second));
     }
-    for (Axis const& axis : axes) {
+    for (SweepAxis const& axis : axes) {
         if (std::find(named.begin(), named.end(), axis.name) == named.end()) {
             std::string const& value = chosen.find(axis.name)->second;
             words.push_back(axis.sizes ? exact_size(parse_bytes(value, axis.name))
@@ -231,7 +231,7 @@ bool fit_to_suite(Suite suite, PatternType const& type, Parameters const& resolv
 /// Gives `chosen` no size where the traffic has none, and under --cli those of the suite; false: it measures none
 /// there, which is counted in `left_out`.
 bool fit_sizes(PatternType const& type, Options const& options, std::string const& preset, int ranks,
-               std::vector<Axis> const& axes, Parameters& chosen, std::map<std::string, std::size_t>* left_out) {
+               std::vector<SweepAxis> const& axes, Parameters& chosen, std::map<std::string, std::size_t>* left_out) {
     Parameters const resolved = resolve(type, preset, chosen);
     if (type.has_sizes != nullptr && !type.has_sizes(resolved)) {
         set_sizes(axes, "0", chosen);
@@ -268,7 +268,7 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
                                      std::map<std::string, std::size_t>* left_out) {
     std::vector<std::string> const presets = options.presets.empty() ? std::vector<std::string>{""} : options.presets;
     std::vector<SweepPoint> points;
-    std::vector<Axis> const axes_given = given_axes(type, options);
+    std::vector<SweepAxis> const axes_given = given_axes(type, options);
     std::vector<Parameters> const all_given = combinations(axes_given, 1);
     for (std::string const& preset : presets) {
         Parameters const defaults = resolve(type, preset, {});
@@ -276,7 +276,7 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
             ModelDerived const of_model = derived_from_model(type, options, given);
             Parameters base = given;
             base.insert(of_model.values.begin(), of_model.values.end());
-            std::vector<Axis> axes = axes_of_sizes(type, options, resolve(type, preset, base));
+            std::vector<SweepAxis> axes = axes_of_sizes(type, options, resolve(type, preset, base));
             std::vector<Parameters> const all_sizes_of_point = combinations(axes, all_given.size());
             axes.insert(axes.begin(), axes_given.begin(), axes_given.end());
             for (Parameters chosen : all_sizes_of_point) {

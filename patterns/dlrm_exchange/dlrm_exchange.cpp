@@ -63,9 +63,9 @@ struct IndexCounts {
 
 /// Labels: lengths[.splits], indices[.weights], lookup, [pack.|unpack.]forward, forward.row, dense_top,
 /// [pack.|unpack.]backward, backward.row, dense_bottom[.tables]. README.md draws what waits for what.
-class IterationBuilder {
+class DlrmSteps {
 public:
-    IterationBuilder(Params const& params, ExchangeSizes const& sizes, Rank me)
+    DlrmSteps(Params const& params, ExchangeSizes const& sizes, Rank me)
         : params_(params), sizes_(sizes), me_(static_cast<std::size_t>(me)), builder_(me) {
         Group all;
         all.members.resize(params.ranks);
@@ -222,7 +222,7 @@ std::vector<Statistic> statistics_of(Params const& params, ExchangeSizes const& 
 }
 
 Plan iteration_plan(Params const& params, ExchangeSizes const& sizes, Rank me, IndexCounts const& indices) {
-    IterationBuilder steps(params, sizes, me);
+    DlrmSteps steps(params, sizes, me);
     if (sizes.exchanges_indices()) {
         steps.indices_to_tables(indices);
     }

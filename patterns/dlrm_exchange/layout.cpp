@@ -27,8 +27,8 @@ void add_slices(std::size_t table, std::uint64_t dim, std::uint64_t width, std::
     }
 }
 
-Layout cut(std::span<Table const> tables, LayoutRule const& rule) {
-    Layout layout;
+ShardLayout cut(std::span<PooledTable const> tables, LayoutRule const& rule) {
+    ShardLayout layout;
     for (std::size_t t = 0; t < tables.size(); ++t) {
         bool const mixed = rule.sharding == Sharding::mixed;
         if (mixed && tables[t].rows < rule.replicate_below) {
@@ -45,14 +45,14 @@ Layout cut(std::span<Table const> tables, LayoutRule const& rule) {
 
 }  // namespace
 
-Layout make_layout(std::span<Table const> tables, LayoutRule const& rule, std::size_t ranks) {
+ShardLayout make_layout(std::span<PooledTable const> tables, LayoutRule const& rule, std::size_t ranks) {
     if (rule.placement.kind == PlacementRule::Kind::file) {
         return read_placement_file(rule.placement.path, tables, rule.sharding, ranks);
     }
-    Layout layout = cut(tables, rule);
+    ShardLayout layout = cut(tables, rule);
     std::vector<PlacedUnit> units;
     for (Shard const& shard : layout.shards) {
-        Table const& table = tables[shard.table];
+        PooledTable const& table = tables[shard.table];
         units.push_back({shard.table, rule.placement.load == "pooling" ? table.pooling : table.rows * shard.width});
     }
     std::vector<std::size_t> const rank_of = place(rule.placement, units, ranks);
@@ -67,12 +67,12 @@ std::uint64_t rows_before(std::uint64_t rows, std::size_t rank, std::size_t rank
     return std::min(block * rank, rows);
 }
 
-Layout read_placement(std::istream& text, std::string const& name, std::span<Table const> tables, Sharding sharding,
-                      std::size_t ranks) {
+ShardLayout read_placement(std::istream& text, std::string const& name, std::span<PooledTable const> tables,
+                           Sharding sharding, std::size_t ranks) {
     constexpr std::array<std::string_view, 2> everywhere{"row", "data"};
     PlacementFile const file{name, "table", tables.size(), ranks, everywhere};
     std::vector<PlacementLine> const lines = file.read(text);
-    Layout layout;
+    ShardLayout layout;
     for (std::size_t table = 0; table < lines.size(); ++table) {
         PlacementLine const& line = lines[table];
         if (!line.word.empty() && sharding != Sharding::mixed) {
@@ -96,8 +96,8 @@ Layout read_placement(std::istream& text, std::string const& name, std::span<Tab
     return layout;
 }
 
-Layout read_placement_file(std::string const& path, std::span<Table const> tables, Sharding sharding,
-                           std::size_t ranks) {
+ShardLayout read_placement_file(std::string const& path, std::span<PooledTable const> tables, Sharding sharding,
+                                std::size_t ranks) {
     if (sharding == Sharding::row) {
         throw UsageError("--placement file: --sharding row has nothing to place; use table, column or mixed");
     }

@@ -38,7 +38,7 @@ struct Shard {
     std::size_t rank = 0;
 };
 
-struct Layout {
+struct ShardLayout {
     std::vector<Shard> shards;  // table-wise and column-wise, by table
     std::vector<std::size_t> row_wise;
     std::vector<std::size_t> replicated;
@@ -46,7 +46,7 @@ struct Layout {
 
 /// Shards are the units of the placement, tables its items. lpt:size balances rows * width of a shard, lpt:pooling its
 /// mean indices per sample. Throws UsageError.
-[[nodiscard]] Layout make_layout(std::span<Table const> tables, LayoutRule const& rule, std::size_t ranks);
+[[nodiscard]] ShardLayout make_layout(std::span<PooledTable const> tables, LayoutRule const& rule, std::size_t ranks);
 
 /// Rows of a row-wise table that lie on the ranks before `rank` (torchrec: equal blocks, the last ranks may have none).
 [[nodiscard]] std::uint64_t rows_before(std::uint64_t rows, std::size_t rank, std::size_t ranks);
@@ -59,9 +59,9 @@ struct Layout {
 ///   data     a copy on every rank                                     (--sharding mixed)
 ///
 /// Throws UsageError naming file and line.
-[[nodiscard]] Layout read_placement(std::istream& text, std::string const& name, std::span<Table const> tables,
-                                    Sharding sharding, std::size_t ranks);
-[[nodiscard]] Layout read_placement_file(std::string const& path, std::span<Table const> tables, Sharding sharding,
-                                         std::size_t ranks);
+[[nodiscard]] ShardLayout read_placement(std::istream& text, std::string const& name,
+                                         std::span<PooledTable const> tables, Sharding sharding, std::size_t ranks);
+[[nodiscard]] ShardLayout read_placement_file(std::string const& path, std::span<PooledTable const> tables,
+                                              Sharding sharding, std::size_t ranks);
 
 }  // namespace dlmb::dlrm_exchange

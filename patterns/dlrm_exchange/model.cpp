@@ -117,7 +117,7 @@ std::vector<Millionths> read_numbers(std::string_view text, NumberRule const& ru
     return numbers;
 }
 
-std::vector<Table> read_tables(Parameters const& parameters) {
+std::vector<PooledTable> read_tables(Parameters const& parameters) {
     NumberRule const rules[] = {{"--rows", true, 1, max_rows, published_rows},
                                 {"--dim", true, 1, max_dim, {}},
                                 {"--pooling", false, 0, max_pooling, published_pooling}};
@@ -140,7 +140,7 @@ std::vector<Table> read_tables(Parameters const& parameters) {
                                          rules[i].option, lists[i].size(), count, count));
         }
     }
-    std::vector<Table> tables;
+    std::vector<PooledTable> tables;
     for (std::size_t t = 0; t < count; ++t) {
         tables.push_back({lists[0][t] / one, lists[1][t] / one, lists[2][t]});
     }

@@ -55,7 +55,7 @@ inline constexpr NamedNumbers published_pooling[] = {
     {"dcnv2", "3+2+1+2+6+1+1+1+1+7+3+8+1+6+9+5+1+1+1+12+100+27+10+3+1+1"},
 };
 
-struct Table {
+struct PooledTable {
     std::uint64_t rows = 1;
     std::uint64_t dim = 1;     // values per row
     Millionths pooling = one;  // mean indices per bag ("multi-hot size")
@@ -67,7 +67,7 @@ inline constexpr std::uint64_t max_pooling = std::uint64_t{1} << 16;
 
 /// Each list has one number for all tables or one per table. `--tables 0`: as many as the longest list, 26 (those of
 /// Criteo's data) when each is one number. Throws UsageError that says which lengths do not fit.
-[[nodiscard]] std::vector<Table> read_tables(Parameters const& parameters);
+[[nodiscard]] std::vector<PooledTable> read_tables(Parameters const& parameters);
 
 /// How many parameters the dense layers have: one gradient element each in the allreduces.
 ///

@@ -62,7 +62,7 @@ void check_sizes(Params const& params, std::uint64_t column_width) {
     double values = 0;
     double pooled = 0;
     double indices = 0;
-    for (Table const& table : params.tables) {
+    for (PooledTable const& table : params.tables) {
         auto const dim = static_cast<double>(table.dim);
         values += static_cast<double>(table.rows) * dim;
         pooled += dim;

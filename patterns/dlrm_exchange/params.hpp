@@ -22,8 +22,8 @@ enum class Bags { fixed, uniform };
 struct Params {
     std::size_t ranks = 1;
     std::uint64_t batch = 0;  // samples of all ranks
-    std::vector<Table> tables;
-    Layout layout;
+    std::vector<PooledTable> tables;
+    ShardLayout layout;
     Element forward_element = Element::fp32;
     Element backward_element = Element::fp32;
     Element index_element = Element::int64;

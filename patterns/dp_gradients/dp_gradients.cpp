@@ -216,9 +216,9 @@ std::vector<std::uint64_t> unit_sizes(Params const& params) {
 
 /// Labels: buffers.statistics, buffers.counters, gradients.BUCKET, overflow, parameters.BUCKET; parameters.forward.N,
 /// parameters.backward.N, parameters.persistent where every rank holds a part of each parameter.
-class IterationBuilder {
+class GradientSteps {
 public:
-    IterationBuilder(Params const& params, WorldShape const& world, Rank me)
+    GradientSteps(Params const& params, WorldShape const& world, Rank me)
         : params_(params),
           queue_(me, strided_group(world, me, params.dp, params.stride),
                  {.in_flight = params.in_flight, .in_place = params.in_place, .memory_limit = params.memory_limit}) {}
@@ -349,7 +349,7 @@ private:
 };
 
 Plan plan_of(Params const& params, WorldShape const& world, Rank me) {
-    IterationBuilder steps(params, world, me);
+    GradientSteps steps(params, world, me);
     if (params.scheme == Scheme::zero3) {
         steps.zero3();
     } else if (params.scheme == Scheme::fsdp) {

@@ -14,11 +14,11 @@
 
 namespace dlmb::kv_transfer {
 
-std::vector<Chunk> chunks_of_stage(Params const& params, std::uint64_t stage) {
-    std::vector<Chunk> chunks;
-    Range const computed = params.layers_of(stage, params.instances.prefill_pp);
+std::vector<LayerChunk> chunks_of_stage(Params const& params, std::uint64_t stage) {
+    std::vector<LayerChunk> chunks;
+    UnitRange const computed = params.layers_of(stage, params.instances.prefill_pp);
     for (std::uint64_t to_stage = 0; to_stage < params.instances.decode_pp; ++to_stage) {
-        Range const needed = params.layers_of(to_stage, params.instances.decode_pp);
+        UnitRange const needed = params.layers_of(to_stage, params.instances.decode_pp);
         std::uint64_t const end = std::min(computed.end(), needed.end());
         for (std::uint64_t layer = std::max(computed.first, needed.first); layer < end;) {
             std::uint64_t const together = params.granularity == Granularity::layer ? 1 : end - layer;
@@ -29,20 +29,20 @@ std::vector<Chunk> chunks_of_stage(Params const& params, std::uint64_t stage) {
     return chunks;
 }
 
-std::vector<Chunk> chunks_of(Params const& params) {
-    std::vector<Chunk> chunks;
+std::vector<LayerChunk> chunks_of(Params const& params) {
+    std::vector<LayerChunk> chunks;
     for (std::uint64_t stage = 0; stage < params.instances.prefill_pp; ++stage) {
-        std::vector<Chunk> const more = chunks_of_stage(params, stage);
+        std::vector<LayerChunk> const more = chunks_of_stage(params, stage);
         chunks.insert(chunks.end(), more.begin(), more.end());
     }
     return chunks;
 }
 
-std::vector<PeerShare> peers_of(Split const& split, bool prefills, std::uint64_t tp) {
+std::vector<PeerShare> peers_of(CacheSplit const& split, bool prefills, std::uint64_t tp) {
     std::vector<PeerShare> peers;
-    Range const ranks = prefills ? split.receivers(tp) : split.senders(tp);
+    UnitRange const ranks = prefills ? split.receivers(tp) : split.senders(tp);
     for (std::uint64_t peer = ranks.first; peer < ranks.end(); ++peer) {
-        Range const units = prefills ? split.share(tp, peer) : split.share(peer, tp);
+        UnitRange const units = prefills ? split.share(tp, peer) : split.share(peer, tp);
         if (units.count > 0) {
             peers.push_back({peer, units.count});
         }
@@ -55,15 +55,15 @@ namespace {
 using Steps = std::vector<StepId>;
 
 /// The messages from one rank to another one for a chunk of a request.
-struct Message {
+struct ChunkMessage {
     Bytes bytes = 0;
     MessageWindow window = {};
 };
 
 /// `units`: of a layer. Blocks lie apart as in a paged cache, at multiples of 8 bytes.
-Message message_of(Params const& params, Chunk const& chunk, Moved const& moved, std::uint64_t units) {
+ChunkMessage message_of(Params const& params, LayerChunk const& chunk, Moved const& moved, std::uint64_t units) {
     Bytes const token = units * params.unit_bytes * chunk.layers.count;
-    if (params.placement == Placement::contiguous || moved.blocks == 1) {
+    if (params.placement == BlockPlacement::contiguous || moved.blocks == 1) {
         return {token * moved.tokens, {}};
     }
     constexpr Bytes word = 8;
@@ -75,11 +75,11 @@ Message message_of(Params const& params, Chunk const& chunk, Moved const& moved,
 /// between two senders.
 class ReceiverLayout {
 public:
-    void skip(Message const& message) {
+    void skip(ChunkMessage const& message) {
         Bytes const end = place_ + message.window.span(message.bytes);
         place_ = (end / guard_bytes + 2) * guard_bytes;
     }
-    void append(Message const& message, std::vector<PlacedBytes>& blocks) {
+    void append(ChunkMessage const& message, std::vector<PlacedBytes>& blocks) {
         for (Bytes number = 0; number < message.window.messages; ++number) {
             blocks.push_back({place_ + number * message.window.stride, message.bytes});
         }
@@ -92,15 +92,15 @@ private:
 
 /// The steps of one rank. Requests that arrive together go through the layers together; of others each goes through all
 /// layers by itself, and a rank computes one after the other.
-class IterationBuilder {
+class TransferSteps {
 public:
-    IterationBuilder(Params const& params, std::uint64_t most_units, std::vector<Chunk> const& chunks, Rank me,
-                     std::vector<Request> requests)
+    TransferSteps(Params const& params, std::uint64_t most_units, std::vector<LayerChunk> const& chunks, Rank me,
+                  std::vector<TransferRequest> requests)
         : params_(params), most_units_(most_units), chunks_(chunks), place_(params.instances.place_of(me)),
           peers_(peers_of(params.split, place_.prefills, place_.tp)), requests_(std::move(requests)), builder_(me),
           budget_(params.memory_limit),
           moved_(params.instances.prefill_pp, std::vector<std::vector<Steps>>(requests_.size())) {
-        for (Request const& request : requests_) {
+        for (TransferRequest const& request : requests_) {
             groups_.push_back(exchanges(request) ? builder_.group(both_instances(request.instance)) : GroupId{});
         }
         for (PeerShare const& peer : peers_) {
@@ -130,14 +130,14 @@ public:
     }
 
 private:
-    [[nodiscard]] bool exchanges(Request const& request) const {
+    [[nodiscard]] bool exchanges(TransferRequest const& request) const {
         return !place_.prefills || place_.instance == request.instance;
     }
-    [[nodiscard]] bool takes_part(Chunk const& chunk) const {
+    [[nodiscard]] bool takes_part(LayerChunk const& chunk) const {
         return place_.stage == (place_.prefills ? chunk.stage : chunk.to_stage);
     }
     /// Among those of all instances.
-    [[nodiscard]] int number_of(Request const& request) const {
+    [[nodiscard]] int number_of(TransferRequest const& request) const {
         return request.number * static_cast<int>(params_.instances.prefilling()) + static_cast<int>(request.instance);
     }
 
@@ -156,7 +156,7 @@ private:
 
     /// The first chunk of a stage also takes the time of the stages before.
     void serve_together() {
-        for (Chunk const& chunk : chunks_) {
+        for (LayerChunk const& chunk : chunks_) {
             compute(chunk, chunk.place == 0 ? chunk.layers.end() : chunk.layers.count);
             for (std::size_t request = 0; request < requests_.size(); ++request) {
                 move(chunk, request);
@@ -165,7 +165,7 @@ private:
     }
 
     void serve(std::size_t request) {
-        for (Chunk const& chunk : chunks_) {
+        for (LayerChunk const& chunk : chunks_) {
             if (exchanges(requests_[request])) {
                 compute(chunk, chunk.layers.count);
             }
@@ -191,7 +191,7 @@ private:
     }
 
     /// A stage hears of a request when the stages before it have computed their layers.
-    void arrive(Request const& request) {
+    void arrive(TransferRequest const& request) {
         if (!place_.prefills || !exchanges(request)) {
             return;
         }
@@ -207,7 +207,7 @@ private:
 
     static std::string arrival_label(int number) { return fmt::format("{}.{}", arrival_phase, number); }
 
-    void compute(Chunk const& chunk, std::uint64_t layers) {
+    void compute(LayerChunk const& chunk, std::uint64_t layers) {
         if (params_.compute_ns > 0 && place_.prefills && takes_part(chunk)) {
             computed_ = {builder_.compute(static_cast<Nanoseconds>(layers) * params_.compute_ns,
                                           fmt::format("compute.{}", chunk.layers.first), computed_)};
@@ -215,13 +215,13 @@ private:
     }
 
     /// All ranks ask with the same bytes: those of the rank that has most.
-    [[nodiscard]] bool fits(Chunk const& chunk, Moved const& moved) {
-        Message const most = message_of(params_, chunk, moved, most_units_);
+    [[nodiscard]] bool fits(LayerChunk const& chunk, Moved const& moved) {
+        ChunkMessage const most = message_of(params_, chunk, moved, most_units_);
         return budget_.take(moved.tokens == 0 ? 0 : most.window.span(most.bytes));
     }
 
     /// A chunk of a request, on the ranks that send or receive it.
-    void move(Chunk const& chunk, std::size_t request) {
+    void move(LayerChunk const& chunk, std::size_t request) {
         Moved const& moved = requests_[request].moved;
         builder_.share_buffers(!fits(chunk, moved));
         std::vector<Steps>& before = moved_[chunk.stage][request];
@@ -237,7 +237,7 @@ private:
 
     /// `before`: the steps of the earlier chunks of this stage, for one request. Only who sends waits for what was
     /// computed, or arrived.
-    [[nodiscard]] Steps start_of(Chunk const& chunk, std::vector<Steps> const& before) const {
+    [[nodiscard]] Steps start_of(LayerChunk const& chunk, std::vector<Steps> const& before) const {
         Steps after = place_.prefills ? computed_ : Steps{};
         std::uint64_t const most = params_.layers_in_flight;
         if (most > 0 && chunk.place >= most) {
@@ -248,13 +248,13 @@ private:
     }
 
     /// Rank of a peer in the group of both instances.
-    [[nodiscard]] Rank rank_of(Chunk const& chunk, PeerShare const& peer) const {
+    [[nodiscard]] Rank rank_of(LayerChunk const& chunk, PeerShare const& peer) const {
         Instances const& all = params_.instances;
         return static_cast<Rank>(place_.prefills ? all.prefill_ranks() + chunk.to_stage * all.decode_tp + peer.peer
                                                  : chunk.stage * all.prefill_tp + peer.peer);
     }
 
-    Steps exchange(Chunk const& chunk, std::size_t request, Steps const& after) {
+    Steps exchange(LayerChunk const& chunk, std::size_t request, Steps const& after) {
         int const channel = requests_[request].number;
         GroupId const group = groups_[request];
         std::string const label = label_of(chunk, request);
@@ -269,7 +269,7 @@ private:
     }
 
     /// One flag from each prefill rank to each decode rank that it has a share for.
-    Steps write(Chunk const& chunk, std::size_t request, Steps const& after) {
+    Steps write(LayerChunk const& chunk, std::size_t request, Steps const& after) {
         Moved const& moved = requests_[request].moved;
         auto const message = [&](PeerShare const& peer) { return message_of(params_, chunk, moved, peer.units); };
         std::vector<Signal> signals;
@@ -280,7 +280,7 @@ private:
             for (PeerShare const& sender : senders_before_[i]) {
                 theirs.skip(message(sender));
             }
-            Message const sent = message(peers_[i]);
+            ChunkMessage const sent = message(peers_[i]);
             (place_.prefills ? theirs : own).append(sent, blocks);
             signals.push_back({rank_of(chunk, peers_[i]), static_cast<std::uint32_t>(sent.window.messages)});
         }
@@ -290,7 +290,7 @@ private:
                                 : builder_.wait_signal(group, std::move(signals), blocks, 0, std::move(label), after)};
     }
 
-    [[nodiscard]] std::string label_of(Chunk const& chunk, std::size_t request) const {
+    [[nodiscard]] std::string label_of(LayerChunk const& chunk, std::size_t request) const {
         if (params_.granularity == Granularity::block) {
             return fmt::format("request.{}.{}", chunk.stage, request);
         }
@@ -299,11 +299,11 @@ private:
 
     Params const& params_;
     std::uint64_t most_units_;
-    std::vector<Chunk> const& chunks_;
-    Place place_;
+    std::vector<LayerChunk> const& chunks_;
+    InstancePlace place_;
     std::vector<PeerShare> peers_;
     std::vector<std::vector<PeerShare>> senders_before_;  // of those to each of peers_, where this rank prefills
-    std::vector<Request> requests_;
+    std::vector<TransferRequest> requests_;
     PlanBuilder builder_;
     std::vector<GroupId> groups_;  // by request
     BufferBudget budget_;
@@ -316,9 +316,9 @@ private:
 
 }  // namespace
 
-Plan build_iteration(Params const& params, std::uint64_t most_units, std::vector<Chunk> const& chunks, Rank me,
-                     std::vector<Request> requests) {
-    return IterationBuilder(params, most_units, chunks, me, std::move(requests)).build();
+Plan build_iteration(Params const& params, std::uint64_t most_units, std::vector<LayerChunk> const& chunks, Rank me,
+                     std::vector<TransferRequest> requests) {
+    return TransferSteps(params, most_units, chunks, me, std::move(requests)).build();
 }
 
 }  // namespace dlmb::kv_transfer

@@ -15,25 +15,25 @@
 namespace dlmb::kv_transfer {
 
 /// Layers of one prefill stage, for one decode stage, that leave together.
-struct Chunk {
+struct LayerChunk {
     std::uint64_t stage = 0;
     std::uint64_t to_stage = 0;
     std::uint64_t place = 0;  // among the chunks of the prefill stage
-    Range layers;
+    UnitRange layers;
 };
 
-[[nodiscard]] std::vector<Chunk> chunks_of_stage(Params const& params, std::uint64_t stage);
-[[nodiscard]] std::vector<Chunk> chunks_of(Params const& params);
+[[nodiscard]] std::vector<LayerChunk> chunks_of_stage(Params const& params, std::uint64_t stage);
+[[nodiscard]] std::vector<LayerChunk> chunks_of(Params const& params);
 
 /// The messages between a rank and one tensor-parallel rank of the other side.
 struct PeerShare {
     std::uint64_t peer = 0;
     std::uint64_t units = 0;
 };
-[[nodiscard]] std::vector<PeerShare> peers_of(Split const& split, bool prefills, std::uint64_t tp);
+[[nodiscard]] std::vector<PeerShare> peers_of(CacheSplit const& split, bool prefills, std::uint64_t tp);
 
 /// A request, and the prefill instance that sends it.
-struct Request {
+struct TransferRequest {
     std::uint64_t instance = 0;
     int number = 0;  // in that instance
     Moved moved;
@@ -43,7 +43,8 @@ struct Request {
 /// `requests`: of all prefill instances that send to one decode instance, so that all ranks share buffers alike.
 /// `most_units`: Split::most_units(). Labels: first_layer.LAYER.REQUEST, layers.LAYER.REQUEST, request.STAGE.REQUEST,
 /// compute.LAYER, arrival.REQUEST.
-[[nodiscard]] Plan build_iteration(Params const& params, std::uint64_t most_units, std::vector<Chunk> const& chunks,
-                                   Rank me, std::vector<Request> requests);
+[[nodiscard]] Plan build_iteration(Params const& params, std::uint64_t most_units,
+                                   std::vector<LayerChunk> const& chunks, Rank me,
+                                   std::vector<TransferRequest> requests);
 
 }  // namespace dlmb::kv_transfer

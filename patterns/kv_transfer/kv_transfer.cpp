@@ -24,7 +24,7 @@ extern std::string_view const presets_json;  // presets.json, embedded by dlmb_a
 namespace {
 
 /// Sums over the first ranks of prefill instances, which tell of their requests; and messages of all ranks that send.
-enum Total : std::size_t { requests, tokens, moved_tokens, messages, totals };
+enum RequestTotal : std::size_t { requests, tokens, moved_tokens, messages, totals };
 
 class KvTransfer final : public Pattern {
 public:
@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override {
         std::vector<std::uint64_t> sums(totals);
-        Place const place = params_.instances.place_of(source);
+        InstancePlace const place = params_.instances.place_of(source);
         if (!params_.one_rank && place.prefills) {
             bool const tells = place.stage == 0 && place.tp == 0;
             std::uint64_t const sends =
@@ -45,7 +45,7 @@ public:
                 sums[requests] += tells ? 1 : 0;
                 sums[tokens] += tells ? length : 0;
                 sums[moved_tokens] += tells ? moved.tokens : 0;
-                bool const is_one = params_.placement == Placement::contiguous && moved.tokens > 0;
+                bool const is_one = params_.placement == BlockPlacement::contiguous && moved.tokens > 0;
                 sums[messages] += sends * (is_one ? 1 : moved.blocks);
             }
         }
@@ -57,8 +57,8 @@ public:
         if (params_.one_rank) {
             return PlanBuilder(me).finish();
         }
-        std::vector<Request> requests;
-        Place const place = params_.instances.place_of(me);
+        std::vector<TransferRequest> requests;
+        InstancePlace const place = params_.instances.place_of(me);
         std::uint64_t const together = params_.instances.per_decoding;
         std::uint64_t const first = (place.prefills ? place.instance / together : place.instance) * together;
         for (std::uint64_t number = 0; number < params_.requests; ++number) {
@@ -77,7 +77,7 @@ public:
             throw Error(fmt::format("kv_transfer: {} counts in the statistics, expected {}", summed.size(),
                                     std::size_t{totals}));
         }
-        auto const per_request = [&](Total total) {
+        auto const per_request = [&](RequestTotal total) {
             return static_cast<double>(summed[total]) /
                    static_cast<double>(std::max<std::uint64_t>(summed[requests], 1));
         };
@@ -121,7 +121,7 @@ private:
     }
 
     Params params_;
-    std::vector<Chunk> chunks_;
+    std::vector<LayerChunk> chunks_;
     std::uint64_t most_units_;
 };
 

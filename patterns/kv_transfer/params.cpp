@@ -147,7 +147,7 @@ void check_together(Parameters const& parameters, Params const& params) {
                                      parameters.find("arrivals")->second, params.requests,
                                      params.instances.prefilling(), duration / 1e9, max_arrivals_ns / 1e9));
     }
-    if (params.op_type == OpType::write && params.placement == Placement::paged) {
+    if (params.op_type == OpType::write && params.placement == BlockPlacement::paged) {
         std::uint64_t const chunks = params.granularity == Granularity::layer ? params.layers : 1;
         std::uint64_t const blocks = params.lengths.most() / params.block_tokens + 1;
         if (blocks * chunks > max_put_blocks / params.requests) {
@@ -161,7 +161,7 @@ void check_together(Parameters const& parameters, Params const& params) {
 
 }  // namespace
 
-Place Instances::place_of(Rank rank) const {
+InstancePlace Instances::place_of(Rank rank) const {
     auto const global = static_cast<std::uint64_t>(rank);
     std::uint64_t const prefill = prefilling() * prefill_ranks();
     if (global < prefill) {
@@ -180,7 +180,7 @@ Rank Instances::decode_rank(std::uint64_t instance, std::uint64_t stage, std::ui
     return static_cast<Rank>(prefilling() * prefill_ranks() + instance * decode_ranks() + stage * decode_tp + tp);
 }
 
-Range Params::layers_of(std::uint64_t stage, std::uint64_t stages) const {
+UnitRange Params::layers_of(std::uint64_t stage, std::uint64_t stages) const {
     std::uint64_t const first = stage * layers / stages;
     return {first, (stage + 1) * layers / stages - first};
 }
@@ -191,7 +191,7 @@ Moved Params::moved_of(Prompt const& prompt) const {
     auto const share = static_cast<std::uint64_t>(std::floor(reuse * static_cast<double>(blocks)));
     std::uint64_t const known = prompt.cached_tokens == tokens ? blocks : prompt.cached_tokens / block_tokens;
     std::uint64_t const reused = reuse_recorded ? known : std::min(blocks, share);
-    std::uint64_t const end = placement == Placement::paged ? blocks * block_tokens : tokens;
+    std::uint64_t const end = placement == BlockPlacement::paged ? blocks * block_tokens : tokens;
     return {blocks - reused, end - std::min(end, reused * block_tokens)};
 }
 
@@ -204,7 +204,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     read_cache(parameters, params);
     read_requests(parameters, params);
     params.granularity = read_enum<Granularity>(parameters, "granularity", {"layer", "block"});
-    params.placement = read_enum<Placement>(parameters, "cache-layout", {"paged", "contiguous"});
+    params.placement = read_enum<BlockPlacement>(parameters, "cache-layout", {"paged", "contiguous"});
     params.instances = read_instances(parameters, world);
     params.one_rank = world.ranks == 1;
     for (auto const& [option, stages] : {std::pair("--prefill-pp", params.instances.prefill_pp),

@@ -19,7 +19,7 @@ namespace dlmb::kv_transfer {
 /// The unit of sending: the cache of one layer, as soon as it is computed, or of all layers of a prefill rank.
 enum class Granularity : std::uint8_t { layer, block };
 /// A message for each block of tokens, or one for all tokens of a request.
-enum class Placement : std::uint8_t { paged, contiguous };
+enum class BlockPlacement : std::uint8_t { paged, contiguous };
 
 /// Two-sided messages; or what NIXL, nixlbench and Mooncake call WRITE: the prefill ranks put the blocks into the
 /// memory of the decode ranks, and a flag behind them.
@@ -27,7 +27,7 @@ enum class OpType : std::uint8_t { send_recv, write };
 
 /// Where a rank is: all prefill instances are in front of all decode instances. Inside an instance tensor parallelism
 /// is fastest.
-struct Place {
+struct InstancePlace {
     bool prefills = false;
     std::uint64_t instance = 0;
     std::uint64_t stage = 0;
@@ -49,7 +49,7 @@ struct Instances {
     [[nodiscard]] std::uint64_t decode_ranks() const { return decode_tp * decode_pp; }
     /// Ranks of all instances.
     [[nodiscard]] std::uint64_t ranks() const { return prefilling() * prefill_ranks() + decoding * decode_ranks(); }
-    [[nodiscard]] Place place_of(Rank rank) const;
+    [[nodiscard]] InstancePlace place_of(Rank rank) const;
     /// World rank.
     [[nodiscard]] Rank prefill_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const;
     [[nodiscard]] Rank decode_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const;
@@ -64,7 +64,7 @@ struct Moved {
 struct Params {
     std::uint64_t layers = 1;
     Bytes unit_bytes = 1;  // of one unit (split.hpp) of one token in one layer
-    Split split;
+    CacheSplit split;
     Instances instances;
     bool one_rank = false;  // which would send to itself: nothing travels
     PromptLengths lengths;
@@ -75,7 +75,7 @@ struct Params {
     Arrivals arrivals;
     OpType op_type = OpType::send_recv;
     Granularity granularity = Granularity::layer;
-    Placement placement = Placement::paged;
+    BlockPlacement placement = BlockPlacement::paged;
     std::uint64_t layers_in_flight = 1;  // 0: all
     Nanoseconds compute_ns = 0;          // prefill of one layer, of all requests that arrive together
     Bytes memory_limit = 0;
@@ -83,7 +83,7 @@ struct Params {
     /// Bytes of a token over all ranks of an instance, each unit counted once: 2 L nkv hd e or L (kv_lora + rope) e.
     [[nodiscard]] Bytes bytes_per_token() const { return layers * split.decode.units * unit_bytes; }
     /// Floor(p L / P) to floor((p + 1) L / P).
-    [[nodiscard]] Range layers_of(std::uint64_t stage, std::uint64_t stages) const;
+    [[nodiscard]] UnitRange layers_of(std::uint64_t stage, std::uint64_t stages) const;
     [[nodiscard]] Moved moved_of(Prompt const& prompt) const;
     /// Requests of a draw, over all prefill instances.
     [[nodiscard]] std::uint64_t all_requests() const { return requests * instances.prefilling(); }

@@ -8,38 +8,38 @@ namespace dlmb::kv_transfer {
 namespace {
 
 /// The ranks that hold any of `units`, which are in a row.
-Range holders_of_any(Division const& division, Range const& units) {
-    Range const first = division.holders_of(units.first);
-    Range const last = division.holders_of(units.end() - 1);
+UnitRange holders_of_any(UnitDivision const& division, UnitRange const& units) {
+    UnitRange const first = division.holders_of(units.first);
+    UnitRange const last = division.holders_of(units.end() - 1);
     return {first.first, last.end() - first.first};
 }
 
 }  // namespace
 
-Range Division::held_by(std::uint64_t rank) const {
+UnitRange UnitDivision::held_by(std::uint64_t rank) const {
     std::uint64_t const first = rank * units / ranks;
     std::uint64_t const end = (rank + 1) * units / ranks;
     return {first, std::max(end, first + 1) - first};
 }
 
-Range Division::holders_of(std::uint64_t unit) const {
+UnitRange UnitDivision::holders_of(std::uint64_t unit) const {
     // The ranks r with floor(r U / P) <= u < floor((r + 1) U / P), or = u where there are more ranks than units.
     std::uint64_t const last = ((unit + 1) * ranks - 1) / units;
     std::uint64_t const first = std::min((unit * ranks + units - 1) / units, last);
     return {first, last - first + 1};
 }
 
-Range Split::share(std::uint64_t from, std::uint64_t to) const {
-    Range const sent = prefill.held_by(from);
-    Range const wanted = decode.held_by(to);
+UnitRange CacheSplit::share(std::uint64_t from, std::uint64_t to) const {
+    UnitRange const sent = prefill.held_by(from);
+    UnitRange const wanted = decode.held_by(to);
     std::uint64_t const first = std::max(sent.first, wanted.first);
     std::uint64_t const end = std::min(sent.end(), wanted.end());
     if (first >= end) {
         return {};
     }
-    Range const from_ranks = prefill.holders_of(first);
+    UnitRange const from_ranks = prefill.holders_of(first);
     if (from_ranks.count > 1) {  // then a rank has one unit
-        Range const to_ranks = decode.holders_of(first);
+        UnitRange const to_ranks = decode.holders_of(first);
         if (from != from_ranks.first + (to - to_ranks.first) * from_ranks.count / to_ranks.count) {
             return {};
         }
@@ -47,19 +47,19 @@ Range Split::share(std::uint64_t from, std::uint64_t to) const {
     return {first, end - first};
 }
 
-Range Split::receivers(std::uint64_t from) const {
+UnitRange CacheSplit::receivers(std::uint64_t from) const {
     return holders_of_any(decode, prefill.held_by(from));
 }
 
-Range Split::senders(std::uint64_t to) const {
+UnitRange CacheSplit::senders(std::uint64_t to) const {
     return holders_of_any(prefill, decode.held_by(to));
 }
 
-std::uint64_t Split::most_units() const {
+std::uint64_t CacheSplit::most_units() const {
     std::uint64_t most = 0;
     for (std::uint64_t from = 0; from < prefill.ranks; ++from) {
         std::uint64_t sent = 0;
-        Range const to = receivers(from);
+        UnitRange const to = receivers(from);
         for (std::uint64_t rank = to.first; rank < to.end(); ++rank) {
             sent += share(from, rank).count;
         }

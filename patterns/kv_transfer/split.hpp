@@ -13,36 +13,36 @@
 namespace dlmb::kv_transfer {
 
 /// `count` consecutive ones from `first` on: units of a layer, or ranks of an instance.
-struct Range {
+struct UnitRange {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
     [[nodiscard]] std::uint64_t end() const { return first + count; }
-    bool operator==(Range const&) const = default;
+    bool operator==(UnitRange const&) const = default;
 };
 
 /// Units over the ranks of one instance. At least one of both.
-struct Division {
+struct UnitDivision {
     std::uint64_t units = 1;
     std::uint64_t ranks = 1;
 
     /// Units of a rank, at least one.
-    [[nodiscard]] Range held_by(std::uint64_t rank) const;
+    [[nodiscard]] UnitRange held_by(std::uint64_t rank) const;
     /// The ranks that hold a unit.
-    [[nodiscard]] Range holders_of(std::uint64_t unit) const;
+    [[nodiscard]] UnitRange holders_of(std::uint64_t unit) const;
 };
 
 /// From the ranks of a prefill instance to those of a decode instance. Every decode rank receives each of its units
 /// from one prefill rank. Ranks with the same unit are paired in order: of S senders and R receivers, receiver j takes
 /// sender floor(j S / R) (vLLM's NixlConnector for R a multiple of S: remote rank = rank / ratio).
-struct Split {
-    Division prefill;
-    Division decode;
+struct CacheSplit {
+    UnitDivision prefill;
+    UnitDivision decode;
 
     /// The units that prefill rank `from` sends decode rank `to`; none: count 0.
-    [[nodiscard]] Range share(std::uint64_t from, std::uint64_t to) const;
+    [[nodiscard]] UnitRange share(std::uint64_t from, std::uint64_t to) const;
     /// Decode ranks that may have a share of `from`, and prefill ranks that `to` may have a share of.
-    [[nodiscard]] Range receivers(std::uint64_t from) const;
-    [[nodiscard]] Range senders(std::uint64_t to) const;
+    [[nodiscard]] UnitRange receivers(std::uint64_t from) const;
+    [[nodiscard]] UnitRange senders(std::uint64_t to) const;
     /// The most units that one rank sends or receives.
     [[nodiscard]] std::uint64_t most_units() const;
 };

@@ -43,7 +43,7 @@ std::vector<double> group_loads(std::span<std::uint64_t const> loads, std::size_
 std::vector<std::vector<std::size_t>> experts_of_nodes(std::span<std::uint64_t const> loads, EplbShape const& shape) {
     std::size_t const size = loads.size() / shape.groups;
     std::size_t const groups_per_node = shape.groups / shape.nodes;
-    Packing const groups = pack_evenly(group_loads(loads, shape.groups), shape.nodes);
+    ReplicaPacking const groups = pack_evenly(group_loads(loads, shape.groups), shape.nodes);
     std::vector<std::vector<std::size_t>> experts(shape.nodes, std::vector<std::size_t>(groups_per_node * size));
     for (std::size_t group = 0; group < shape.groups; ++group) {
         for (std::size_t i = 0; i < size; ++i) {
@@ -55,9 +55,9 @@ std::vector<std::vector<std::size_t>> experts_of_nodes(std::span<std::uint64_t c
 
 }  // namespace
 
-Packing pack_evenly(std::span<double const> loads, std::size_t packs) {
+ReplicaPacking pack_evenly(std::span<double const> loads, std::size_t packs) {
     std::size_t const room = loads.size() / packs;
-    Packing packing{std::vector<std::size_t>(loads.size()), std::vector<std::size_t>(loads.size())};
+    ReplicaPacking packing{std::vector<std::size_t>(loads.size()), std::vector<std::size_t>(loads.size())};
     if (room == 1) {
         std::iota(packing.pack_of.begin(), packing.pack_of.end(), std::size_t{0});
         return packing;
@@ -101,7 +101,7 @@ std::vector<std::size_t> eplb(std::span<std::uint64_t const> loads, EplbShape sh
         for (std::size_t const expert : replicas.expert_of) {
             carried.push_back(node_loads[expert] / replicas.count[expert]);
         }
-        Packing const ranks = pack_evenly(carried, node_ranks);
+        ReplicaPacking const ranks = pack_evenly(carried, node_ranks);
         for (std::size_t i = 0; i < node_replicas; ++i) {
             placed[first + ranks.pack_of[i] * room + ranks.place_of[i]] = experts[replicas.expert_of[i]];
         }

@@ -14,11 +14,11 @@ namespace dlmb::moe_alltoall {
 
 /// Items by falling load, each into the least loaded of `packs` packs that still has room; the first on ties. Every
 /// pack gets loads.size() / packs items, which must be whole.
-struct Packing {
+struct ReplicaPacking {
     std::vector<std::size_t> pack_of;
     std::vector<std::size_t> place_of;  // in its pack, in the order of packing
 };
-[[nodiscard]] Packing pack_evenly(std::span<double const> loads, std::size_t packs);
+[[nodiscard]] ReplicaPacking pack_evenly(std::span<double const> loads, std::size_t packs);
 
 /// The input sizes of EPLB. `replicas` is a multiple of `ranks`, `ranks` and `replicas` are multiples of `nodes`.
 struct EplbShape {

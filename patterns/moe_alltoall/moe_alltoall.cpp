@@ -46,7 +46,7 @@ std::vector<Bytes> times(std::vector<std::uint64_t> const& rows, Bytes row_bytes
 }
 
 /// One token on its way: `bytes`, or packed. `moved`: it lies elsewhere than it travels (token_rows.hpp).
-struct Row {
+struct SentRow {
     Bytes bytes;
     std::optional<BlockFormat> packing = std::nullopt;
     bool moved = false;
@@ -54,15 +54,15 @@ struct Row {
 
 /// Labels: [pack.|unpack.]phase[.probs][.put|.wait|.node|.rank][.backward][.layer]; rebalance[.layer]. Each step waits
 /// for the one before it; a put and the wait beside it for the same ones.
-class IterationBuilder {
+class DispatchSteps {
 public:
     /// `rows`: by layer, with --pack; else empty.
-    IterationBuilder(Params const& params, Rank me, std::vector<LayerRows> rows)
+    DispatchSteps(Params const& params, Rank me, std::vector<LayerRows> rows)
         : params_(params), me_(me), rows_(std::move(rows)), builder_(me) {}
 
     /// Experts move to where the iteration needs them.
     void rebalance(std::uint32_t layer, Group const& group, MovedExperts const& moved) {
-        exchange(group, moved.sent, moved.received, Row{params_.expert_bytes}, label("rebalance", "", "", layer));
+        exchange(group, moved.sent, moved.received, SentRow{params_.expert_bytes}, label("rebalance", "", "", layer));
     }
 
     void forward(std::uint32_t layer, std::vector<Hop> const& hops) {
@@ -71,7 +71,7 @@ public:
         }
         to_experts("dispatch", hops, dispatch_, "", layer);
         if (params_.probs) {
-            to_experts("dispatch.probs", hops, Row{probability_bytes}, "", layer);
+            to_experts("dispatch.probs", hops, SentRow{probability_bytes}, "", layer);
         }
         from_experts("combine", hops, combine_, "", layer);
     }
@@ -90,7 +90,7 @@ public:
     void backward(std::uint32_t layer, std::vector<Hop> const& hops) {
         to_experts("combine", hops, dispatch_, "backward", layer);
         if (params_.probs) {
-            from_experts("dispatch.probs", hops, Row{probability_bytes}, "backward", layer);
+            from_experts("dispatch.probs", hops, SentRow{probability_bytes}, "backward", layer);
         }
         from_experts("dispatch", hops, combine_, "backward", layer);
     }
@@ -109,7 +109,7 @@ private:
     }
 
     /// Rows travel from the tokens' ranks to the experts' ranks.
-    void to_experts(std::string_view phase, std::vector<Hop> const& hops, Row const& row, std::string_view pass,
+    void to_experts(std::string_view phase, std::vector<Hop> const& hops, SentRow const& row, std::string_view pass,
                     std::uint32_t layer) {
         if (row.moved) {
             rearranged(hops.front().group, rows_[layer].tokens, rows_[layer].at_experts, row,
@@ -122,7 +122,7 @@ private:
     }
 
     /// The same rows back: last hop first, what was received is sent.
-    void from_experts(std::string_view phase, std::vector<Hop> const& hops, Row const& row, std::string_view pass,
+    void from_experts(std::string_view phase, std::vector<Hop> const& hops, SentRow const& row, std::string_view pass,
                       std::uint32_t layer) {
         if (row.moved) {
             rearranged(hops.front().group, rows_[layer].of_experts, rows_[layer].back_at_tokens, row,
@@ -134,7 +134,7 @@ private:
         }
     }
 
-    void rearranged(Group const& group, RowOrder const& sent, RowOrder const& received, Row const& row,
+    void rearranged(Group const& group, RowOrder const& sent, RowOrder const& received, SentRow const& row,
                     std::string const& label) {
         GroupId const id = builder_.group(group);
         if (row.packing) {
@@ -146,7 +146,7 @@ private:
     }
 
     void exchange(Group const& group, std::vector<std::uint64_t> const& send, std::vector<std::uint64_t> const& recv,
-                  Row const& row, std::string label) {
+                  SentRow const& row, std::string label) {
         GroupId const id = builder_.group(group);
         if (row.packing) {
             after_ = {builder_.packed_exchange(id, send, recv, params_.hidden, {*row.packing, params_.element()}, label,
@@ -170,8 +170,8 @@ private:
     Params const& params_;
     Rank me_;
     bool moved_ = params_.pack != Pack::none;
-    Row dispatch_{dispatch_row_bytes(params_.format, params_.hidden), params_.dispatch_packing, moved_};
-    Row combine_{combine_row_bytes(params_.format, params_.hidden), params_.combine_packing, moved_};
+    SentRow dispatch_{dispatch_row_bytes(params_.format, params_.hidden), params_.dispatch_packing, moved_};
+    SentRow combine_{combine_row_bytes(params_.format, params_.hidden), params_.combine_packing, moved_};
     std::vector<LayerRows> rows_;
     PlanBuilder builder_;
     std::vector<StepId> after_;
@@ -290,9 +290,9 @@ public:
             }
             return hops_of(params_, world_, me, layer, own.counts_to_send, received_counts);
         };
-        IterationBuilder steps(params_, me,
-                               params_.pack == Pack::none ? std::vector<LayerRows>{}
-                                                          : layer_rows(params_, own.counts_to_send, received_counts));
+        DispatchSteps steps(params_, me,
+                            params_.pack == Pack::none ? std::vector<LayerRows>{}
+                                                       : layer_rows(params_, own.counts_to_send, received_counts));
         if (params_.placement_before.kind != PlacementRule::Kind::none) {
             Group const group = consecutive_group(world_, me, static_cast<int>(params_.ep));
             std::size_t const place = static_cast<std::size_t>(me) % params_.ep;

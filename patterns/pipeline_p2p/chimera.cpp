@@ -13,7 +13,7 @@ namespace dlmb::pipeline_p2p {
 namespace {
 
 /// Micro-batch x of a pipe in round q: forward of stage j in slot 2D*q + 2x + j, backward in 2D*q + 2x + 2D-1 - j.
-Nanoseconds slot_of(Shape const& shape, Work const& work) {
+Nanoseconds slot_of(ScheduleShape const& shape, StageWork const& work) {
     int const ranks = shape.ranks;
     int const round = work.microbatch / ranks;
     int const place = work.microbatch % ranks / pipes_of(shape);
@@ -25,15 +25,15 @@ bool by_slot(TimedAction const& a, TimedAction const& b) {
     return a.slot < b.slot;
 }
 
-std::vector<TimedAction> passes_on(Shape const& shape, int rank) {
+std::vector<TimedAction> passes_on(ScheduleShape const& shape, int rank) {
     std::vector<TimedAction> passes;
     for (int microbatch = 0; microbatch < shape.microbatches; ++microbatch) {
         int const pipe = pipe_of_microbatch(shape, microbatch);
         for (int stage = 0; stage < shape.ranks; ++stage) {
             if (rank_of(shape, pipe, stage) == rank) {
                 for (Pass const pass : {Pass::forward, Pass::backward}) {
-                    Work const work{pass, pipe, stage, microbatch};
-                    passes.push_back({Task{work}, slot_of(shape, work)});
+                    StageWork const work{pass, pipe, stage, microbatch};
+                    passes.push_back({PipelineTask{work}, slot_of(shape, work)});
                 }
             }
         }
@@ -44,8 +44,8 @@ std::vector<TimedAction> passes_on(Shape const& shape, int rank) {
 
 /// Each stage's gradients in the first slot after its last backward pass that is idle. When the micro-batches do not
 /// fill all pipes alike, the missing ones count as busy: then replicas synchronise in the same slot on all ranks.
-std::vector<TimedAction> syncs_on(Shape const& shape, int rank) {
-    Shape filled = shape;
+std::vector<TimedAction> syncs_on(ScheduleShape const& shape, int rank) {
+    ScheduleShape filled = shape;
     filled.microbatches = (shape.microbatches + pipes_of(shape) - 1) / pipes_of(shape) * pipes_of(shape);
     std::set<Nanoseconds> busy;
     std::vector<TimedAction> last_passes;
@@ -55,9 +55,9 @@ std::vector<TimedAction> syncs_on(Shape const& shape, int rank) {
     }
     for (int pipe = 0; pipe < pipes_of(shape); ++pipe) {
         auto const last = std::find_if(passes.rbegin(), passes.rend(), [&](TimedAction const& pass) {
-            return std::get<Task>(pass.action).front().pipe == pipe;
+            return std::get<PipelineTask>(pass.action).front().pipe == pipe;
         });
-        Work const& work = std::get<Task>(last->action).front();
+        StageWork const& work = std::get<PipelineTask>(last->action).front();
         last_passes.push_back({GradientSync{pipe, work.stage}, last->slot});
     }
     std::sort(last_passes.begin(), last_passes.end(), by_slot);
@@ -72,7 +72,7 @@ std::vector<TimedAction> syncs_on(Shape const& shape, int rank) {
 
 }  // namespace
 
-std::vector<TimedAction> chimera_timetable(Shape const& shape, int rank) {
+std::vector<TimedAction> chimera_timetable(ScheduleShape const& shape, int rank) {
     std::vector<TimedAction> own = passes_on(shape, rank);
     std::vector<TimedAction> const syncs = syncs_on(shape, rank);
     own.insert(own.end(), syncs.begin(), syncs.end());
@@ -80,9 +80,9 @@ std::vector<TimedAction> chimera_timetable(Shape const& shape, int rank) {
     return own;
 }
 
-std::vector<Action> chimera(Shape const& shape, int rank) {
+std::vector<ScheduleAction> chimera(ScheduleShape const& shape, int rank) {
     return with_transfers(shape, chimera_timetable(shape, rank),
-                          [&](Work const& work) { return slot_of(shape, work) + 1; });
+                          [&](StageWork const& work) { return slot_of(shape, work) + 1; });
 }
 
 }  // namespace dlmb::pipeline_p2p

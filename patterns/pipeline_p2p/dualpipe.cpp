@@ -18,11 +18,11 @@ using Phase = std::size_t;
 
 class DualPipeSchedule {
 public:
-    DualPipeSchedule(Shape const& shape, int rank)
+    DualPipeSchedule(ScheduleShape const& shape, int rank)
         : shape_(shape), rank_(rank), half_(shape.ranks / 2), depth_(std::min(rank, shape.ranks - 1 - rank)),
           writer_(shape) {}
 
-    [[nodiscard]] std::vector<Action> write() && {
+    [[nodiscard]] std::vector<ScheduleAction> write() && {
         int const outer = half_ - depth_ - 1;  // ranks between this one and the middle
         bool const middle = outer == 0;
         for (int i = 0; i < 2 * outer; ++i) {
@@ -83,7 +83,7 @@ private:
     }
 
     [[nodiscard]] int pipe(Phase phase) const { return static_cast<int>(phase) ^ (rank_ >= half_ ? 1 : 0); }
-    [[nodiscard]] Work work(Pass pass, Phase phase, int number) const {
+    [[nodiscard]] StageWork work(Pass pass, Phase phase, int number) const {
         int const stage = pipe(phase) == 0 ? rank_ : shape_.ranks - 1 - rank_;
         return {pass, pipe(phase), stage, pipe(phase) * (shape_.microbatches / 2) + number};
     }
@@ -105,10 +105,10 @@ private:
         pending_ = {};
     }
 
-    [[nodiscard]] Work next_forward(Phase phase) { return work(Pass::forward, phase, counts_.forward[phase]++); }
-    [[nodiscard]] Work next_backward(Phase phase, bool put_weights_off) {
+    [[nodiscard]] StageWork next_forward(Phase phase) { return work(Pass::forward, phase, counts_.forward[phase]++); }
+    [[nodiscard]] StageWork next_backward(Phase phase, bool put_weights_off) {
         Pass const pass = put_weights_off ? Pass::backward_input : Pass::backward;
-        Work const next = work(pass, phase, counts_.backward[phase]++);
+        StageWork const next = work(pass, phase, counts_.backward[phase]++);
         if (put_weights_off) {
             weights_.push_back(next);
         }
@@ -145,30 +145,30 @@ private:
     }
     void weight() {
         issue();
-        Work oldest = weights_.front();
+        StageWork oldest = weights_.front();
         weights_.pop_front();
         oldest.pass = Pass::backward_weight;
         writer_.compute({oldest});
     }
 
-    struct Counts {  // by phase
+    struct PhaseCounts {  // by phase
         std::array<int, 2> forward{}, backward{}, forward_received{}, backward_received{}, forward_sent{},
             backward_sent{};
     };
 
-    Shape const& shape_;
+    ScheduleShape const& shape_;
     int rank_;
     int half_;
     int depth_;  // distance from the nearer end of the chain
     ActionWriter writer_;
-    Counts counts_;
-    Transfer pending_;
-    std::deque<Work> weights_;  // put off, oldest first
+    PhaseCounts counts_;
+    TensorTransfer pending_;
+    std::deque<StageWork> weights_;  // put off, oldest first
 };
 
 }  // namespace
 
-std::vector<Action> dualpipe(Shape const& shape, int rank) {
+std::vector<ScheduleAction> dualpipe(ScheduleShape const& shape, int rank) {
     return DualPipeSchedule(shape, rank).write();
 }
 

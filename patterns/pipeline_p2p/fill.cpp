@@ -74,8 +74,8 @@ FillItem parse_item(std::string_view item) {
     return parsed;
 }
 
-bool is_released_by(Release release, Task const& task) {
-    return std::any_of(task.begin(), task.end(), [&](Work const& work) {
+bool is_released_by(Release release, PipelineTask const& task) {
+    return std::any_of(task.begin(), task.end(), [&](StageWork const& work) {
         switch (release) {
         case Release::forward:
             return work.pass == Pass::forward;
@@ -95,8 +95,8 @@ public:
         : items_(items), reserve_(reserve), waiting_(items.size()) {}
 
     /// `starts`: when the tasks begin. `makespan`: the end of the last gap.
-    RankFill run(std::vector<Task> const& tasks, std::vector<Nanoseconds> const& starts, Durations const& durations,
-                 Nanoseconds makespan) {
+    RankFill run(std::vector<PipelineTask> const& tasks, std::vector<Nanoseconds> const& starts,
+                 Durations const& durations, Nanoseconds makespan) {
         for (std::size_t index = 0; index < items_.size(); ++index) {
             expected_.push_back(items_[index].count * releases(items_[index], tasks));
             if (items_[index].release == Release::start) {
@@ -120,12 +120,12 @@ public:
     }
 
 private:
-    static int releases(FillItem const& item, std::vector<Task> const& tasks) {
+    static int releases(FillItem const& item, std::vector<PipelineTask> const& tasks) {
         if (item.release == Release::start) {
             return 1;
         }
-        return static_cast<int>(std::count_if(tasks.begin(), tasks.end(),
-                                              [&](Task const& task) { return is_released_by(item.release, task); }));
+        return static_cast<int>(std::count_if(
+            tasks.begin(), tasks.end(), [&](PipelineTask const& task) { return is_released_by(item.release, task); }));
     }
 
     /// From `now` to `end`, before task `k`. Returns when the last item ends.
@@ -179,7 +179,7 @@ std::vector<FillItem> parse_fill(std::string_view text) {
     return items;
 }
 
-Filling fill_bubbles(Shape const& shape, Durations const& durations, std::vector<FillItem> const& items,
+Filling fill_bubbles(ScheduleShape const& shape, Durations const& durations, std::vector<FillItem> const& items,
                      double reserve) {
     Timetable const timetable = ideal_timetable(shape, durations);
     Filling filling;
@@ -188,7 +188,7 @@ Filling fill_bubbles(Shape const& shape, Durations const& durations, std::vector
     for (std::size_t rank = 0; rank < timetable.tasks.size(); ++rank) {
         auto const& tasks = timetable.tasks[rank];
         filling.bubble += timetable.makespan;
-        for (Task const& task : tasks) {
+        for (PipelineTask const& task : tasks) {
             filling.bubble -= durations.of(task);
         }
         filling.ranks.push_back(

@@ -64,7 +64,7 @@ struct Filling {
 };
 
 /// `reserve`: an item fits where (1 + reserve) times its duration is free; PipeFisher's is 0.05.
-[[nodiscard]] Filling fill_bubbles(Shape const& shape, Durations const& durations, std::vector<FillItem> const& items,
-                                   double reserve);
+[[nodiscard]] Filling fill_bubbles(ScheduleShape const& shape, Durations const& durations,
+                                   std::vector<FillItem> const& items, double reserve);
 
 }  // namespace dlmb::pipeline_p2p

@@ -14,7 +14,7 @@ namespace {
 
 class InterleavedSchedule {
 public:
-    InterleavedSchedule(Shape const& shape, int rank) : shape_(shape), rank_(rank), writer_(shape) {
+    InterleavedSchedule(ScheduleShape const& shape, int rank) : shape_(shape), rank_(rank), writer_(shape) {
         for (int first = 0; first < shape.microbatches; first += shape.microbatch_group) {
             int const end = std::min(first + shape.microbatch_group, shape.microbatches);
             for (int chunk = 0; chunk < shape.virtual_stages; ++chunk) {
@@ -25,14 +25,14 @@ public:
         }
     }
 
-    [[nodiscard]] std::vector<Action> write() && {
+    [[nodiscard]] std::vector<ScheduleAction> write() && {
         int const entries = static_cast<int>(order_.size());
         int const warm_up =
             std::min(2 * (shape_.ranks - 1 - rank_) + (shape_.virtual_stages - 1) * shape_.microbatch_group, entries);
         writer_.transfer({input_of(forward(0))});
         for (int k = 0; k < warm_up; ++k) {
             writer_.compute({forward(k)});
-            Transfer transfer;
+            TensorTransfer transfer;
             send_forward(k, transfer);
             receive_forward_after(k, transfer);
             if (k + 1 == warm_up && warm_up < entries) {
@@ -48,7 +48,7 @@ public:
         }
         for (int k = entries - warm_up; k < entries; ++k) {
             writer_.compute({backward(k)});
-            Transfer transfer;
+            TensorTransfer transfer;
             send_backward(k, transfer);
             receive_backward_after(k, transfer);
             writer_.issue(std::move(transfer));
@@ -62,18 +62,18 @@ private:
         int microbatch = 0;
     };
 
-    [[nodiscard]] Work work(Pass pass, int chunk, int microbatch) const {
+    [[nodiscard]] StageWork work(Pass pass, int chunk, int microbatch) const {
         return {pass, 0, chunk * shape_.ranks + rank_, microbatch};
     }
     [[nodiscard]] ChunkPass entry(int k) const { return order_[static_cast<std::size_t>(k)]; }
-    [[nodiscard]] Work forward(int k) const { return work(Pass::forward, entry(k).chunk, entry(k).microbatch); }
-    [[nodiscard]] Work backward(int k) const {
+    [[nodiscard]] StageWork forward(int k) const { return work(Pass::forward, entry(k).chunk, entry(k).microbatch); }
+    [[nodiscard]] StageWork backward(int k) const {
         return work(Pass::backward, shape_.virtual_stages - 1 - entry(k).chunk, entry(k).microbatch);
     }
 
     void steady(int k, int i) {
         writer_.compute({forward(k)});
-        Transfer transfer;
+        TensorTransfer transfer;
         if (shape_.overlapped) {
             send_forward(k, transfer);
             receive_forward_after(k, transfer);
@@ -90,8 +90,8 @@ private:
         writer_.issue(std::move(transfer));
     }
 
-    void send_forward(int k, Transfer& transfer) const { add_message(shape_, transfer, output_of(forward(k))); }
-    void send_backward(int k, Transfer& transfer) const { add_message(shape_, transfer, output_of(backward(k))); }
+    void send_forward(int k, TensorTransfer& transfer) const { add_message(shape_, transfer, output_of(forward(k))); }
+    void send_backward(int k, TensorTransfer& transfer) const { add_message(shape_, transfer, output_of(backward(k))); }
 
     /// Rank 0 follows the last rank by ranks - 1 entries and takes what that rank made for the next chunk; all others
     /// take the input of their next entry.
@@ -105,19 +105,19 @@ private:
         }
         return ChunkPass{entry(made).chunk + 1, entry(made).microbatch};
     }
-    void receive_forward_after(int k, Transfer& transfer) const {
+    void receive_forward_after(int k, TensorTransfer& transfer) const {
         if (auto const next = next_after(k, rank_ == 0)) {
             add_message(shape_, transfer, input_of(work(Pass::forward, next->chunk, next->microbatch)));
         }
     }
-    void receive_backward_after(int k, Transfer& transfer) const {
+    void receive_backward_after(int k, TensorTransfer& transfer) const {
         if (auto const next = next_after(k, rank_ == shape_.ranks - 1)) {
             int const chunk = shape_.virtual_stages - 1 - next->chunk;
             add_message(shape_, transfer, input_of(work(Pass::backward, chunk, next->microbatch)));
         }
     }
 
-    Shape const& shape_;
+    ScheduleShape const& shape_;
     int rank_;
     ActionWriter writer_;
     std::vector<ChunkPass> order_;  // of forward passes; backward passes take the chunks from the last one down
@@ -125,7 +125,7 @@ private:
 
 }  // namespace
 
-std::vector<Action> interleaved(Shape const& shape, int rank) {
+std::vector<ScheduleAction> interleaved(ScheduleShape const& shape, int rank) {
     return InterleavedSchedule(shape, rank).write();
 }
 

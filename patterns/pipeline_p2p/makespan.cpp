@@ -17,7 +17,7 @@ namespace {
 class Timeline {
 public:
     /// `tasks[r]` in the order of rank r. Throws Error when the orders wait for each other in a circle.
-    Timeline(Shape const& shape, std::span<std::vector<Task> const> tasks, Durations const& durations)
+    Timeline(ScheduleShape const& shape, std::span<std::vector<PipelineTask> const> tasks, Durations const& durations)
         : shape_(shape), starts_(tasks.size()),
           ends_(outputs_per_stage * static_cast<std::size_t>(pipes_of(shape) * stages_per_pipe(shape)) *
                     static_cast<std::size_t>(shape.microbatches),
@@ -27,14 +27,14 @@ public:
             progress = false;
             for (std::size_t rank = 0; rank < tasks.size(); ++rank) {
                 while (starts_[rank].size() < tasks[rank].size()) {
-                    Task const& task = tasks[rank][starts_[rank].size()];
+                    PipelineTask const& task = tasks[rank][starts_[rank].size()];
                     Nanoseconds const input = ready(task);
                     if (input == unknown) {
                         break;
                     }
                     starts_[rank].push_back(std::max(free_at[rank], input));
                     free_at[rank] = starts_[rank].back() + durations.of(task);
-                    for (Work const& work : task) {
+                    for (StageWork const& work : task) {
                         ends_[place(work)] = free_at[rank];
                     }
                     progress = true;
@@ -55,13 +55,13 @@ public:
         return starts_[static_cast<std::size_t>(rank)][k];
     }
     /// When the output of the work was there.
-    [[nodiscard]] Nanoseconds end(Work const& work) const { return ends_[place(work)]; }
+    [[nodiscard]] Nanoseconds end(StageWork const& work) const { return ends_[place(work)]; }
 
 private:
     static constexpr Nanoseconds unknown = -1;
     static constexpr std::size_t outputs_per_stage = 3;  // activation, gradient of the input, gradient of the weights
 
-    [[nodiscard]] std::size_t place(Work const& work) const {
+    [[nodiscard]] std::size_t place(StageWork const& work) const {
         std::size_t const output = work.pass == Pass::forward ? 0 : work.pass == Pass::backward_weight ? 2 : 1;
         int const stage = work.pipe * stages_per_pipe(shape_) + work.stage;
         return (static_cast<std::size_t>(stage) * static_cast<std::size_t>(shape_.microbatches) +
@@ -71,13 +71,13 @@ private:
     }
 
     /// When the inputs of all works of the task are there; unknown while one has not been made.
-    [[nodiscard]] Nanoseconds ready(Task const& task) const {
+    [[nodiscard]] Nanoseconds ready(PipelineTask const& task) const {
         Nanoseconds latest = 0;
-        auto const need = [&](Work const& work) {
+        auto const need = [&](StageWork const& work) {
             Nanoseconds const made = end(work);
             latest = made == unknown || latest == unknown ? unknown : std::max(latest, made);
         };
-        for (Work const& work : task) {
+        for (StageWork const& work : task) {
             if (work.pass == Pass::forward) {
                 if (work.stage > 0) {
                     need({Pass::forward, work.pipe, work.stage - 1, work.microbatch});
@@ -94,21 +94,21 @@ private:
         return latest;
     }
 
-    Shape shape_;
+    ScheduleShape shape_;
     Nanoseconds makespan_ = 0;
     std::vector<std::vector<Nanoseconds>> starts_;
     std::vector<Nanoseconds> ends_;
 };
 
-std::vector<std::vector<Task>> tasks_of_all_ranks(Shape const& shape, TasksOf tasks_of_rank) {
-    std::vector<std::vector<Task>> tasks;
+std::vector<std::vector<PipelineTask>> tasks_of_all_ranks(ScheduleShape const& shape, TasksOf tasks_of_rank) {
+    std::vector<std::vector<PipelineTask>> tasks;
     for (int rank = 0; rank < shape.ranks; ++rank) {
         tasks.push_back(tasks_of_rank(shape, rank));
     }
     return tasks;
 }
 
-std::optional<Nanoseconds> chimera_makespan(Shape const& shape, Durations const& durations) {
+std::optional<Nanoseconds> chimera_makespan(ScheduleShape const& shape, Durations const& durations) {
     Nanoseconds const ranks = shape.ranks;
     if (shape.microbatches % shape.ranks != 0) {
         return std::nullopt;
@@ -123,40 +123,40 @@ std::optional<Nanoseconds> chimera_makespan(Shape const& shape, Durations const&
     return std::nullopt;
 }
 
-std::optional<Nanoseconds> closed_form_makespan(Shape const& shape, Durations const& durations) {
+std::optional<Nanoseconds> closed_form_makespan(ScheduleShape const& shape, Durations const& durations) {
     Nanoseconds const ranks = shape.ranks;
     Nanoseconds const count = shape.microbatches;
     auto const [forward, backward, input, weight] = durations;
     auto const when = [](bool holds, Nanoseconds makespan) { return holds ? std::optional(makespan) : std::nullopt; };
     switch (shape.schedule) {
-    case Schedule::gpipe:
-    case Schedule::one_f_one_b:
+    case PipelineSchedule::gpipe:
+    case PipelineSchedule::one_f_one_b:
         return (count + ranks - 1) * (forward + backward);
-    case Schedule::interleaved:
+    case PipelineSchedule::interleaved:
         return when(count % ranks == 0 && shape.microbatch_group == shape.ranks,
                     (count * shape.virtual_stages + ranks - 1) * (forward + backward));
-    case Schedule::chimera:
+    case PipelineSchedule::chimera:
         return chimera_makespan(shape, durations);
-    case Schedule::zb_h1:
+    case PipelineSchedule::zb_h1:
         return when(count >= ranks && weight <= forward && weight <= input,
                     count * (forward + input + weight) + (ranks - 1) * (forward + input - weight));
-    case Schedule::zb_v:
+    case PipelineSchedule::zb_v:
         return when(forward == input && input == weight && count >= 2 * ranks - 1, (6 * count + ranks - 1) * forward);
-    case Schedule::dualpipe:
+    case PipelineSchedule::dualpipe:
         return when(forward == input && weight <= input,
                     count * (forward + backward) + (ranks / 2 - 1) * (forward + 2 * backward - 3 * weight));
     }
     return std::nullopt;
 }
 
-using Transfers = std::map<Nanoseconds, Transfer>;  // by the time at which they are issued
+using Transfers = std::map<Nanoseconds, TensorTransfer>;  // by the time at which they are issued
 
-Work producer_of(TensorMessage const& incoming, int other_stage) {
+StageWork producer_of(TensorMessage const& incoming, int other_stage) {
     Pass const pass = incoming.direction == Direction::forward ? Pass::forward : Pass::backward;
     return {pass, incoming.pipe, other_stage, incoming.microbatch};
 }
 
-void add(Shape const& shape, Transfers& transfers, Work const& work, EndOf const& end_of) {
+void add(ScheduleShape const& shape, Transfers& transfers, StageWork const& work, EndOf const& end_of) {
     if (work.pass == Pass::backward_weight) {
         return;
     }
@@ -169,21 +169,21 @@ void add(Shape const& shape, Transfers& transfers, Work const& work, EndOf const
 
 }  // namespace
 
-Nanoseconds Durations::of(Task const& task) const {
+Nanoseconds Durations::of(PipelineTask const& task) const {
     Nanoseconds const by_pass[] = {forward, backward, backward_input, backward_weight};
     Nanoseconds sum = 0;
-    for (Work const& work : task) {
+    for (StageWork const& work : task) {
         sum += by_pass[static_cast<std::size_t>(work.pass)];
     }
     return sum;
 }
 
-Nanoseconds ideal_makespan(Shape const& shape, Durations const& durations) {
+Nanoseconds ideal_makespan(ScheduleShape const& shape, Durations const& durations) {
     auto const closed = closed_form_makespan(shape, durations);
     return closed ? *closed : Timeline(shape, tasks_of_all_ranks(shape, tasks_of), durations).makespan();
 }
 
-Timetable ideal_timetable(Shape const& shape, Durations const& durations) {
+Timetable ideal_timetable(ScheduleShape const& shape, Durations const& durations) {
     Timetable table;
     table.tasks = tasks_of_all_ranks(shape, tasks_of);
     Timeline const timeline(shape, table.tasks, durations);
@@ -197,22 +197,23 @@ Timetable ideal_timetable(Shape const& shape, Durations const& durations) {
     return table;
 }
 
-Nanoseconds compute_per_rank(Shape const& shape, Durations const& durations) {
-    bool const split = shape.schedule == Schedule::zb_h1 || shape.schedule == Schedule::zb_v;
+Nanoseconds compute_per_rank(ScheduleShape const& shape, Durations const& durations) {
+    bool const split = shape.schedule == PipelineSchedule::zb_h1 || shape.schedule == PipelineSchedule::zb_v;
     Nanoseconds const backward = split ? durations.backward_input + durations.backward_weight : durations.backward;
     return Nanoseconds{shape.microbatches} * (stages_per_pipe(shape) / shape.ranks) * (durations.forward + backward);
 }
 
-std::vector<Action> with_transfers(Shape const& shape, std::span<TimedAction const> own, EndOf const& end_of) {
+std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, std::span<TimedAction const> own,
+                                           EndOf const& end_of) {
     Transfers transfers;
     for (TimedAction const& timed : own) {
-        if (auto const* task = std::get_if<Task>(&timed.action)) {
-            for (Work const& work : *task) {
+        if (auto const* task = std::get_if<PipelineTask>(&timed.action)) {
+            for (StageWork const& work : *task) {
                 add(shape, transfers, work, end_of);
             }
         }
     }
-    std::vector<Action> actions;
+    std::vector<ScheduleAction> actions;
     auto next = transfers.begin();
     auto const issue_until = [&](Nanoseconds slot) {
         for (; next != transfers.end() && next->first <= slot; ++next) {
@@ -229,14 +230,14 @@ std::vector<Action> with_transfers(Shape const& shape, std::span<TimedAction con
     return actions;
 }
 
-std::vector<Action> with_transfers(Shape const& shape, int rank, TasksOf tasks_of_rank) {
-    std::vector<std::vector<Task>> const tasks = tasks_of_all_ranks(shape, tasks_of_rank);
+std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, int rank, TasksOf tasks_of_rank) {
+    std::vector<std::vector<PipelineTask>> const tasks = tasks_of_all_ranks(shape, tasks_of_rank);
     Timeline const timeline(shape, tasks, Durations{});
     std::vector<TimedAction> own;
-    for (Task const& task : tasks[static_cast<std::size_t>(rank)]) {
+    for (PipelineTask const& task : tasks[static_cast<std::size_t>(rank)]) {
         own.push_back({task, timeline.start(rank, own.size())});
     }
-    return with_transfers(shape, own, [&](Work const& work) { return timeline.end(work); });
+    return with_transfers(shape, own, [&](StageWork const& work) { return timeline.end(work); });
 }
 
 }  // namespace dlmb::pipeline_p2p

@@ -25,7 +25,7 @@ struct Durations {
     Nanoseconds backward_input = 1;
     Nanoseconds backward_weight = 1;
 
-    [[nodiscard]] Nanoseconds of(Task const& task) const;
+    [[nodiscard]] Nanoseconds of(PipelineTask const& task) const;
 };
 
 /// How long all computations of the schedule take: by published forms where they are known to hold, else by a
@@ -38,38 +38,38 @@ struct Durations {
 ///   zb_h1         N(F+I+W) + (D-1)(F+I-W), N >= D, W <= F, W <= I   arXiv 2401.10241
 ///   zb_v          6N+D-1 slots, F = I = W, N >= 2D-1      arXiv 2405.15362
 ///   dualpipe      N(F+B) + (D/2-1)(F+2B-3W), F = I, W <= I  arXiv 2412.19437, the overlapped pair taking F + B
-[[nodiscard]] Nanoseconds ideal_makespan(Shape const& shape, Durations const& durations);
+[[nodiscard]] Nanoseconds ideal_makespan(ScheduleShape const& shape, Durations const& durations);
 
 /// When each task of each rank begins where communication takes no time.
 struct Timetable {
-    std::vector<std::vector<Task>> tasks;          // by rank, in its order
+    std::vector<std::vector<PipelineTask>> tasks;  // by rank, in its order
     std::vector<std::vector<Nanoseconds>> starts;  // of these
     Nanoseconds makespan = 0;                      // of the simulation, which the closed forms agree with
 };
-[[nodiscard]] Timetable ideal_timetable(Shape const& shape, Durations const& durations);
+[[nodiscard]] Timetable ideal_timetable(ScheduleShape const& shape, Durations const& durations);
 
 /// Computation of one rank, the same on all.
-[[nodiscard]] Nanoseconds compute_per_rank(Shape const& shape, Durations const& durations);
+[[nodiscard]] Nanoseconds compute_per_rank(ScheduleShape const& shape, Durations const& durations);
 
 /// A Task or a GradientSync of this rank and the slot in which it begins.
 struct TimedAction {
-    Action action;
+    ScheduleAction action;
     Nanoseconds slot = 0;
 };
 
 /// When the output of a work of any rank is there: the end of its slot.
-using EndOf = std::function<Nanoseconds(Work const&)>;
+using EndOf = std::function<Nanoseconds(StageWork const&)>;
 
 /// `own` in the order of their slots.
-[[nodiscard]] std::vector<Action> with_transfers(Shape const& shape, std::span<TimedAction const> own,
-                                                 EndOf const& end_of);
+[[nodiscard]] std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, std::span<TimedAction const> own,
+                                                         EndOf const& end_of);
 
 /// The same for orders without a table: slots are those of a simulation in which each pass takes one slot.
-using TasksOf = std::vector<Task> (*)(Shape const& shape, int rank);
-[[nodiscard]] std::vector<Action> with_transfers(Shape const& shape, int rank, TasksOf tasks_of_rank);
+using TasksOf = std::vector<PipelineTask> (*)(ScheduleShape const& shape, int rank);
+[[nodiscard]] std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, int rank, TasksOf tasks_of_rank);
 
 /// Passes and gradient synchronisations of one rank in the order of their slots, at most one in each. Passes take
 /// 2D*ceil(N/D) + D/f - 2 slots (N a multiple of D); with one pair of pipes the synchronisations add one slot.
-[[nodiscard]] std::vector<TimedAction> chimera_timetable(Shape const& shape, int rank);
+[[nodiscard]] std::vector<TimedAction> chimera_timetable(ScheduleShape const& shape, int rank);
 
 }  // namespace dlmb::pipeline_p2p

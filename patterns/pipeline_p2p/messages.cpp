@@ -17,14 +17,14 @@ struct Places {
     int recv_next;
 };
 
-Places places(Mode mode, int rank) {
+Places places(MessageMode mode, int rank) {
     switch (mode) {
-    case Mode::separate:
+    case MessageMode::separate:
         return rank % 2 == 0 ? Places{2, 1, 0, 3} : Places{3, 0, 1, 2};
-    case Mode::meta_data:
+    case MessageMode::meta_data:
         return {0, 1, 3, 2};
-    case Mode::batched:
-    case Mode::handshake_data:
+    case MessageMode::batched:
+    case MessageMode::handshake_data:
         break;
     }
     return {0, 1, 2, 3};
@@ -47,7 +47,7 @@ std::string label(Params const& params, TensorMessage const& message, char const
 
 }  // namespace
 
-Transfer in_order_of_issue(Params const& params, int rank, Transfer transfer) {
+TensorTransfer in_order_of_issue(Params const& params, int rank, TensorTransfer transfer) {
     Places const order = places(params.mode, rank);
     auto const place = [&](TensorMessage const& message) {
         if (message.direction == Direction::forward) {
@@ -63,11 +63,11 @@ Transfer in_order_of_issue(Params const& params, int rank, Transfer transfer) {
 std::vector<WireMessage> wire_messages_of(Params const& params, Direction direction) {
     bool const forward = direction == Direction::forward;
     std::vector<WireMessage> messages;
-    if (params.mode == Mode::handshake_data) {
+    if (params.mode == MessageMode::handshake_data) {
         // Megatron-LM variable_seq_lengths: the shape as int64[3].
         messages.push_back({WireMessageKind::shape, 24});
     }
-    if (params.mode == Mode::meta_data) {
+    if (params.mode == MessageMode::meta_data) {
         if (params.dynamic_shape && forward) {
             // DeepSpeed pipe/engine.py: the description of a tuple of tensors, int32[256].
             messages.push_back({WireMessageKind::tensor_meta, 1024});

@@ -17,7 +17,7 @@ namespace dlmb::pipeline_p2p {
 /// send_prev, recv_next; odd ranks recv_prev, send_next, recv_next, send_prev (Megatron-LM p2p_communication.py).
 /// meta_data: send_prev, recv_prev, recv_next, send_next (DeepSpeed pipe/schedule.py TrainSchedule). Messages of one
 /// kind keep their order.
-[[nodiscard]] Transfer in_order_of_issue(Params const& params, int rank, Transfer transfer);
+[[nodiscard]] TensorTransfer in_order_of_issue(Params const& params, int rank, TensorTransfer transfer);
 
 enum class WireMessageKind : std::uint8_t { data, shape, tensor_meta, partition_meta, mask };
 

@@ -68,7 +68,7 @@ void read_layout(Parameters const& parameters, WorldShape const& world, Params& 
     params.dp = static_cast<int>(chains / pp);
 }
 
-void read_interleaving(Parameters const& parameters, Shape& shape) {
+void read_interleaving(Parameters const& parameters, ScheduleShape& shape) {
     shape.virtual_stages = read_int(parameters, "virtual-stages", 1, 1024);
     int const group = read_int(parameters, "microbatch-group", 0, max_microbatches);
     shape.microbatch_group = group == 0 ? shape.ranks : group;
@@ -83,13 +83,13 @@ void read_interleaving(Parameters const& parameters, Shape& shape) {
     }
 }
 
-void check_bidirectional(Shape const& shape) {
-    if (shape.schedule == Schedule::chimera && shape.ranks % (2 * shape.pipe_pairs) != 0) {
+void check_bidirectional(ScheduleShape const& shape) {
+    if (shape.schedule == PipelineSchedule::chimera && shape.ranks % (2 * shape.pipe_pairs) != 0) {
         throw UsageError(
             fmt::format("--pipe-pairs {}: {} pipes do not divide the {} pipeline ranks of --schedule chimera",
                         shape.pipe_pairs, 2 * shape.pipe_pairs, shape.ranks));
     }
-    if (shape.schedule == Schedule::dualpipe) {
+    if (shape.schedule == PipelineSchedule::dualpipe) {
         if (shape.ranks % 2 != 0) {
             throw UsageError(
                 fmt::format("--pp {}: --schedule dualpipe needs an even number of pipeline ranks", shape.ranks));
@@ -103,12 +103,12 @@ void check_bidirectional(Shape const& shape) {
 }
 
 /// Fills all but `ranks`, which must be known, and `overlapped`.
-void read_shape(Parameters const& parameters, Shape& shape) {
-    shape.schedule = read_enum<Schedule>(parameters, "schedule",
-                                         {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"});
+void read_shape(Parameters const& parameters, ScheduleShape& shape) {
+    shape.schedule = read_enum<PipelineSchedule>(
+        parameters, "schedule", {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"});
     shape.microbatches = read_int(parameters, "microbatches", 1, max_microbatches);
     shape.pipe_pairs = read_int(parameters, "pipe-pairs", 1, max_pairs);
-    if (shape.schedule == Schedule::interleaved) {
+    if (shape.schedule == PipelineSchedule::interleaved) {
         read_interleaving(parameters, shape);
     }
     check_bidirectional(shape);
@@ -116,11 +116,11 @@ void read_shape(Parameters const& parameters, Shape& shape) {
 
 /// Refuses schedules that handshake_data cannot run. Ranks with only warm-up passes take their first gradient later
 /// than those with others expect, and while shapes and tensors are exchanged apart, neither gets on.
-void check_handshakes(Shape const& shape) {
+void check_handshakes(ScheduleShape const& shape) {
     std::int64_t const entries = std::int64_t{shape.microbatches} * shape.virtual_stages;
     std::int64_t const longest_warm_up =
         2 * (std::int64_t{shape.ranks} - 1) + (std::int64_t{shape.virtual_stages} - 1) * shape.microbatch_group;
-    if (shape.schedule == Schedule::interleaved && shape.ranks > 1 && entries <= longest_warm_up) {
+    if (shape.schedule == PipelineSchedule::interleaved && shape.ranks > 1 && entries <= longest_warm_up) {
         throw UsageError(
             fmt::format("--microbatches {}: too few for --mode handshake_data with --schedule interleaved, "
                         "which would hang; {} or more do not",
@@ -156,7 +156,7 @@ void read_small_messages(Parameters const& parameters, Params& params) {
     params.dynamic_shape = read_switch(parameters, "dynamic-shape");
     params.loss = read_switch(parameters, "loss");
     for (char const* name : {"attention-mask", "dynamic-shape"}) {
-        if (read_switch(parameters, name) && params.mode != Mode::meta_data) {
+        if (read_switch(parameters, name) && params.mode != MessageMode::meta_data) {
             throw UsageError(fmt::format("--{} on: only --mode meta_data sends it", name));
         }
     }
@@ -173,7 +173,7 @@ void read_small_messages(Parameters const& parameters, Params& params) {
         throw UsageError(
             fmt::format("--gradient-bytes {}: not a multiple of 4, the bytes of an fp32", params.gradient_bytes));
     }
-    if (params.gradient_bytes > 0 && params.shape.schedule != Schedule::chimera) {
+    if (params.gradient_bytes > 0 && params.shape.schedule != PipelineSchedule::chimera) {
         throw UsageError(
             fmt::format("--gradient-bytes {}: only --schedule chimera sums gradients", params.gradient_bytes));
     }
@@ -193,8 +193,9 @@ void read_compute(Parameters const& parameters, Params& params) {
         throw UsageError(fmt::format("--weight-us {}: above --backward-us {}, of which it is a part",
                                      parameters.find("weight-us")->second, parameters.find("backward-us")->second));
     }
-    bool const split = params.shape.schedule == Schedule::zb_h1 || params.shape.schedule == Schedule::zb_v ||
-                       params.shape.schedule == Schedule::dualpipe;
+    bool const split = params.shape.schedule == PipelineSchedule::zb_h1 ||
+                       params.shape.schedule == PipelineSchedule::zb_v ||
+                       params.shape.schedule == PipelineSchedule::dualpipe;
     if (choice == 0) {
         params.durations.backward = split ? 2 : 1;
         return;
@@ -255,9 +256,9 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
     read_layout(parameters, world, params);
     read_shape(parameters, params.shape);
-    params.mode = read_enum<Mode>(parameters, "mode", {"batched", "separate", "meta_data", "handshake_data"});
-    params.shape.overlapped = params.mode == Mode::separate;
-    if (params.mode == Mode::handshake_data) {
+    params.mode = read_enum<MessageMode>(parameters, "mode", {"batched", "separate", "meta_data", "handshake_data"});
+    params.shape.overlapped = params.mode == MessageMode::separate;
+    if (params.mode == MessageMode::handshake_data) {
         check_handshakes(params.shape);
     }
     read_tensor(parameters, params);

@@ -17,7 +17,7 @@
 namespace dlmb::pipeline_p2p {
 
 /// How the messages of one transfer are issued; README.md says who waits for what.
-enum class Mode : std::uint8_t { batched, separate, meta_data, handshake_data };
+enum class MessageMode : std::uint8_t { batched, separate, meta_data, handshake_data };
 
 /// How tensor parallelism treats the tensors between stages. none: every tensor rank sends all of it.
 /// sequence_parallel: it holds and sends its part of the sequence. scatter_gather: it sends its part of the elements
@@ -25,8 +25,8 @@ enum class Mode : std::uint8_t { batched, separate, meta_data, handshake_data };
 enum class TpSplit : std::uint8_t { none, sequence_parallel, scatter_gather };
 
 struct Params {
-    Shape shape;  // shape.ranks is the pipeline size
-    int tp = 1;   // fastest in rank order; then cp, dp, and the pipeline slowest
+    ScheduleShape shape;  // shape.ranks is the pipeline size
+    int tp = 1;           // fastest in rank order; then cp, dp, and the pipeline slowest
     int cp = 1;
     int dp = 1;
     std::uint64_t micro_batch_size = 1;  // sequences
@@ -34,7 +34,7 @@ struct Params {
     std::uint64_t hidden = 1;            // values per token
     TpSplit tp_split = TpSplit::none;
     Element element = Element::bf16;
-    Mode mode = Mode::batched;
+    MessageMode mode = MessageMode::batched;
     bool attention_mask = false;
     bool dynamic_shape = false;
     bool loss = false;

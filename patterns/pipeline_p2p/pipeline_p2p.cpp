@@ -63,24 +63,24 @@ private:
     std::vector<StepId> steps_;
 };
 
-std::string compute_label(Task const& task) {
+std::string compute_label(PipelineTask const& task) {
     constexpr char const* passes[] = {"compute.forward", "compute.backward", "compute.backward_input",
                                       "compute.backward_weight"};
     return task.size() > 1 ? "compute.forward_backward" : passes[static_cast<std::size_t>(task.front().pass)];
 }
 
-class IterationBuilder {
+class PipelineSteps {
 public:
     /// `fill_bytes`: of the extra work of one rank.
-    IterationBuilder(Params const& params, Bytes fill_bytes, WorldShape const& world, Rank me)
+    PipelineSteps(Params const& params, Bytes fill_bytes, WorldShape const& world, Rank me)
         : params_(params), world_(world), me_(me), rank_(me / params.stage_width()), builder_(me),
           chain_(builder_.group(strided_group(world, me, params.shape.ranks, params.stage_width()))),
           tensor_ranks_(builder_.group(consecutive_group(world, me, params.tp))), budget_(params.memory_limit),
           gradients_fit_(budget_.take(2 * static_cast<Bytes>(stages_per_rank(params.shape)) * params.gradient_bytes)),
           embedding_fits_(budget_.take(2 * embedding_bytes())), fill_fits_(budget_.take(2 * fill_bytes)) {}
 
-    void operator()(Task const& task) {
-        for (Work const& work : task) {
+    void operator()(PipelineTask const& task) {
+        for (StageWork const& work : task) {
             wait_for_input(work);
         }
         if (params_.computes) {
@@ -100,22 +100,22 @@ public:
         line_ = {step};
     }
 
-    void operator()(Transfer const& transfer) {
-        Transfer const ordered = in_order_of_issue(params_, rank_, transfer);
+    void operator()(TensorTransfer const& transfer) {
+        TensorTransfer const ordered = in_order_of_issue(params_, rank_, transfer);
         std::vector<StepId> last = pending_.steps();
         switch (params_.mode) {
-        case Mode::separate:
+        case MessageMode::separate:
             for (TensorMessage const& message : ordered) {
                 WireMessage const tensor{WireMessageKind::data, params_.message_bytes()};
                 StepId const step = post(message, tensor, -1, pending_.steps());
                 arrived(message, step, pending_.steps());
             }
             return;
-        case Mode::batched:
-        case Mode::handshake_data:
+        case MessageMode::batched:
+        case MessageMode::handshake_data:
             last = batches(ordered, std::move(last));
             break;
-        case Mode::meta_data:
+        case MessageMode::meta_data:
             last = stages_per_rank(params_.shape) == 1 ? one_by_one(ordered, std::move(last))
                                                        : side_by_side(ordered, last);
             break;
@@ -162,13 +162,13 @@ public:
     }
 
 private:
-    using Input = std::tuple<Direction, int, int, int>;
-    struct Arrival {
+    using TensorKey = std::tuple<Direction, int, int, int>;
+    struct ReceivedTensor {
         StepId step = 0;
         std::vector<StepId> after;
     };
 
-    static Input key(TensorMessage const& message) {
+    static TensorKey key(TensorMessage const& message) {
         return {message.direction, message.pipe, message.stage, message.microbatch};
     }
 
@@ -209,7 +209,7 @@ private:
         builder_.share_buffers(!fits_[static_cast<std::size_t>(message.microbatch)]);
     }
 
-    void wait_for_input(Work const& work) {
+    void wait_for_input(StageWork const& work) {
         if (work.pass == Pass::backward_weight) {
             return;
         }
@@ -220,7 +220,7 @@ private:
     }
 
     /// Wire message k of every tensor in batch k.
-    std::vector<StepId> batches(Transfer const& transfer, std::vector<StepId> last) {
+    std::vector<StepId> batches(TensorTransfer const& transfer, std::vector<StepId> last) {
         std::size_t const count = wire_messages_of(params_, Direction::forward).size();
         for (std::size_t k = 0; k < count; ++k) {
             int const batch = next_batch_++;
@@ -233,7 +233,7 @@ private:
         return last;
     }
 
-    std::vector<StepId> one_by_one(Transfer const& transfer, std::vector<StepId> last) {
+    std::vector<StepId> one_by_one(TensorTransfer const& transfer, std::vector<StepId> last) {
         for (TensorMessage const& message : transfer) {
             for (WireMessage const& wire : wire_messages_of(params_, message.direction)) {
                 last = {post(message, wire, -1, last)};
@@ -242,7 +242,7 @@ private:
         return last;
     }
 
-    std::vector<StepId> side_by_side(Transfer const& transfer, std::vector<StepId> const& before) {
+    std::vector<StepId> side_by_side(TensorTransfer const& transfer, std::vector<StepId> const& before) {
         std::vector<StepId> ends;
         for (TensorMessage const& message : transfer) {
             ends.push_back(one_by_one({message}, before).front());
@@ -250,7 +250,7 @@ private:
         return ends;
     }
 
-    std::vector<StepId> gather_all(Transfer const& transfer, std::vector<StepId> last) {
+    std::vector<StepId> gather_all(TensorTransfer const& transfer, std::vector<StepId> last) {
         if (!params_.gathers()) {
             return last;
         }
@@ -268,7 +268,7 @@ private:
         if (message.incoming) {
             bool const gathered = params_.gathers();
             StepId const last = gathered ? gather(message, {step}) : step;
-            arrivals_.insert_or_assign(key(message), Arrival{last, std::move(after)});
+            arrivals_.insert_or_assign(key(message), ReceivedTensor{last, std::move(after)});
         }
     }
 
@@ -328,13 +328,13 @@ private:
     std::optional<StepId> last_sync_;
     PendingSteps pending_;
     std::vector<StepId> line_;  // the last computation or extra work; empty: none yet
-    std::map<Input, Arrival> arrivals_;
+    std::map<TensorKey, ReceivedTensor> arrivals_;
     int next_batch_ = 0;
 };
 
 Plan iteration_plan(Params const& params, Filling const& filling, WorldShape const& world, Rank me) {
     int const rank = me / params.stage_width();
-    IterationBuilder steps(params, filling.bytes, world, me);
+    PipelineSteps steps(params, filling.bytes, world, me);
     std::vector<PlacedFill> const placed =
         params.fill.empty() ? std::vector<PlacedFill>{} : filling.ranks[static_cast<std::size_t>(rank)].placed;
     auto next = placed.begin();
@@ -344,8 +344,8 @@ Plan iteration_plan(Params const& params, Filling const& filling, WorldShape con
         }
     };
     std::size_t task = 0;
-    for (Action const& action : actions_of(params.shape, rank)) {
-        if (std::holds_alternative<Task>(action)) {
+    for (ScheduleAction const& action : actions_of(params.shape, rank)) {
+        if (std::holds_alternative<PipelineTask>(action)) {
             fill_before(task++);
         }
         std::visit(steps, action);
@@ -379,9 +379,9 @@ std::vector<OperationUse> operations_of(Params const& params) {
     return uses;
 }
 
-Parameters resolved_of(Shape const& shape) {
+Parameters resolved_of(ScheduleShape const& shape) {
     Parameters resolved{{"pp", fmt::format("{}", shape.ranks)}};
-    if (shape.schedule == Schedule::interleaved) {
+    if (shape.schedule == PipelineSchedule::interleaved) {
         resolved.emplace("microbatch-group", fmt::format("{}", shape.microbatch_group));
     }
     return resolved;

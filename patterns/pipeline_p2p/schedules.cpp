@@ -10,11 +10,11 @@ namespace dlmb::pipeline_p2p {
 namespace {
 
 /// GPipe (arXiv 1811.06965): all forward passes, then all backward passes.
-std::vector<Action> gpipe(Shape const& shape, int rank) {
+std::vector<ScheduleAction> gpipe(ScheduleShape const& shape, int rank) {
     ActionWriter writer(shape);
     for (Pass const pass : {Pass::forward, Pass::backward}) {
         for (int microbatch = 0; microbatch < shape.microbatches; ++microbatch) {
-            Work const work{pass, 0, rank, microbatch};
+            StageWork const work{pass, 0, rank, microbatch};
             writer.transfer({input_of(work)});
             writer.compute({work});
             writer.transfer({output_of(work)});
@@ -25,11 +25,11 @@ std::vector<Action> gpipe(Shape const& shape, int rank) {
 
 /// 1F1B without interleaving, Megatron-LM schedules.py forward_backward_pipelining_without_interleaving: as many
 /// forward passes as stages follow, then one forward and one backward in turn, then the backward passes that are left.
-std::vector<Action> one_f_one_b(Shape const& shape, int rank) {
+std::vector<ScheduleAction> one_f_one_b(ScheduleShape const& shape, int rank) {
     int const warm_up = std::min(shape.ranks - 1 - rank, shape.microbatches);
     int const steady = shape.microbatches - warm_up;
-    auto const forward = [&](int microbatch) { return Work{Pass::forward, 0, rank, microbatch}; };
-    auto const backward = [&](int microbatch) { return Work{Pass::backward, 0, rank, microbatch}; };
+    auto const forward = [&](int microbatch) { return StageWork{Pass::forward, 0, rank, microbatch}; };
+    auto const backward = [&](int microbatch) { return StageWork{Pass::backward, 0, rank, microbatch}; };
 
     ActionWriter writer(shape);
     for (int i = 0; i < warm_up; ++i) {
@@ -60,63 +60,63 @@ std::vector<Action> one_f_one_b(Shape const& shape, int rank) {
 
 }  // namespace
 
-int pipes_of(Shape const& shape) {
+int pipes_of(ScheduleShape const& shape) {
     switch (shape.schedule) {
-    case Schedule::chimera:
+    case PipelineSchedule::chimera:
         return 2 * shape.pipe_pairs;
-    case Schedule::dualpipe:
+    case PipelineSchedule::dualpipe:
         return 2;
     default:
         return 1;
     }
 }
 
-int stages_per_pipe(Shape const& shape) {
+int stages_per_pipe(ScheduleShape const& shape) {
     switch (shape.schedule) {
-    case Schedule::interleaved:
+    case PipelineSchedule::interleaved:
         return shape.ranks * shape.virtual_stages;
-    case Schedule::zb_v:
+    case PipelineSchedule::zb_v:
         return shape.ranks * 2;
     default:
         return shape.ranks;
     }
 }
 
-int stages_per_rank(Shape const& shape) {
+int stages_per_rank(ScheduleShape const& shape) {
     return pipes_of(shape) * stages_per_pipe(shape) / shape.ranks;
 }
 
-int rank_of(Shape const& shape, int pipe, int stage) {
+int rank_of(ScheduleShape const& shape, int pipe, int stage) {
     int const ranks = shape.ranks;
     switch (shape.schedule) {
-    case Schedule::interleaved:
+    case PipelineSchedule::interleaved:
         return stage % ranks;
-    case Schedule::zb_v:
+    case PipelineSchedule::zb_v:
         return stage < ranks ? stage : 2 * ranks - 1 - stage;
-    case Schedule::chimera: {
+    case PipelineSchedule::chimera: {
         bool const up = pipe % 2 == 1;
         int const shift = pipe / 2 * (ranks / shape.pipe_pairs);
         return ((up ? ranks - 1 - stage : stage) + shift) % ranks;
     }
-    case Schedule::dualpipe:
+    case PipelineSchedule::dualpipe:
         return pipe == 1 ? ranks - 1 - stage : stage;
     default:
         return stage;
     }
 }
 
-int pipe_of_microbatch(Shape const& shape, int microbatch) {
+int pipe_of_microbatch(ScheduleShape const& shape, int microbatch) {
     switch (shape.schedule) {
-    case Schedule::chimera:
+    case PipelineSchedule::chimera:
         return microbatch % pipes_of(shape);
-    case Schedule::dualpipe:
+    case PipelineSchedule::dualpipe:
         return microbatch < shape.microbatches / 2 ? 0 : 1;
     default:
         return 0;
     }
 }
 
-std::optional<int> other_stage(Shape const& shape, TensorMessage const& message) {
+std::optional<int> other_stage(ScheduleShape const& shape, TensorMessage const& message) {
     bool const towards_later = (message.direction == Direction::forward) != message.incoming;
     int const other = message.stage + (towards_later ? 1 : -1);
     if (other < 0 || other >= stages_per_pipe(shape)) {
@@ -125,25 +125,25 @@ std::optional<int> other_stage(Shape const& shape, TensorMessage const& message)
     return other;
 }
 
-void add_message(Shape const& shape, Transfer& transfer, TensorMessage const& message) {
+void add_message(ScheduleShape const& shape, TensorTransfer& transfer, TensorMessage const& message) {
     std::optional<int> const other = other_stage(shape, message);
     if (other && rank_of(shape, message.pipe, *other) != rank_of(shape, message.pipe, message.stage)) {
         transfer.push_back(message);
     }
 }
 
-TensorMessage input_of(Work const& work) {
+TensorMessage input_of(StageWork const& work) {
     return {work.pass == Pass::forward ? Direction::forward : Direction::backward, true, work.pipe, work.stage,
             work.microbatch};
 }
 
-TensorMessage output_of(Work const& work) {
+TensorMessage output_of(StageWork const& work) {
     TensorMessage message = input_of(work);
     message.incoming = false;
     return message;
 }
 
-std::uint64_t tensor_messages(Shape const& shape) {
+std::uint64_t tensor_messages(ScheduleShape const& shape) {
     std::uint64_t messages = 0;
     for (int microbatch = 0; microbatch < shape.microbatches; ++microbatch) {
         int const pipe = pipe_of_microbatch(shape, microbatch);
@@ -154,30 +154,30 @@ std::uint64_t tensor_messages(Shape const& shape) {
     return messages;
 }
 
-std::vector<Action> actions_of(Shape const& shape, int rank) {
+std::vector<ScheduleAction> actions_of(ScheduleShape const& shape, int rank) {
     switch (shape.schedule) {
-    case Schedule::gpipe:
+    case PipelineSchedule::gpipe:
         return gpipe(shape, rank);
-    case Schedule::one_f_one_b:
+    case PipelineSchedule::one_f_one_b:
         return one_f_one_b(shape, rank);
-    case Schedule::interleaved:
+    case PipelineSchedule::interleaved:
         return interleaved(shape, rank);
-    case Schedule::chimera:
+    case PipelineSchedule::chimera:
         return chimera(shape, rank);
-    case Schedule::zb_h1:
+    case PipelineSchedule::zb_h1:
         return zb_h1(shape, rank);
-    case Schedule::zb_v:
+    case PipelineSchedule::zb_v:
         return zb_v(shape, rank);
-    case Schedule::dualpipe:
+    case PipelineSchedule::dualpipe:
         return dualpipe(shape, rank);
     }
     throw Error("pipeline_p2p: a schedule without a file");
 }
 
-std::vector<Task> tasks_of(Shape const& shape, int rank) {
-    std::vector<Task> tasks;
-    for (Action& action : actions_of(shape, rank)) {
-        if (auto* task = std::get_if<Task>(&action)) {
+std::vector<PipelineTask> tasks_of(ScheduleShape const& shape, int rank) {
+    std::vector<PipelineTask> tasks;
+    for (ScheduleAction& action : actions_of(shape, rank)) {
+        if (auto* task = std::get_if<PipelineTask>(&action)) {
             tasks.push_back(std::move(*task));
         }
     }

@@ -23,12 +23,12 @@ enum class Direction : std::uint8_t { forward, backward };  // of data: activati
 enum class Pass : std::uint8_t { forward, backward, backward_input, backward_weight };
 
 /// One pass of one micro-batch through one stage of one pipe.
-struct Work {
+struct StageWork {
     Pass pass = Pass::forward;
     int pipe = 0;
     int stage = 0;
     int microbatch = 0;
-    bool operator==(Work const&) const = default;
+    bool operator==(StageWork const&) const = default;
 };
 
 /// One tensor that arrives at, or leaves, the stage `stage` of this rank.
@@ -42,10 +42,10 @@ struct TensorMessage {
 };
 
 /// One computation: one work, or a forward and a backward that are overlapped and end together (DualPipe).
-using Task = std::vector<Work>;
+using PipelineTask = std::vector<StageWork>;
 
 /// Messages that are issued together.
-using Transfer = std::vector<TensorMessage>;
+using TensorTransfer = std::vector<TensorMessage>;
 
 /// AllReduce of a stage's gradients over its replicas (Chimera).
 struct GradientSync {
@@ -54,84 +54,84 @@ struct GradientSync {
     bool operator==(GradientSync const&) const = default;
 };
 
-using Action = std::variant<Task, Transfer, GradientSync>;
+using ScheduleAction = std::variant<PipelineTask, TensorTransfer, GradientSync>;
 
-enum class Schedule : std::uint8_t { gpipe, one_f_one_b, interleaved, chimera, zb_h1, zb_v, dualpipe };
+enum class PipelineSchedule : std::uint8_t { gpipe, one_f_one_b, interleaved, chimera, zb_h1, zb_v, dualpipe };
 
 /// Everything that decides the order of a schedule. Ranks here are places in one pipeline chain, 0 to ranks - 1.
-struct Shape {
-    Schedule schedule = Schedule::one_f_one_b;
+struct ScheduleShape {
+    PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
     int ranks = 1;
     int virtual_stages = 1;    // interleaved: chunks per rank
     int pipe_pairs = 1;        // chimera
     int microbatches = 1;      // of all pipes
     int microbatch_group = 1;  // interleaved: micro-batches that pass a chunk before the next chunk's turn
     bool overlapped = false;   // interleaved: forward and backward messages are issued apart
-    bool operator==(Shape const&) const = default;
+    bool operator==(ScheduleShape const&) const = default;
 };
 
 /// 1; DualPipe 2; Chimera 2 * pipe_pairs, alternately down (stage 0 on a low rank) and up.
-[[nodiscard]] int pipes_of(Shape const& shape);
-[[nodiscard]] int stages_per_pipe(Shape const& shape);
+[[nodiscard]] int pipes_of(ScheduleShape const& shape);
+[[nodiscard]] int stages_per_pipe(ScheduleShape const& shape);
 /// Stages over all pipes on one rank, the same on all.
-[[nodiscard]] int stages_per_rank(Shape const& shape);
+[[nodiscard]] int stages_per_rank(ScheduleShape const& shape);
 
 /// interleaved: stage mod ranks (a ring). zb_v: there and back. Chimera (Li and Hoefler, arXiv 2107.06925): stage j of
 /// down pipe i on rank (j + i*D/f) mod D, of up pipe i on (D-1-j + i*D/f) mod D. DualPipe: pipe 1 runs downwards.
-[[nodiscard]] int rank_of(Shape const& shape, int pipe, int stage);
+[[nodiscard]] int rank_of(ScheduleShape const& shape, int pipe, int stage);
 
 /// One stage of a pipe feeds only micro-batches of that pipe. Chimera assigns them in turn, DualPipe by halves.
-[[nodiscard]] int pipe_of_microbatch(Shape const& shape, int microbatch);
+[[nodiscard]] int pipe_of_microbatch(ScheduleShape const& shape, int microbatch);
 
 /// The stage at the other end of a message; nothing at the ends of a pipe.
-[[nodiscard]] std::optional<int> other_stage(Shape const& shape, TensorMessage const& message);
+[[nodiscard]] std::optional<int> other_stage(ScheduleShape const& shape, TensorMessage const& message);
 
 /// Appends the message unless a pipe ends there or the other end is the same rank.
-void add_message(Shape const& shape, Transfer& transfer, TensorMessage const& message);
+void add_message(ScheduleShape const& shape, TensorTransfer& transfer, TensorMessage const& message);
 
 /// The messages before and behind a work.
-[[nodiscard]] TensorMessage input_of(Work const& work);
-[[nodiscard]] TensorMessage output_of(Work const& work);
+[[nodiscard]] TensorMessage input_of(StageWork const& work);
+[[nodiscard]] TensorMessage output_of(StageWork const& work);
 
 /// Messages of tensors between ranks in one iteration, over the whole chain: 2 per micro-batch and boundary between two
 /// ranks. 1F1B 2*m*(p-1), interleaved 2*m*(p*v-1), ZB-V 4*m*(p-1).
-[[nodiscard]] std::uint64_t tensor_messages(Shape const& shape);
+[[nodiscard]] std::uint64_t tensor_messages(ScheduleShape const& shape);
 
 /// The actions of one rank by the schedule that shape.schedule names.
-[[nodiscard]] std::vector<Action> actions_of(Shape const& shape, int rank);
+[[nodiscard]] std::vector<ScheduleAction> actions_of(ScheduleShape const& shape, int rank);
 
 /// Its computations alone.
-[[nodiscard]] std::vector<Task> tasks_of(Shape const& shape, int rank);
+[[nodiscard]] std::vector<PipelineTask> tasks_of(ScheduleShape const& shape, int rank);
 
-[[nodiscard]] std::vector<Action> interleaved(Shape const& shape, int rank);
-[[nodiscard]] std::vector<Action> chimera(Shape const& shape, int rank);
-[[nodiscard]] std::vector<Action> zb_h1(Shape const& shape, int rank);
-[[nodiscard]] std::vector<Action> zb_v(Shape const& shape, int rank);
-[[nodiscard]] std::vector<Action> dualpipe(Shape const& shape, int rank);
+[[nodiscard]] std::vector<ScheduleAction> interleaved(ScheduleShape const& shape, int rank);
+[[nodiscard]] std::vector<ScheduleAction> chimera(ScheduleShape const& shape, int rank);
+[[nodiscard]] std::vector<ScheduleAction> zb_h1(ScheduleShape const& shape, int rank);
+[[nodiscard]] std::vector<ScheduleAction> zb_v(ScheduleShape const& shape, int rank);
+[[nodiscard]] std::vector<ScheduleAction> dualpipe(ScheduleShape const& shape, int rank);
 
 class ActionWriter {
 public:
-    explicit ActionWriter(Shape const& shape) : shape_(shape) {}
+    explicit ActionWriter(ScheduleShape const& shape) : shape_(shape) {}
 
-    void compute(Task task) { actions_.emplace_back(std::move(task)); }
+    void compute(PipelineTask task) { actions_.emplace_back(std::move(task)); }
     void transfer(std::initializer_list<TensorMessage> messages) {
-        Transfer kept;
+        TensorTransfer kept;
         for (TensorMessage const& message : messages) {
             add_message(shape_, kept, message);
         }
         issue(std::move(kept));
     }
-    void issue(Transfer transfer) {
+    void issue(TensorTransfer transfer) {
         if (!transfer.empty()) {
             actions_.emplace_back(std::move(transfer));
         }
     }
 
-    [[nodiscard]] std::vector<Action> finish() && { return std::move(actions_); }
+    [[nodiscard]] std::vector<ScheduleAction> finish() && { return std::move(actions_); }
 
 private:
-    Shape const& shape_;
-    std::vector<Action> actions_;
+    ScheduleShape const& shape_;
+    std::vector<ScheduleAction> actions_;
 };
 
 }  // namespace dlmb::pipeline_p2p

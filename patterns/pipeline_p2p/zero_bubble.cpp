@@ -17,11 +17,11 @@
 namespace dlmb::pipeline_p2p {
 namespace {
 
-std::vector<Task> tasks_of_rank(Shape const& shape, int rank) {
+std::vector<PipelineTask> tasks_of_rank(ScheduleShape const& shape, int rank) {
     int const warm_up = std::min(shape.ranks - 1 - rank, shape.microbatches);
     int const put_off = std::min(rank, shape.microbatches);
-    std::vector<Task> tasks;
-    auto const add = [&](Pass pass, int microbatch) { tasks.push_back({Work{pass, 0, rank, microbatch}}); };
+    std::vector<PipelineTask> tasks;
+    auto const add = [&](Pass pass, int microbatch) { tasks.push_back({StageWork{pass, 0, rank, microbatch}}); };
     for (int i = 0; i < warm_up; ++i) {
         add(Pass::forward, i);
     }
@@ -42,9 +42,9 @@ std::vector<Task> tasks_of_rank(Shape const& shape, int rank) {
 
 class VSchedule {
 public:
-    VSchedule(Shape const& shape, int rank) : shape_(shape), stages_{rank, 2 * shape.ranks - 1 - rank} {}
+    VSchedule(ScheduleShape const& shape, int rank) : shape_(shape), stages_{rank, 2 * shape.ranks - 1 - rank} {}
 
-    [[nodiscard]] std::vector<Task> tasks(int rank) && {
+    [[nodiscard]] std::vector<PipelineTask> tasks(int rank) && {
         int const microbatches = std::max(2 * shape_.ranks - 1, shape_.microbatches);
         int const after = shape_.ranks - rank;  // this rank and those behind it
         for (int i = 0; i < 2 * after - 1; ++i) {
@@ -91,24 +91,25 @@ private:
     void weight(std::size_t chunk) { add(Pass::backward_weight, chunk, weights_[chunk]++); }
     void add(Pass pass, std::size_t chunk, int microbatch) {
         if (microbatch < shape_.microbatches) {
-            tasks_.push_back({Work{pass, 0, stages_[chunk], microbatch}});
+            tasks_.push_back({StageWork{pass, 0, stages_[chunk], microbatch}});
         }
     }
 
-    Shape const& shape_;
+    ScheduleShape const& shape_;
     std::array<int, 2> stages_;  // by chunk
     std::array<int, 2> forwards_{}, inputs_{}, weights_{};
-    std::vector<Task> tasks_;
+    std::vector<PipelineTask> tasks_;
 };
 
 }  // namespace
 
-std::vector<Action> zb_h1(Shape const& shape, int rank) {
+std::vector<ScheduleAction> zb_h1(ScheduleShape const& shape, int rank) {
     return with_transfers(shape, rank, tasks_of_rank);
 }
 
-std::vector<Action> zb_v(Shape const& shape, int rank) {
-    return with_transfers(shape, rank, [](Shape const& all, int other) { return VSchedule(all, other).tasks(other); });
+std::vector<ScheduleAction> zb_v(ScheduleShape const& shape, int rank) {
+    return with_transfers(shape, rank,
+                          [](ScheduleShape const& all, int other) { return VSchedule(all, other).tasks(other); });
 }
 
 }  // namespace dlmb::pipeline_p2p

@@ -23,12 +23,12 @@ Range part(std::uint64_t size, int n, int i) {
     return {begin_of(rank), begin_of(rank + 1)};
 }
 
-Place Layout::place_of(Rank rank) const {
+Place ParallelLayout::place_of(Rank rank) const {
     int const own = rank - first;
     return {own % tp, own / tp % ep, own / tp / ep % dp, own / tp / ep / dp};
 }
 
-Rank Layout::rank_of(Place const& place) const {
+Rank ParallelLayout::rank_of(Place const& place) const {
     return first + ((place.pp * dp + place.dp) * ep + place.ep) * tp + place.tp;
 }
 

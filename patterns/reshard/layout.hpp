@@ -32,7 +32,7 @@ struct Place {
 };
 
 /// tp * ep * dp * pp ranks from `first` on, in Megatron's order: tensor, expert, data, pipeline, fastest first.
-struct Layout {
+struct ParallelLayout {
     int tp = 1;
     int ep = 1;
     int dp = 1;
@@ -66,7 +66,8 @@ struct Axis {
 /// The ranks that have given coordinates on three axes, and any on that of data parallelism: ascending.
 class RankSet {
 public:
-    RankSet(Layout const& layout, std::vector<int> const& pp, std::vector<int> const& ep, std::vector<int> const& tp)
+    RankSet(ParallelLayout const& layout, std::vector<int> const& pp, std::vector<int> const& ep,
+            std::vector<int> const& tp)
         : layout_(layout), pp_(pp), ep_(ep), tp_(tp) {}
 
     [[nodiscard]] std::size_t size() const {
@@ -77,7 +78,7 @@ public:
     [[nodiscard]] std::size_t position_of(Place const& place) const;
 
 private:
-    Layout const& layout_;
+    ParallelLayout const& layout_;
     std::vector<int> const& pp_;
     std::vector<int> const& ep_;
     std::vector<int> const& tp_;

@@ -64,20 +64,20 @@ constexpr ParameterInfo infos[] = {
     memory_limit_parameter,
 };
 
-enum class Wire { p2p, striped, bucketed, broadcast };
+enum class WeightWire { p2p, striped, bucketed, broadcast };
 
 struct Params {
     ModelSizes model;
-    Layout from;
-    Layout to;
-    Wire wire = Wire::p2p;
+    ParallelLayout from;
+    ParallelLayout to;
+    WeightWire wire = WeightWire::p2p;
     Bytes bucket = 0;
     std::size_t in_flight = 2;
     Element element = Element::bf16;
     Bytes memory_limit = 0;
     int ranks = 1;  // of the world
 
-    [[nodiscard]] bool has_buckets() const { return wire == Wire::bucketed || wire == Wire::broadcast; }
+    [[nodiscard]] bool has_buckets() const { return wire == WeightWire::bucketed || wire == WeightWire::broadcast; }
 };
 
 ModelSizes read_model_sizes(Parameters const& parameters) {
@@ -104,11 +104,11 @@ ModelSizes read_model_sizes(Parameters const& parameters) {
 }
 
 /// `side`: "" or "to-", before the names of the options. Fills in what 0 leaves open.
-Layout read_layout(Parameters const& parameters, std::string_view side, Rank first, int ranks) {
+ParallelLayout read_layout(Parameters const& parameters, std::string_view side, Rank first, int ranks) {
     auto const read = [&](std::string_view name, int least) {
         return read_int(parameters, fmt::format("{}{}", side, name), least, std::numeric_limits<int>::max());
     };
-    Layout layout{read("tp", 0), read("ep", 1), 1, read("pp", 1), first};
+    ParallelLayout layout{read("tp", 0), read("ep", 1), 1, read("pp", 1), first};
     std::string const all = fmt::format("--{0}tp {1} --{0}pp {2} --{0}ep {3}", side, layout.tp, layout.pp, layout.ep);
     std::int64_t left = ranks;
     for (std::int64_t const each : {layout.pp, layout.ep, std::max(layout.tp, 1)}) {
@@ -142,7 +142,7 @@ void check_amount(Params const& params) {
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
     params.model = read_model_sizes(parameters);
-    params.wire = read_enum<Wire>(parameters, "wire", {"p2p", "striped", "bucketed", "broadcast"});
+    params.wire = read_enum<WeightWire>(parameters, "wire", {"p2p", "striped", "bucketed", "broadcast"});
     params.element = read_element(parameters, "element", weight_elements);
     params.bucket = read_bytes(parameters, "bucket", size_of(params.element), std::numeric_limits<Bytes>::max());
     params.in_flight = static_cast<std::size_t>(read_int(parameters, "in-flight", 1, max_in_flight));
@@ -213,7 +213,7 @@ Plan broadcast(Params const& params, Rank me, Broadcasts const& all) {
         groups.push_back(takes_part ? std::optional(builder.group({members})) : std::nullopt);
     }
     std::vector<StepId> steps;
-    for (Bucket const& bucket : all.buckets) {
+    for (BroadcastBucket const& bucket : all.buckets) {
         if (!groups[bucket.members]) {
             continue;
         }
@@ -235,7 +235,7 @@ public:
     explicit Reshard(Params const& params)
         : params_(params), routes_(weights_of(params.model), params.model.layers, params.from, params.to,
                                    size_of(params.element), params.ranks) {
-        if (params.wire == Wire::broadcast) {
+        if (params.wire == WeightWire::broadcast) {
             broadcasts_ = routes_.broadcasts(params.bucket);
         }
     }
@@ -247,13 +247,13 @@ public:
         RankSetup setup;
         setup.statistics.resize(3 * ranks);
         setup.statistics[ranks + rank] = routes_.lacking(source);
-        if (params_.wire != Wire::broadcast) {
+        if (params_.wire != WeightWire::broadcast) {
             PeerBytes const peers = peers_of(source);
             setup.statistics[rank] = std::accumulate(peers.received.begin(), peers.received.end(), Bytes{0});
             setup.statistics[2 * ranks + rank] = std::accumulate(peers.sent.begin(), peers.sent.end(), Bytes{0});
             return setup;
         }
-        for (Bucket const& bucket : broadcasts_.buckets) {
+        for (BroadcastBucket const& bucket : broadcasts_.buckets) {
             std::vector<Rank> const& members = broadcasts_.sets[bucket.members];
             if (bucket.owner == source) {
                 setup.statistics[2 * ranks + rank] += bucket.bytes;
@@ -267,12 +267,12 @@ public:
     [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& /*own*/,
                              std::span<SetupCounts const> /*received_counts*/) const override {
         switch (params_.wire) {
-        case Wire::broadcast:
+        case WeightWire::broadcast:
             return broadcast(params_, me, broadcasts_);
-        case Wire::bucketed:
+        case WeightWire::bucketed:
             return bucketed(params_, me, peers_of(me));
-        case Wire::p2p:
-        case Wire::striped:
+        case WeightWire::p2p:
+        case WeightWire::striped:
             break;
         }
         return exchanged(params_, me, peers_of(me));
@@ -301,12 +301,12 @@ public:
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
         switch (params_.wire) {
-        case Wire::broadcast:
+        case WeightWire::broadcast:
             return {{OperationKind::broadcast, true}};
-        case Wire::bucketed:
+        case WeightWire::bucketed:
             return {{OperationKind::send}, {OperationKind::recv}};
-        case Wire::p2p:
-        case Wire::striped:
+        case WeightWire::p2p:
+        case WeightWire::striped:
             break;
         }
         return {{OperationKind::exchange}};
@@ -321,7 +321,7 @@ public:
 private:
     [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(params_.ranks); }
     [[nodiscard]] PeerBytes peers_of(Rank rank) const {
-        return routes_.peers_of(rank, params_.wire == Wire::striped ? Senders::all : Senders::one);
+        return routes_.peers_of(rank, params_.wire == WeightWire::striped ? PieceSenders::all : PieceSenders::one);
     }
 
     Params params_;

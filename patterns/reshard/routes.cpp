@@ -50,15 +50,15 @@ private:
 
 }  // namespace
 
-Routes::Routes(std::vector<WeightGroup> const& groups, std::uint64_t layers, Layout const& from, Layout const& to,
-               Bytes element_bytes, int world)
+Routes::Routes(std::vector<WeightGroup> const& groups, std::uint64_t layers, ParallelLayout const& from,
+               ParallelLayout const& to, Bytes element_bytes, int world)
     : from_(from), to_(to), element_bytes_(element_bytes), world_(static_cast<std::size_t>(world)) {
     for (WeightGroup const& each : groups) {
-        Group group{each.unit_elements * element_bytes,
-                    meet(stage_parts(each, layers, from.pp), stage_parts(each, layers, to.pp)),
-                    meet(expert_parts(each, from.ep), expert_parts(each, to.ep)),
-                    meet(unit_parts(each, from.tp), unit_parts(each, to.tp)),
-                    {}};
+        TensorGroup group{each.unit_elements * element_bytes,
+                          meet(stage_parts(each, layers, from.pp), stage_parts(each, layers, to.pp)),
+                          meet(expert_parts(each, from.ep), expert_parts(each, to.ep)),
+                          meet(unit_parts(each, from.tp), unit_parts(each, to.tp)),
+                          {}};
         group.keepers.resize(group.stages.segments.size() * group.experts.segments.size() *
                              group.units.segments.size());
         groups_.push_back(std::move(group));
@@ -66,7 +66,7 @@ Routes::Routes(std::vector<WeightGroup> const& groups, std::uint64_t layers, Lay
     find_keepers();
 }
 
-Routes::Box Routes::box_at(Group const& group, std::uint64_t stage, std::uint64_t expert, std::uint64_t unit) {
+Routes::Box Routes::box_at(TensorGroup const& group, std::uint64_t stage, std::uint64_t expert, std::uint64_t unit) {
     Segment const& stages = group.stages.segments[stage];
     Segment const& experts = group.experts.segments[expert];
     Segment const& units = group.units.segments[unit];
@@ -95,7 +95,7 @@ Rank Routes::lacking_rank(Box const& box, std::size_t number) const {
 
 template <class Visit>
 void Routes::for_boxes(Place const& place, std::vector<Range> Axis::*of, Visit const& visit) const {
-    for (Group const& group : groups_) {
+    for (TensorGroup const& group : groups_) {
         Range const stages = (group.stages.*of)[static_cast<std::size_t>(place.pp)];
         Range const experts = (group.experts.*of)[static_cast<std::size_t>(place.ep)];
         Range const units = (group.units.*of)[static_cast<std::size_t>(place.tp)];
@@ -130,12 +130,13 @@ void Routes::find_keepers() {
 
 Bytes Routes::lacking(Rank rank) const {
     Bytes sum = 0;
-    for_pieces(rank, Senders::one, [&](Box const&, Rank, Range elements) { sum += elements.size() * element_bytes_; });
+    for_pieces(rank, PieceSenders::one,
+               [&](Box const&, Rank, Range elements) { sum += elements.size() * element_bytes_; });
     return sum;
 }
 
 template <class Visit>
-void Routes::for_pieces(Rank receiver, Senders senders, Visit const& visit) const {
+void Routes::for_pieces(Rank receiver, PieceSenders senders, Visit const& visit) const {
     if (!to_.has(receiver)) {
         return;
     }
@@ -149,7 +150,7 @@ void Routes::for_pieces(Rank receiver, Senders senders, Visit const& visit) cons
         RankSet const holders = holders_of(box);
         auto const count = static_cast<int>(holders.size());
         std::uint64_t const elements = elements_of(box);
-        if (senders == Senders::all) {
+        if (senders == PieceSenders::all) {
             for (int i = 0; i < count; ++i) {
                 visit(box, holders.at(static_cast<std::size_t>(i)), part(elements, count, i));
             }
@@ -171,8 +172,8 @@ void Routes::for_pieces(Rank receiver, Senders senders, Visit const& visit) cons
     });
 }
 
-std::vector<Piece> Routes::pieces_to(Rank receiver, Senders senders) const {
-    std::vector<Piece> pieces;
+std::vector<WeightPiece> Routes::pieces_to(Rank receiver, PieceSenders senders) const {
+    std::vector<WeightPiece> pieces;
     for_pieces(receiver, senders, [&](Box const& box, Rank holder, Range elements) {
         pieces.push_back({holder, static_cast<std::size_t>(&box.group - groups_.data()), box.stages.units,
                           box.experts.units, box.units.units, elements});
@@ -180,14 +181,14 @@ std::vector<Piece> Routes::pieces_to(Rank receiver, Senders senders) const {
     return pieces;
 }
 
-void Routes::add_sent(Box const& box, std::size_t holder, Senders senders, std::vector<Bytes>& sent) const {
+void Routes::add_sent(Box const& box, std::size_t holder, PieceSenders senders, std::vector<Bytes>& sent) const {
     auto const count = static_cast<int>(holders_of(box).size());
     auto const own = static_cast<int>(holder);
     std::uint64_t const elements = elements_of(box);
     std::size_t const receivers = lacking_ranks(box);
     Range const stripe = part(elements, count, own);
     Range const line = part(receivers * elements, count, own);
-    bool const one = senders == Senders::one;
+    bool const one = senders == PieceSenders::one;
     std::size_t const first = one ? line.begin / elements : 0;
     std::size_t const end = one ? (line.end + elements - 1) / elements : receivers;
     for (std::size_t number = first; number < end; ++number) {
@@ -197,7 +198,7 @@ void Routes::add_sent(Box const& box, std::size_t holder, Senders senders, std::
     }
 }
 
-PeerBytes Routes::peers_of(Rank rank, Senders senders) const {
+PeerBytes Routes::peers_of(Rank rank, PieceSenders senders) const {
     PeerBytes peers{std::vector<Bytes>(world_), std::vector<Bytes>(world_)};
     for_pieces(rank, senders, [&](Box const&, Rank holder, Range elements) {
         peers.received[static_cast<std::size_t>(holder)] += elements.size() * element_bytes_;
@@ -212,7 +213,7 @@ PeerBytes Routes::peers_of(Rank rank, Senders senders) const {
 
 std::map<Rank, std::vector<Routes::Owned>> Routes::owned() const {
     std::map<Rank, std::vector<Owned>> by_owner;
-    auto const add = [&](Group const& group, std::uint64_t stage, std::uint64_t expert) {
+    auto const add = [&](TensorGroup const& group, std::uint64_t stage, std::uint64_t expert) {
         std::map<Rank, Owned> here;  // all units of a tensor that an owner has travel together
         for (std::uint64_t unit = 0; unit < group.units.segments.size(); ++unit) {
             Box const box = box_at(group, stage, expert, unit);
@@ -230,7 +231,7 @@ std::map<Rank, std::vector<Routes::Owned>> Routes::owned() const {
             }
         }
     };
-    for (Group const& group : groups_) {
+    for (TensorGroup const& group : groups_) {
         for (std::uint64_t stage = 0; stage < group.stages.segments.size(); ++stage) {
             for (std::uint64_t expert = 0; expert < group.experts.segments.size(); ++expert) {
                 add(group, stage, expert);
@@ -241,11 +242,11 @@ std::map<Rank, std::vector<Routes::Owned>> Routes::owned() const {
 }
 
 Broadcasts Routes::broadcasts(Bytes bucket) const {
-    struct Turn {
+    struct OwnerTurn {
         std::size_t number = 0;  // of the bucket among those of its owner
-        Bucket bucket;
+        BroadcastBucket bucket;
     };
-    std::vector<Turn> turns;
+    std::vector<OwnerTurn> turns;
     std::map<std::vector<Rank>, std::size_t> numbers;
     Bytes const limit = std::max(bucket / element_bytes_, Bytes{1}) * element_bytes_;  // whole elements
     for (auto const& [owner, all] : owned()) {
@@ -261,9 +262,9 @@ Broadcasts Routes::broadcasts(Bytes bucket) const {
         filler.finish(close);
     }
     std::stable_sort(turns.begin(), turns.end(),
-                     [](Turn const& first, Turn const& second) { return first.number < second.number; });
+                     [](OwnerTurn const& first, OwnerTurn const& second) { return first.number < second.number; });
     Broadcasts broadcasts;
-    for (Turn const& turn : turns) {
+    for (OwnerTurn const& turn : turns) {
         broadcasts.buckets.push_back(turn.bucket);
     }
     broadcasts.sets.resize(numbers.size());

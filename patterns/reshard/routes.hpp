@@ -26,7 +26,7 @@ struct PeerBytes {
 };
 
 /// Bytes that `owner` broadcasts to the members of a set, of which it is one.
-struct Bucket {
+struct BroadcastBucket {
     Rank owner = 0;
     Bytes bytes = 0;
     std::size_t members = 0;  // index into Broadcasts::sets
@@ -34,15 +34,15 @@ struct Bucket {
 
 /// In the order in which all ranks take part.
 struct Broadcasts {
-    std::vector<Bucket> buckets;
+    std::vector<BroadcastBucket> buckets;
     std::vector<std::vector<Rank>> sets;  // ascending
 };
 
-enum class Senders { one, all };
+enum class PieceSenders { one, all };
 
 /// A part of a WeightGroup that one rank sends another one: all elements of these layers, experts and units stand in an
 /// order that all ranks agree on; the piece is those in `elements`.
-struct Piece {
+struct WeightPiece {
     Rank from = 0;
     std::size_t group = 0;
     Range layers, experts, units;
@@ -52,8 +52,8 @@ struct Piece {
 class Routes {
 public:
     /// Ranks 0 to world - 1; both layouts are among them.
-    Routes(std::vector<WeightGroup> const& groups, std::uint64_t layers, Layout const& from, Layout const& to,
-           Bytes element_bytes, int world);
+    Routes(std::vector<WeightGroup> const& groups, std::uint64_t layers, ParallelLayout const& from,
+           ParallelLayout const& to, Bytes element_bytes, int world);
 
     /// Least bytes that a rank has to receive: those that it needs and does not hold.
     [[nodiscard]] Bytes lacking(Rank rank) const;
@@ -62,9 +62,9 @@ public:
     /// box, one behind the other, are cut into equal parts for its holders, which so send equally much; several holders
     /// share a receiver only where their numbers demand it. Senders::all: an equal stripe from each holder (the P2P
     /// mode of MoonshotAI/checkpoint-engine has all replicas send).
-    [[nodiscard]] std::vector<Piece> pieces_to(Rank receiver, Senders senders) const;
+    [[nodiscard]] std::vector<WeightPiece> pieces_to(Rank receiver, PieceSenders senders) const;
     /// The bytes of these pieces, and of those that other ranks get from this one.
-    [[nodiscard]] PeerBytes peers_of(Rank rank, Senders senders) const;
+    [[nodiscard]] PeerBytes peers_of(Rank rank, PieceSenders senders) const;
 
     /// The owner of a box is the first rank that holds it. It fills buckets of up to `bucket` bytes with what it owns,
     /// of each tensor all units, and broadcasts each to all ranks that lack a part of it (OpenRLHF and veRL broadcast
@@ -72,7 +72,7 @@ public:
     [[nodiscard]] Broadcasts broadcasts(Bytes bucket) const;
 
 private:
-    struct Group {
+    struct TensorGroup {
         Bytes unit_bytes = 0;
         Axis stages;
         Axis experts;
@@ -81,7 +81,7 @@ private:
         std::vector<std::vector<std::size_t>> keepers;
     };
     struct Box {
-        Group const& group;
+        TensorGroup const& group;
         Segment const& stages;
         Segment const& experts;
         Segment const& units;
@@ -91,7 +91,8 @@ private:
         [[nodiscard]] std::vector<std::size_t> const& keepers() const { return group.keepers[number]; }
     };
 
-    [[nodiscard]] static Box box_at(Group const& group, std::uint64_t stage, std::uint64_t expert, std::uint64_t unit);
+    [[nodiscard]] static Box box_at(TensorGroup const& group, std::uint64_t stage, std::uint64_t expert,
+                                    std::uint64_t unit);
     [[nodiscard]] RankSet holders_of(Box const& box) const;
     [[nodiscard]] RankSet receivers_of(Box const& box) const;
     [[nodiscard]] std::uint64_t elements_of(Box const& box) const { return box.bytes / element_bytes_; }
@@ -105,9 +106,9 @@ private:
     void for_boxes(Place const& place, std::vector<Range> Axis::*of, Visit const& visit) const;
     /// Calls visit(box, holder, elements) for what a receiver gets.
     template <class Visit>
-    void for_pieces(Rank receiver, Senders senders, Visit const& visit) const;
+    void for_pieces(Rank receiver, PieceSenders senders, Visit const& visit) const;
     /// Adds what one holder of a box sends.
-    void add_sent(Box const& box, std::size_t holder, Senders senders, std::vector<Bytes>& sent) const;
+    void add_sent(Box const& box, std::size_t holder, PieceSenders senders, std::vector<Bytes>& sent) const;
     void find_keepers();
     /// Bytes and receivers of what each owner has, in the order of groups.
     struct Owned {
@@ -116,9 +117,9 @@ private:
     };
     [[nodiscard]] std::map<Rank, std::vector<Owned>> owned() const;
 
-    std::vector<Group> groups_;
-    Layout from_;
-    Layout to_;
+    std::vector<TensorGroup> groups_;
+    ParallelLayout from_;
+    ParallelLayout to_;
     Bytes element_bytes_;
     std::size_t world_;
 };

@@ -153,9 +153,9 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
 using Steps = std::vector<StepId>;
 
 /// Labels: Ulysses [pack.|unpack.]phase.tensor[.layer], tensor one of q, k, v, out; ring phase.kv|dkv|compute[.layer].
-class IterationBuilder {
+class AttentionSteps {
 public:
-    IterationBuilder(Params const& params, WorldShape const& world, Rank me)
+    AttentionSteps(Params const& params, WorldShape const& world, Rank me)
         : params_(params), me_(me % params.sp), builder_(me),
           group_(builder_.group(consecutive_group(world, me, params.sp))), budget_(params.memory_limit) {}
 
@@ -284,7 +284,7 @@ private:
 
 /// A ring of one rank has no steps.
 Plan plan_of(Params const& params, WorldShape const& world, Rank me) {
-    IterationBuilder steps(params, world, me);
+    AttentionSteps steps(params, world, me);
     bool const ring = params.kind == Kind::ring;
     int const layers = ring && params.sp == 1 ? 0 : params.layers;
     for (int layer = 0; layer < layers && params.direction != Direction::backward; ++layer) {

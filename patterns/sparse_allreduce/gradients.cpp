@@ -83,7 +83,7 @@ std::vector<float> Gradients::all(Rank rank, Draw draw) const {
         std::uint32_t const word = random.next();
         value = value_of((std::uint64_t{word} * (floor_ + 1)) >> 32, (word & 1U) != 0);
     }
-    for (Entry const& entry : large(rank, draw)) {
+    for (SparseEntry const& entry : large(rank, draw)) {
         values[entry.index] = entry.value;
     }
     return values;

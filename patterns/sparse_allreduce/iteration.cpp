@@ -30,12 +30,12 @@ SparseVector global_top(Params const& params, std::span<SparseVector const> pick
     return largest(sum_of(picks), params.k);
 }
 
-double recall_of(std::span<Entry const> result, std::span<Entry const> exact) {
+double recall_of(std::span<SparseEntry const> result, std::span<SparseEntry const> exact) {
     std::size_t found = 0;
     auto place = result.begin();
-    for (Entry const& entry : exact) {
+    for (SparseEntry const& entry : exact) {
         place = std::lower_bound(place, result.end(), entry.index,
-                                 [](Entry const& each, std::uint32_t index) { return each.index < index; });
+                                 [](SparseEntry const& each, std::uint32_t index) { return each.index < index; });
         if (place != result.end() && *place == entry) {
             ++found;
         }
@@ -43,12 +43,12 @@ double recall_of(std::span<Entry const> result, std::span<Entry const> exact) {
     return exact.empty() ? 1 : static_cast<double>(found) / static_cast<double>(exact.size());
 }
 
-void gtopk(Params const& params, Iteration& iteration) {
+void gtopk(Params const& params, SparseIteration& iteration) {
     auto const add = [&](std::span<SparseVector const> pair) { return largest(sum_of(pair), params.k); };
     iteration.result = by_pairs(iteration.picks, add, [](std::size_t, auto const&) {});
     std::uint64_t const each = words_per_entry * params.k;
     for (std::size_t rank = 0; rank < params.ranks; ++rank) {
-        Words& words = iteration.words[rank];
+        MovedWords& words = iteration.words[rank];
         for (std::size_t step = 1; step < params.ranks && rank % step == 0; step *= 2) {
             bool const sends = rank % (2 * step) != 0;
             words.split_sent += sends ? each : 0;
@@ -63,7 +63,7 @@ std::uint64_t words_of(Params const& params, std::size_t count) {
     return std::min<std::uint64_t>(words_per_entry * count, params.elements);
 }
 
-void recursive_sparse(Params const& params, Iteration& iteration) {
+void recursive_sparse(Params const& params, SparseIteration& iteration) {
     Doubling& doubling = iteration.doubling;
     std::size_t const twins = doubling.twins = std::bit_floor(params.ranks);
     std::vector<SparseVector> level(iteration.picks.begin(),
@@ -96,16 +96,16 @@ void recursive_sparse(Params const& params, Iteration& iteration) {
     iteration.result = largest(sum, params.k);
 }
 
-void topk_allgather(Params const& params, Iteration& iteration) {
+void topk_allgather(Params const& params, SparseIteration& iteration) {
     iteration.result = global_top(params, iteration.picks);
-    for (Words& words : iteration.words) {
+    for (MovedWords& words : iteration.words) {
         words.gathered = words_per_entry * params.k * (params.ranks - 1);
     }
 }
 
 /// As a reduce-scatter and an allgather that move no word twice.
-void dense(Params const& params, Iteration& iteration) {
-    for (Words& words : iteration.words) {
+void dense(Params const& params, SparseIteration& iteration) {
+    for (MovedWords& words : iteration.words) {
         std::uint64_t const half = params.elements * (params.ranks - 1) / params.ranks;
         words = {half, half, half};
     }
@@ -113,7 +113,7 @@ void dense(Params const& params, Iteration& iteration) {
 
 }  // namespace
 
-void Iterations::oktopk(Draw draw, State& state, Iteration& iteration) const {
+void SparseIterations::oktopk(Draw draw, OktopkState& state, SparseIteration& iteration) const {
     iteration.estimated = estimates(params_, draw.index);
     iteration.partitioned = partitions(params_, draw.index);
     state.thresholds.resize(params_.ranks);
@@ -136,7 +136,7 @@ void Iterations::oktopk(Draw draw, State& state, Iteration& iteration) const {
 
     SparseVector all;
     for (std::size_t owner = 0; owner < params_.ranks; ++owner) {
-        std::vector<std::span<Entry const>> parts;
+        std::vector<std::span<SparseEntry const>> parts;
         for (std::size_t rank = 0; rank < params_.ranks; ++rank) {
             parts.push_back(part_of(iteration.picks[rank], iteration.regions[owner], iteration.regions[owner + 1]));
             std::uint64_t const words = rank == owner ? 0 : words_per_entry * parts.back().size();
@@ -154,7 +154,7 @@ void Iterations::oktopk(Draw draw, State& state, Iteration& iteration) const {
     correct_global(params_, iteration.estimated, iteration.result, thresholds);
     std::vector<std::size_t> counts;
     for (std::size_t owner = 0; owner < params_.ranks; ++owner) {
-        std::span<Entry const> const kept =
+        std::span<SparseEntry const> const kept =
             part_of(iteration.result, iteration.regions[owner], iteration.regions[owner + 1]);
         iteration.kept.emplace_back(kept.begin(), kept.end());
         counts.push_back(kept.size());
@@ -162,7 +162,7 @@ void Iterations::oktopk(Draw draw, State& state, Iteration& iteration) const {
     }
     iteration.moves = even_parts(params_, counts);
     iteration.held = counts;
-    for (Move const& move : iteration.moves) {
+    for (EntryMove const& move : iteration.moves) {
         iteration.held[move.from] -= move.count;
         iteration.held[move.to] += move.count;
         iteration.words[move.to].gathered += words_per_entry * move.count;
@@ -172,15 +172,15 @@ void Iterations::oktopk(Draw draw, State& state, Iteration& iteration) const {
     }
 }
 
-Iteration Iterations::make(Draw draw, State& state) const {
-    Iteration iteration;
+SparseIteration SparseIterations::make(Draw draw, OktopkState& state) const {
+    SparseIteration iteration;
     iteration.words.resize(params_.ranks);
-    if (params_.algorithm == Algorithm::dense) {
+    if (params_.algorithm == SparseAlgorithm::dense) {
         dense(params_, iteration);
         return iteration;
     }
     iteration.picks.resize(params_.ranks);
-    if (params_.algorithm == Algorithm::oktopk) {
+    if (params_.algorithm == SparseAlgorithm::oktopk) {
         oktopk(draw, state, iteration);
         return iteration;
     }
@@ -188,11 +188,11 @@ Iteration Iterations::make(Draw draw, State& state) const {
         iteration.picks[rank] = largest(gradients_.large(static_cast<Rank>(rank), draw), params_.k);
     }
     switch (params_.algorithm) {
-    case Algorithm::gtopk:
+    case SparseAlgorithm::gtopk:
         gtopk(params_, iteration);
         iteration.recall = recall_of(iteration.result, global_top(params_, iteration.picks));
         break;
-    case Algorithm::recursive_sparse:
+    case SparseAlgorithm::recursive_sparse:
         recursive_sparse(params_, iteration);
         break;
     default:
@@ -202,13 +202,13 @@ Iteration Iterations::make(Draw draw, State& state) const {
     return iteration;
 }
 
-std::shared_ptr<Iteration const> Iterations::at(Draw draw) const {
+std::shared_ptr<SparseIteration const> SparseIterations::at(Draw draw) const {
     std::lock_guard const lock(mutex_);
     if (last_ && last_draw_ == draw) {
         return last_;
     }
     std::uint32_t first = draw.index;
-    if (params_.algorithm == Algorithm::oktopk) {
+    if (params_.algorithm == SparseAlgorithm::oktopk) {
         if (last_ && last_draw_.seed == draw.seed && last_draw_.index < draw.index) {
             first = last_draw_.index + 1;
         } else {
@@ -219,7 +219,7 @@ std::shared_ptr<Iteration const> Iterations::at(Draw draw) const {
         }
     }
     for (std::uint32_t index = first; index <= draw.index; ++index) {
-        last_ = std::make_shared<Iteration const>(make({draw.seed, index}, state_));
+        last_ = std::make_shared<SparseIteration const>(make({draw.seed, index}, state_));
     }
     last_draw_ = draw;
     return last_;

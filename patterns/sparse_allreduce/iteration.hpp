@@ -21,7 +21,7 @@
 namespace dlmb::sparse_allreduce {
 
 /// Words that a rank moves: of pairs and dense values, without the announcements of sizes and without estimates.
-struct Words {
+struct MovedWords {
     std::uint64_t split_sent = 0;      // to be added up elsewhere
     std::uint64_t split_received = 0;  // to be added up here
     std::uint64_t gathered = 0;        // of the result, received
@@ -36,11 +36,11 @@ struct Doubling {
     bool operator==(Doubling const&) const = default;
 };
 
-struct Iteration {
+struct SparseIteration {
     std::vector<SparseVector> picks;  // by rank
     SparseVector result;              // on every rank
     double recall = 1;                // the part of the k largest sums of all picks that is in the result, to the bit
-    std::vector<Words> words;         // by rank
+    std::vector<MovedWords> words;    // by rank
 
     Doubling doubling;  // recursive_sparse
 
@@ -50,34 +50,34 @@ struct Iteration {
     Regions regions;
     std::vector<SparseVector> sums;  // by owner of a region
     std::vector<SparseVector> kept;  // by owner: its part of the result
-    std::vector<Move> moves;
+    std::vector<EntryMove> moves;
     std::vector<std::size_t> held;  // by rank: entries of the result that it has before the gather
 };
 
-class Iterations {
+class SparseIterations {
 public:
-    explicit Iterations(Params const& params) : params_(params), gradients_(params) {}
+    explicit SparseIterations(Params const& params) : params_(params), gradients_(params) {}
 
     /// The iteration that the draw's index numbers. Pure; costs least when asked for ascending numbers.
-    [[nodiscard]] std::shared_ptr<Iteration const> at(Draw draw) const;
+    [[nodiscard]] std::shared_ptr<SparseIteration const> at(Draw draw) const;
     [[nodiscard]] Gradients const& gradients() const { return gradients_; }
 
 private:
     /// The state that Ok-Topk carries from one iteration to the next.
-    struct State {
+    struct OktopkState {
         std::vector<Thresholds> thresholds;  // by rank; the global one is the same on all
         Regions regions;
     };
 
-    [[nodiscard]] Iteration make(Draw draw, State& state) const;
-    void oktopk(Draw draw, State& state, Iteration& iteration) const;
+    [[nodiscard]] SparseIteration make(Draw draw, OktopkState& state) const;
+    void oktopk(Draw draw, OktopkState& state, SparseIteration& iteration) const;
 
     Params params_;
     Gradients gradients_;
     mutable std::mutex mutex_;
     mutable Draw last_draw_;
-    mutable State state_;  // behind the last draw
-    mutable std::shared_ptr<Iteration const> last_;
+    mutable OktopkState state_;  // behind the last draw
+    mutable std::shared_ptr<SparseIteration const> last_;
 };
 
 }  // namespace dlmb::sparse_allreduce

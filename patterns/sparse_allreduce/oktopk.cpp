@@ -31,7 +31,8 @@ bool partitions(Params const& params, std::uint32_t iteration) {
     return params.balanced && params.ranks > 1 && iteration % params.boundaries_every == 0;
 }
 
-SparseVector select(Params const& params, bool estimate, std::span<Entry const> gradients, Thresholds& thresholds) {
+SparseVector select(Params const& params, bool estimate, std::span<SparseEntry const> gradients,
+                    Thresholds& thresholds) {
     if (estimate) {
         SparseVector picks = largest(gradients, params.k);
         thresholds.local = least_magnitude(picks);
@@ -42,7 +43,7 @@ SparseVector select(Params const& params, bool estimate, std::span<Entry const> 
     return picks;
 }
 
-std::vector<std::uint64_t> equal_count_bounds(Params const& params, std::span<Entry const> picks) {
+std::vector<std::uint64_t> equal_count_bounds(Params const& params, std::span<SparseEntry const> picks) {
     std::vector<std::uint64_t> bounds;
     for (std::size_t region = 1; region < params.ranks; ++region) {
         bounds.push_back(picks.empty() ? params.elements * region / params.ranks
@@ -68,17 +69,17 @@ Regions equal_width_regions(Params const& params) {
     return regions;
 }
 
-void correct_global(Params const& params, bool estimate, std::span<Entry const> result, Thresholds& thresholds) {
+void correct_global(Params const& params, bool estimate, std::span<SparseEntry const> result, Thresholds& thresholds) {
     thresholds.global = estimate
                             ? least_magnitude(result)
                             : corrected(thresholds.global, result.size(), params.k, too_few_results, global_factor);
 }
 
-std::vector<Move> even_parts(Params const& params, std::span<std::size_t const> counts) {
+std::vector<EntryMove> even_parts(Params const& params, std::span<std::size_t const> counts) {
     std::size_t const total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
     std::size_t const most = *std::max_element(counts.begin(), counts.end());
     double const mean = static_cast<double>(total) / static_cast<double>(counts.size());
-    std::vector<Move> moves;
+    std::vector<EntryMove> moves;
     if (!params.balanced || static_cast<double>(most) <= params.balance_above * mean) {
         return moves;
     }

@@ -33,11 +33,11 @@ struct Thresholds {
 [[nodiscard]] bool estimates(Params const& params, std::uint32_t iteration);
 [[nodiscard]] bool partitions(Params const& params, std::uint32_t iteration);
 
-[[nodiscard]] SparseVector select(Params const& params, bool estimate, std::span<Entry const> gradients,
+[[nodiscard]] SparseVector select(Params const& params, bool estimate, std::span<SparseEntry const> gradients,
                                   Thresholds& thresholds);
 
 /// ranks - 1 indices.
-[[nodiscard]] std::vector<std::uint64_t> equal_count_bounds(Params const& params, std::span<Entry const> picks);
+[[nodiscard]] std::vector<std::uint64_t> equal_count_bounds(Params const& params, std::span<SparseEntry const> picks);
 
 /// ranks + 1 indices, from 0 to `elements`: region r is [bounds[r], bounds[r + 1]).
 using Regions = std::vector<std::uint64_t>;
@@ -46,17 +46,17 @@ using Regions = std::vector<std::uint64_t>;
 [[nodiscard]] Regions equal_width_regions(Params const& params);
 
 /// After the result is known on all ranks, alike on all.
-void correct_global(Params const& params, bool estimate, std::span<Entry const> result, Thresholds& thresholds);
+void correct_global(Params const& params, bool estimate, std::span<SparseEntry const> result, Thresholds& thresholds);
 
 /// The entries [first, first + count) of all ranks' parts, one behind the other, move.
-struct Move {
+struct EntryMove {
     std::size_t from = 0;
     std::size_t to = 0;
     std::size_t first = 0;
     std::size_t count = 0;
-    bool operator==(Move const&) const = default;
+    bool operator==(EntryMove const&) const = default;
 };
 /// None where the largest part is at most params.balance_above times the mean. By `from`, then `to`.
-[[nodiscard]] std::vector<Move> even_parts(Params const& params, std::span<std::size_t const> counts);
+[[nodiscard]] std::vector<EntryMove> even_parts(Params const& params, std::span<std::size_t const> counts);
 
 }  // namespace dlmb::sparse_allreduce

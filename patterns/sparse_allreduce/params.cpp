@@ -83,8 +83,8 @@ std::span<ParameterInfo const> parameter_infos() {
 
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
-    params.algorithm = read_enum<Algorithm>(parameters, "algorithm",
-                                            {"dense", "topk_allgather", "gtopk", "recursive_sparse", "oktopk"});
+    params.algorithm = read_enum<SparseAlgorithm>(parameters, "algorithm",
+                                                  {"dense", "topk_allgather", "gtopk", "recursive_sparse", "oktopk"});
     params.elements = read_unsigned(parameters, "elements", 1, max_elements);
     double const density = read_real(parameters, "density", 1e-9, 1);
     std::uint64_t const given = read_unsigned(parameters, "k", 0, params.elements);
@@ -112,7 +112,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     }
     params.ranks = static_cast<std::size_t>(world.ranks);
     require_room(params);
-    if (params.algorithm != Algorithm::dense && params.k * params.ranks > max_picks) {
+    if (params.algorithm != SparseAlgorithm::dense && params.k * params.ranks > max_picks) {
         throw UsageError(fmt::format("--k {} on {} ranks: every rank works out the picks of all at set-up, and they "
                                      "are more than {}",
                                      params.k, params.ranks, max_picks));

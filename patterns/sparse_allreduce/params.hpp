@@ -15,7 +15,7 @@ namespace dlmb::sparse_allreduce {
 
 inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 32;  // of one rank
 
-enum class Algorithm { dense, topk_allgather, gtopk, recursive_sparse, oktopk };
+enum class SparseAlgorithm { dense, topk_allgather, gtopk, recursive_sparse, oktopk };
 
 /// Where the largest gradients lie: `picks` of them among the first `indices` of all indices, as fractions.
 struct SkewShare {
@@ -24,7 +24,7 @@ struct SkewShare {
 };
 
 struct Params {
-    Algorithm algorithm = Algorithm::oktopk;
+    SparseAlgorithm algorithm = SparseAlgorithm::oktopk;
     std::uint64_t elements = 0;  // gradients of a rank
     std::size_t k = 0;           // of these that are picked
     std::uint64_t crowded = 0;   // the first indices, among which skew.picks of the picks are

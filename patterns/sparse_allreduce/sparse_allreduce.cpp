@@ -30,9 +30,9 @@ constexpr Bytes bound_bytes = 8;
 /// Labels: select, threshold.local, boundaries; split.sizes, split.D to and from the ranks at distance D;
 /// threshold.sizes, threshold.values; gather.sizes, gather.even.FROM.TO, gather; reduce.ROUND, reduce.fold,
 /// reduce.unfold. Each step waits for those before it, but messages of one batch are in flight together.
-class IterationBuilder {
+class SparseSteps {
 public:
-    IterationBuilder(Params const& params, Rank me) : params_(params), me_(static_cast<std::size_t>(me)), builder_(me) {
+    SparseSteps(Params const& params, Rank me) : params_(params), me_(static_cast<std::size_t>(me)), builder_(me) {
         Group group;
         group.members.resize(params.ranks);
         std::iota(group.members.begin(), group.members.end(), 0);
@@ -66,7 +66,7 @@ public:
     }
 
     /// SparCML, SC 2019: SSAR_Recursive_double.
-    void recursive_sparse(Iteration const& iteration) {
+    void recursive_sparse(SparseIteration const& iteration) {
         compute(params_.estimate_ns, "select");
         Doubling const& doubling = iteration.doubling;
         std::size_t const twins = doubling.twins;
@@ -91,7 +91,7 @@ public:
         }
     }
 
-    void oktopk(Iteration const& iteration) {
+    void oktopk(SparseIteration const& iteration) {
         if (iteration.estimated) {
             compute(params_.estimate_ns, "threshold.local");
         }
@@ -120,7 +120,7 @@ private:
     /// Messages that are in flight together; empty ones are not sent, both ends know that.
     class Messages {
     public:
-        Messages(IterationBuilder& owner, std::string label)
+        Messages(SparseSteps& owner, std::string label)
             : owner_(owner), label_(std::move(label)), batch_(owner.next_batch_++) {}
         Messages(Messages const&) = delete;
         Messages(Messages&&) = delete;
@@ -147,7 +147,7 @@ private:
         }
 
     private:
-        IterationBuilder& owner_;
+        SparseSteps& owner_;
         std::string label_;
         int batch_;
         std::vector<StepId> steps_;
@@ -165,7 +165,7 @@ private:
 
     /// How many pairs will come is announced first. Peers are met in turn by their distance, so that no rank is sent
     /// to by all at once; a bucket of them at a time.
-    void split(Iteration const& iteration) {
+    void split(SparseIteration const& iteration) {
         std::size_t const ranks = params_.ranks;
         std::vector<Bytes> const sizes(ranks, word_bytes);
         after_ = {builder_.exchange(world_, sizes, sizes, "split.sizes", after_)};
@@ -187,9 +187,9 @@ private:
         }
     }
 
-    void even(Iteration const& iteration) {
+    void even(SparseIteration const& iteration) {
         Messages messages(*this, "");
-        for (Move const& move : iteration.moves) {
+        for (EntryMove const& move : iteration.moves) {
             messages.label(fmt::format("gather.even.{}.{}", move.from, move.to));
             if (move.from == me_) {
                 messages.send(move.to, move.count * entry_bytes);
@@ -276,12 +276,12 @@ public:
         RankSetup setup;
         setup.statistics.resize(counts + 2 * params_.ranks);
         setup.statistics[picked] =
-            params_.algorithm == Algorithm::dense ? params_.elements : iteration->picks[rank].size();
+            params_.algorithm == SparseAlgorithm::dense ? params_.elements : iteration->picks[rank].size();
         setup.statistics[counts + rank] = iteration->words[rank].split();
         setup.statistics[counts + params_.ranks + rank] = iteration->words[rank].gathered;
         if (source == 0) {
             setup.statistics[in_result] =
-                params_.algorithm == Algorithm::dense ? params_.elements : iteration->result.size();
+                params_.algorithm == SparseAlgorithm::dense ? params_.elements : iteration->result.size();
             setup.statistics[recalled] = static_cast<std::uint64_t>(std::llround(iteration->recall * recall_parts));
         }
         return setup;
@@ -289,21 +289,21 @@ public:
 
     [[nodiscard]] Plan build(Rank me, Draw draw, RankSetup const& /*own*/,
                              std::span<SetupCounts const> /*received_counts*/) const override {
-        IterationBuilder steps(params_, me);
+        SparseSteps steps(params_, me);
         switch (params_.algorithm) {
-        case Algorithm::dense:
+        case SparseAlgorithm::dense:
             steps.dense();
             break;
-        case Algorithm::topk_allgather:
+        case SparseAlgorithm::topk_allgather:
             steps.topk_allgather();
             break;
-        case Algorithm::gtopk:
+        case SparseAlgorithm::gtopk:
             steps.gtopk();
             break;
-        case Algorithm::recursive_sparse:
+        case SparseAlgorithm::recursive_sparse:
             steps.recursive_sparse(*iterations_.at(draw));
             break;
-        case Algorithm::oktopk:
+        case SparseAlgorithm::oktopk:
             steps.oktopk(*iterations_.at(draw));
             return with_buffers(std::move(steps).finish(), oktopk_buffers(params_, static_cast<std::size_t>(me)));
         }
@@ -334,15 +334,15 @@ public:
         OperationUse const send{OperationKind::send};
         OperationUse const recv{OperationKind::recv};
         switch (params_.algorithm) {
-        case Algorithm::dense:
+        case SparseAlgorithm::dense:
             return {{OperationKind::all_reduce, true}};
-        case Algorithm::topk_allgather:
+        case SparseAlgorithm::topk_allgather:
             return {{OperationKind::all_gather, true}};
-        case Algorithm::gtopk:
+        case SparseAlgorithm::gtopk:
             return {send, recv, {OperationKind::broadcast, true}};
-        case Algorithm::recursive_sparse:
+        case SparseAlgorithm::recursive_sparse:
             return {send, recv};
-        case Algorithm::oktopk:
+        case SparseAlgorithm::oktopk:
             break;
         }
         return {send,
@@ -355,14 +355,14 @@ public:
     [[nodiscard]] Parameters resolved() const override { return {{"k", fmt::format("{}", params_.k)}}; }
 
     [[nodiscard]] bool draws_differ() const override {
-        return params_.algorithm == Algorithm::oktopk || params_.algorithm == Algorithm::recursive_sparse;
+        return params_.algorithm == SparseAlgorithm::oktopk || params_.algorithm == SparseAlgorithm::recursive_sparse;
     }
 
 private:
     static constexpr double recall_parts = 1e9;  // counts are whole numbers
 
     Params params_;
-    Iterations iterations_;
+    SparseIterations iterations_;
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {

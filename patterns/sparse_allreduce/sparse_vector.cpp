@@ -9,11 +9,11 @@
 namespace dlmb::sparse_allreduce {
 namespace {
 
-bool lower_index(Entry const& a, Entry const& b) {
+bool lower_index(SparseEntry const& a, SparseEntry const& b) {
     return a.index < b.index;
 }
 
-bool larger(Entry const& a, Entry const& b) {
+bool larger(SparseEntry const& a, SparseEntry const& b) {
     float const of_a = std::fabs(a.value);
     float const of_b = std::fabs(b.value);
     return of_a > of_b || (of_a == of_b && a.index < b.index);
@@ -21,10 +21,10 @@ bool larger(Entry const& a, Entry const& b) {
 
 }  // namespace
 
-SparseVector sum_of(std::span<std::span<Entry const> const> terms) {
+SparseVector sum_of(std::span<std::span<SparseEntry const> const> terms) {
     SparseVector all;
     std::vector<std::size_t> ends;
-    for (std::span<Entry const> const term : terms) {
+    for (std::span<SparseEntry const> const term : terms) {
         all.insert(all.end(), term.begin(), term.end());
         ends.push_back(all.size());
     }
@@ -42,7 +42,7 @@ SparseVector sum_of(std::span<std::span<Entry const> const> terms) {
         ends = std::move(merged);
     }
     SparseVector sum;
-    for (Entry const& entry : all) {
+    for (SparseEntry const& entry : all) {
         if (!sum.empty() && sum.back().index == entry.index) {
             sum.back().value += entry.value;
         } else {
@@ -53,11 +53,11 @@ SparseVector sum_of(std::span<std::span<Entry const> const> terms) {
 }
 
 SparseVector sum_of(std::span<SparseVector const> terms) {
-    std::vector<std::span<Entry const>> const spans(terms.begin(), terms.end());
+    std::vector<std::span<SparseEntry const>> const spans(terms.begin(), terms.end());
     return sum_of(spans);
 }
 
-SparseVector largest(std::span<Entry const> entries, std::size_t count) {
+SparseVector largest(std::span<SparseEntry const> entries, std::size_t count) {
     SparseVector chosen(entries.begin(), entries.end());
     if (count < chosen.size()) {
         auto const end = chosen.begin() + static_cast<std::ptrdiff_t>(count);
@@ -68,25 +68,26 @@ SparseVector largest(std::span<Entry const> entries, std::size_t count) {
     return chosen;
 }
 
-double least_magnitude(std::span<Entry const> entries) {
+double least_magnitude(std::span<SparseEntry const> entries) {
     double least = entries.empty() ? 0 : std::fabs(static_cast<double>(entries.front().value));
-    for (Entry const& entry : entries) {
+    for (SparseEntry const& entry : entries) {
         least = std::min(least, std::fabs(static_cast<double>(entry.value)));
     }
     return least;
 }
 
-SparseVector at_least(std::span<Entry const> entries, double threshold) {
+SparseVector at_least(std::span<SparseEntry const> entries, double threshold) {
     SparseVector chosen;
-    std::copy_if(entries.begin(), entries.end(), std::back_inserter(chosen),
-                 [threshold](Entry const& entry) { return std::fabs(static_cast<double>(entry.value)) >= threshold; });
+    std::copy_if(entries.begin(), entries.end(), std::back_inserter(chosen), [threshold](SparseEntry const& entry) {
+        return std::fabs(static_cast<double>(entry.value)) >= threshold;
+    });
     return chosen;
 }
 
-std::span<Entry const> part_of(std::span<Entry const> entries, std::uint64_t begin, std::uint64_t end) {
+std::span<SparseEntry const> part_of(std::span<SparseEntry const> entries, std::uint64_t begin, std::uint64_t end) {
     auto const at = [&](std::uint64_t index) {
         return std::lower_bound(entries.begin(), entries.end(), index,
-                                [](Entry const& entry, std::uint64_t bound) { return entry.index < bound; });
+                                [](SparseEntry const& entry, std::uint64_t bound) { return entry.index < bound; });
     };
     return {at(begin), at(end)};
 }

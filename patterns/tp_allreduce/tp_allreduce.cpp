@@ -184,8 +184,8 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
 constexpr std::string_view blocks[] = {"attention", "mlp"};
 
 /// The ranks of one stage run layers [first_layer, last_layer).
-struct Stage {
-    Stage(Params const& params, WorldShape const& world, Rank me)
+struct PipelineStage {
+    PipelineStage(Params const& params, WorldShape const& world, Rank me)
         : number(me / (world.ranks / params.pp)), layers(params.layers / static_cast<std::uint32_t>(params.pp)),
           first_layer(static_cast<std::uint32_t>(number) * layers), is_first(number == 0),
           is_last(number == params.pp - 1) {}
@@ -199,9 +199,9 @@ struct Stage {
 
 /// Labels: [pack.|unpack.]phase[.recompute][.attention|.mlp][.gather|.regather|.scatter][.layer]. Each step waits for
 /// the one before it: in a transformer every collective needs the result of the last.
-class IterationBuilder {
+class LayerSteps {
 public:
-    IterationBuilder(Params const& params, WorldShape const& world, Rank me)
+    LayerSteps(Params const& params, WorldShape const& world, Rank me)
         : params_(params), ranks_(static_cast<std::uint64_t>(world.ranks)), stage_(params, world, me),
           activation_(params.tokens() * params.hidden),
           queue_(me, consecutive_group(world, me, params.tp), {.memory_limit = params.memory_limit}) {}
@@ -334,7 +334,7 @@ private:
 
     Params const& params_;
     std::uint64_t ranks_;
-    Stage stage_;
+    PipelineStage stage_;
     /// Elements of one [tokens, hidden], whole: what every collective of a layer works on (Megatron-LM, arXiv
     /// 1909.08053, section 3; arXiv 2205.05198, section 4.2.2 for the all-gather and reduce-scatter form).
     std::uint64_t activation_;
@@ -342,7 +342,7 @@ private:
 };
 
 Plan iteration_plan(Params const& params, WorldShape const& world, Rank me) {
-    IterationBuilder steps(params, world, me);
+    LayerSteps steps(params, world, me);
     if (params.phase == Phase::training) {
         steps.train();
     } else {

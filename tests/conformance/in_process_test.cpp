@@ -16,7 +16,7 @@ class InProcessConformance : public testing::TestWithParam<int> {};
 
 TEST_P(InProcessConformance, TheCorpusItselfIsConsistent) {
     for (CorpusEntry const& entry : corpus(GetParam())) {
-        for (Problem const& problem : validate(entry.plans)) {
+        for (PlanProblem const& problem : validate(entry.plans)) {
             ADD_FAILURE() << entry.name << ": " << problem.text;
         }
     }

@@ -12,8 +12,8 @@ namespace dlmb::fuzz {
 namespace {
 
 void place(std::string const& path, dlrm_exchange::Sharding sharding, std::size_t ranks) {
-    static std::array<dlrm_exchange::Table, 3> const tables{{{1000, 64}, {10, 1}, {5, 16}}};
-    dlrm_exchange::Layout const layout = dlrm_exchange::read_placement_file(path, tables, sharding, ranks);
+    static std::array<dlrm_exchange::PooledTable, 3> const tables{{{1000, 64}, {10, 1}, {5, 16}}};
+    dlrm_exchange::ShardLayout const layout = dlrm_exchange::read_placement_file(path, tables, sharding, ranks);
     std::array<std::uint64_t, 3> columns{};
     for (auto const& shard : layout.shards) {
         require(shard.rank < ranks, "a shard on a rank that is not there");

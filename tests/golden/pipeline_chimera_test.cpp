@@ -14,12 +14,12 @@
 namespace dlmb::pipeline_p2p {
 namespace {
 
-Shape shape(int ranks, int pairs, int microbatches) {
-    return {Schedule::chimera, ranks, 1, pairs, microbatches, 1, false};
+ScheduleShape shape(int ranks, int pairs, int microbatches) {
+    return {PipelineSchedule::chimera, ranks, 1, pairs, microbatches, 1, false};
 }
 
 /// "0f . 0f": pipe and f, b or s by slot; dots where the rank is idle.
-std::string row(Shape const& shape, int rank) {
+std::string row(ScheduleShape const& shape, int rank) {
     std::string text;
     Nanoseconds slot = 0;
     for (TimedAction const& timed : chimera_timetable(shape, rank)) {
@@ -30,7 +30,7 @@ std::string row(Shape const& shape, int rank) {
         if (auto const* sync = std::get_if<GradientSync>(&timed.action)) {
             text += std::to_string(sync->pipe) + "s ";
         } else {
-            Work const& work = std::get<Task>(timed.action).front();
+            StageWork const& work = std::get<PipelineTask>(timed.action).front();
             text += std::to_string(work.pipe) + (work.pass == Pass::forward ? "f " : "b ");
         }
     }
@@ -44,7 +44,7 @@ TEST(Chimera, TableOfFourRanksAndFourMicroBatches) {
     EXPECT_EQ(row(shape(4, 1, 4), 3), "1f . 1f 0f 0b 0f 0b 1b 0s 1b 1s ");
 }
 
-Nanoseconds slots_with_syncs(Shape const& shape) {
+Nanoseconds slots_with_syncs(ScheduleShape const& shape) {
     Nanoseconds slots = 0;
     for (int rank = 0; rank < shape.ranks; ++rank) {
         slots = std::max(slots, chimera_timetable(shape, rank).back().slot + 1);
@@ -61,7 +61,7 @@ TEST(Chimera, SlotsWithSynchronisations) {
     EXPECT_EQ(slots_with_syncs(shape(8, 2, 8)), 21);
 }
 
-void expect_whole(Shape const& made) {
+void expect_whole(ScheduleShape const& made) {
     std::map<std::pair<int, int>, int> passes;  // (stage, pass): micro-batches
     for (int rank = 0; rank < made.ranks; ++rank) {
         std::set<Nanoseconds> slots;
@@ -70,7 +70,7 @@ void expect_whole(Shape const& made) {
         for (TimedAction const& timed : chimera_timetable(made, rank)) {
             syncs += std::holds_alternative<GradientSync>(timed.action) ? 1 : 0;
             ASSERT_TRUE(slots.insert(timed.slot).second) << "rank " << rank << " slot " << timed.slot;
-            if (auto const* task = std::get_if<Task>(&timed.action)) {
+            if (auto const* task = std::get_if<PipelineTask>(&timed.action)) {
                 bool const forward = task->front().pass == Pass::forward;
                 ++passes[{task->front().stage, forward ? 0 : 1}];
                 in_flight += forward ? 1 : -1;
@@ -100,7 +100,7 @@ TEST(Chimera, NoTwoPassesInOneSlotAndNoneDropped) {
     }
 }
 
-double bubble_ratio(Shape const& shape) {
+double bubble_ratio(ScheduleShape const& shape) {
     auto const makespan = static_cast<double>(ideal_makespan(shape, {}));
     return (makespan - static_cast<double>(compute_per_rank(shape, {}))) / makespan;
 }
@@ -112,8 +112,8 @@ TEST(Chimera, BubblesAgainstThoseOf1F1B) {
         EXPECT_NEAR(bubble_ratio(shape(ranks, 1, ranks)), ratios.first, 5e-4);
         EXPECT_NEAR(bubble_ratio(shape(ranks, 1, 2 * ranks)), ratios.second, 5e-4);
         for (int const count : {ranks, 2 * ranks}) {
-            Shape one_f_one_b = shape(ranks, 1, count);
-            one_f_one_b.schedule = Schedule::one_f_one_b;
+            ScheduleShape one_f_one_b = shape(ranks, 1, count);
+            one_f_one_b.schedule = PipelineSchedule::one_f_one_b;
             EXPECT_EQ(ideal_makespan(shape(ranks, 1, count), {}) - Nanoseconds{2} * count, ranks - 2);
             EXPECT_EQ(ideal_makespan(one_f_one_b, {}) - Nanoseconds{2} * count, 2 * (ranks - 1));
             EXPECT_EQ(tensor_messages(shape(ranks, 1, count)), tensor_messages(one_f_one_b));

@@ -13,21 +13,21 @@
 namespace dlmb::pipeline_p2p {
 namespace {
 
-Shape shape(Schedule schedule, int ranks, int microbatches, int virtual_stages = 1) {
+ScheduleShape shape(PipelineSchedule schedule, int ranks, int microbatches, int virtual_stages = 1) {
     return {schedule, ranks, virtual_stages, 1, microbatches, ranks, false};
 }
 
-std::vector<Transfer> transfers_of(Shape const& shape, int rank) {
-    std::vector<Transfer> transfers;
-    for (Action const& action : actions_of(shape, rank)) {
-        if (auto const* transfer = std::get_if<Transfer>(&action)) {
+std::vector<TensorTransfer> transfers_of(ScheduleShape const& shape, int rank) {
+    std::vector<TensorTransfer> transfers;
+    for (ScheduleAction const& action : actions_of(shape, rank)) {
+        if (auto const* transfer = std::get_if<TensorTransfer>(&action)) {
             transfers.push_back(*transfer);
         }
     }
     return transfers;
 }
 
-std::string name_of(Transfer const& transfer) {
+std::string name_of(TensorTransfer const& transfer) {
     std::string name;
     for (TensorMessage const& message : transfer) {
         name += std::string(name.empty() ? "" : "+") + (message.incoming ? "recv" : "send") +
@@ -36,17 +36,17 @@ std::string name_of(Transfer const& transfer) {
     return name;
 }
 
-std::map<std::string, int> calls(Shape const& shape, int rank) {
+std::map<std::string, int> calls(ScheduleShape const& shape, int rank) {
     std::map<std::string, int> counts;
-    for (Transfer const& transfer : transfers_of(shape, rank)) {
+    for (TensorTransfer const& transfer : transfers_of(shape, rank)) {
         ++counts[name_of(transfer)];
     }
     return counts;
 }
 
-int sends(Shape const& shape, int rank, Direction direction) {
+int sends(ScheduleShape const& shape, int rank, Direction direction) {
     int count = 0;
-    for (Transfer const& transfer : transfers_of(shape, rank)) {
+    for (TensorTransfer const& transfer : transfers_of(shape, rank)) {
         for (TensorMessage const& message : transfer) {
             count += !message.incoming && message.direction == direction ? 1 : 0;
         }
@@ -54,7 +54,7 @@ int sends(Shape const& shape, int rank, Direction direction) {
     return count;
 }
 
-std::vector<int> sends_by_rank(Shape const& shape, Direction direction) {
+std::vector<int> sends_by_rank(ScheduleShape const& shape, Direction direction) {
     std::vector<int> counts;
     for (int rank = 0; rank < shape.ranks; ++rank) {
         counts.push_back(sends(shape, rank, direction));
@@ -62,7 +62,7 @@ std::vector<int> sends_by_rank(Shape const& shape, Direction direction) {
     return counts;
 }
 
-std::uint64_t all_sends(Shape const& shape) {
+std::uint64_t all_sends(ScheduleShape const& shape) {
     int count = 0;
     for (int rank = 0; rank < shape.ranks; ++rank) {
         count += sends(shape, rank, Direction::forward) + sends(shape, rank, Direction::backward);
@@ -71,7 +71,7 @@ std::uint64_t all_sends(Shape const& shape) {
 }
 
 TEST(PipelineCounts, CallsOf1F1BOnFourRanksWithEightMicroBatches) {
-    Shape const four = shape(Schedule::one_f_one_b, 4, 8);
+    ScheduleShape const four = shape(PipelineSchedule::one_f_one_b, 4, 8);
     using Calls = std::map<std::string, int>;
     EXPECT_EQ(calls(four, 0), (Calls{{"sendF", 3}, {"sendF+recvB", 5}, {"recvB", 3}}));
     EXPECT_EQ(calls(four, 1),
@@ -83,11 +83,11 @@ TEST(PipelineCounts, CallsOf1F1BOnFourRanksWithEightMicroBatches) {
 
 TEST(PipelineCounts, OneOrderOf1F1BWrittenOut) {
     std::string text;
-    for (Action const& action : actions_of(shape(Schedule::one_f_one_b, 4, 4), 2)) {
-        if (auto const* task = std::get_if<Task>(&action)) {
+    for (ScheduleAction const& action : actions_of(shape(PipelineSchedule::one_f_one_b, 4, 4), 2)) {
+        if (auto const* task = std::get_if<PipelineTask>(&action)) {
             text += (task->front().pass == Pass::forward ? 'F' : 'B') + std::to_string(task->front().microbatch) + ' ';
         } else {
-            text += name_of(std::get<Transfer>(action)) + ' ';
+            text += name_of(std::get<TensorTransfer>(action)) + ' ';
         }
     }
     EXPECT_EQ(text,
@@ -96,10 +96,10 @@ TEST(PipelineCounts, OneOrderOf1F1BWrittenOut) {
 }
 
 TEST(PipelineCounts, GPipeRunsAllForwardPassesFirst) {
-    Shape const gpipe_shape = shape(Schedule::gpipe, 4, 8);
+    ScheduleShape const gpipe_shape = shape(PipelineSchedule::gpipe, 4, 8);
     EXPECT_EQ(calls(gpipe_shape, 1),
               (std::map<std::string, int>{{"recvF", 8}, {"sendF", 8}, {"recvB", 8}, {"sendB", 8}}));
-    std::vector<Task> const tasks = tasks_of(gpipe_shape, 1);
+    std::vector<PipelineTask> const tasks = tasks_of(gpipe_shape, 1);
     for (std::size_t k = 0; k < tasks.size(); ++k) {
         EXPECT_EQ(tasks[k].front().pass, k < 8 ? Pass::forward : Pass::backward);
     }
@@ -109,17 +109,19 @@ TEST(PipelineCounts, GPipeRunsAllForwardPassesFirst) {
 TEST(PipelineCounts, MessagesOfAChain) {
     for (int const ranks : {2, 4, 6, 8}) {
         int const count = 4 * ranks;
-        for (Schedule const schedule :
-             {Schedule::gpipe, Schedule::one_f_one_b, Schedule::zb_h1, Schedule::chimera, Schedule::dualpipe}) {
+        for (PipelineSchedule const schedule :
+             {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b, PipelineSchedule::zb_h1,
+              PipelineSchedule::chimera, PipelineSchedule::dualpipe}) {
             EXPECT_EQ(all_sends(shape(schedule, ranks, count)), static_cast<std::uint64_t>(2 * count * (ranks - 1)));
         }
-        EXPECT_EQ(all_sends(shape(Schedule::zb_v, ranks, count)), static_cast<std::uint64_t>(4 * count * (ranks - 1)));
+        EXPECT_EQ(all_sends(shape(PipelineSchedule::zb_v, ranks, count)),
+                  static_cast<std::uint64_t>(4 * count * (ranks - 1)));
     }
 }
 
-int warm_up(Shape const& shape, int rank) {
+int warm_up(ScheduleShape const& shape, int rank) {
     int count = 0;
-    for (Task const& task : tasks_of(shape, rank)) {
+    for (PipelineTask const& task : tasks_of(shape, rank)) {
         if (task.front().pass != Pass::forward) {
             break;
         }
@@ -129,7 +131,7 @@ int warm_up(Shape const& shape, int rank) {
 }
 
 TEST(PipelineCounts, InterleavedOnFourRanksWithTwoChunks) {
-    Shape const four = shape(Schedule::interleaved, 4, 8, 2);
+    ScheduleShape const four = shape(PipelineSchedule::interleaved, 4, 8, 2);
     EXPECT_EQ(warm_up(four, 0), 10);
     EXPECT_EQ(warm_up(four, 1), 8);
     EXPECT_EQ(warm_up(four, 2), 6);
@@ -145,7 +147,7 @@ TEST(PipelineCounts, InterleavedTotals) {
     for (auto const& [p, v, m] :
          {Sizes{3, 2, 6}, {3, 3, 9}, {4, 2, 4}, {4, 2, 8}, {4, 3, 12}, {4, 4, 16}, {8, 2, 16}}) {
         for (bool const overlapped : {false, true}) {
-            Shape made = shape(Schedule::interleaved, p, m, v);
+            ScheduleShape made = shape(PipelineSchedule::interleaved, p, m, v);
             made.overlapped = overlapped;
             EXPECT_EQ(all_sends(made), static_cast<std::uint64_t>(2 * m * (p * v - 1))) << p << ' ' << v << ' ' << m;
             EXPECT_EQ(tensor_messages(made), static_cast<std::uint64_t>(2 * m * (p * v - 1)));
@@ -156,14 +158,16 @@ TEST(PipelineCounts, InterleavedTotals) {
 // Every schedule: each micro-batch once forward and once backward through each stage, weights once where they are
 // apart.
 TEST(PipelineCounts, EveryPassOnce) {
-    for (Schedule const schedule : {Schedule::gpipe, Schedule::one_f_one_b, Schedule::interleaved, Schedule::chimera,
-                                    Schedule::zb_h1, Schedule::zb_v, Schedule::dualpipe}) {
+    for (PipelineSchedule const schedule :
+         {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b, PipelineSchedule::interleaved,
+          PipelineSchedule::chimera, PipelineSchedule::zb_h1, PipelineSchedule::zb_v, PipelineSchedule::dualpipe}) {
         for (int const ranks : {2, 4, 8}) {
-            Shape const made = shape(schedule, ranks, 4 * ranks, schedule == Schedule::interleaved ? 3 : 1);
+            ScheduleShape const made =
+                shape(schedule, ranks, 4 * ranks, schedule == PipelineSchedule::interleaved ? 3 : 1);
             std::map<std::tuple<int, int, int>, int> forward, backward, deferred, weight;
             for (int rank = 0; rank < ranks; ++rank) {
-                for (Task const& task : tasks_of(made, rank)) {
-                    for (Work const& work : task) {
+                for (PipelineTask const& task : tasks_of(made, rank)) {
+                    for (StageWork const& work : task) {
                         EXPECT_EQ(rank_of(made, work.pipe, work.stage), rank);
                         std::tuple const key{work.pipe, work.stage, work.microbatch};
                         ++(work.pass == Pass::forward           ? forward

@@ -18,19 +18,19 @@ struct Counts {
     bool operator==(Counts const&) const = default;
 };
 
-Counts counts_of(Shape const& shape, int rank) {
+Counts counts_of(ScheduleShape const& shape, int rank) {
     Counts counts;
-    for (Action const& action : actions_of(shape, rank)) {
-        if (auto const* task = std::get_if<Task>(&action)) {
+    for (ScheduleAction const& action : actions_of(shape, rank)) {
+        if (auto const* task = std::get_if<PipelineTask>(&action)) {
             counts.overlapped += task->size() > 1 ? 1 : 0;
-            for (Work const& work : *task) {
+            for (StageWork const& work : *task) {
                 counts.forward += work.pass == Pass::forward ? 1 : 0;
                 counts.backward += work.pass == Pass::backward || work.pass == Pass::backward_input ? 1 : 0;
                 counts.put_off += work.pass == Pass::backward_input ? 1 : 0;
                 counts.weight += work.pass == Pass::backward_weight ? 1 : 0;
             }
         } else {
-            for (TensorMessage const& message : std::get<Transfer>(action)) {
+            for (TensorMessage const& message : std::get<TensorTransfer>(action)) {
                 bool const forward = message.direction == Direction::forward;
                 counts.sent_forward += !message.incoming && forward ? 1 : 0;
                 counts.sent_backward += !message.incoming && !forward ? 1 : 0;
@@ -48,7 +48,7 @@ std::array<int, 9> repeats(int ranks, int microbatches, int rank) {
 }
 
 void expect_identities(int ranks, int microbatches) {
-    Shape const shape{Schedule::dualpipe, ranks, 1, 1, microbatches, 1, false};
+    ScheduleShape const shape{PipelineSchedule::dualpipe, ranks, 1, 1, microbatches, 1, false};
     int messages = 0;
     for (int rank = 0; rank < ranks; ++rank) {
         SCOPED_TRACE(testing::Message() << "P " << ranks << " N " << microbatches << " rank " << rank);

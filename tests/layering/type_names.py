@@ -17,7 +17,7 @@ from pathlib import Path
 
 from test_reading_path import ROOT, code_of, entries_of
 
-DEFINITION = re.compile(r"^[ \t]*(?:template <[^>]*>\s*)?(?:struct|class|enum class|enum)\s+(?:\[\[\w+\]\]\s*)?([A-Z]\w+)\b(?:\s+final)?\s*(?:[:{]|$)|^[ \t]*using\s+([A-Z]\w+)\s*=", re.MULTILINE)
+DEFINITION = re.compile(r"^[ \t]*(?:template <[^>]*>\s*)?(?:struct|class|enum class|enum)\s+(?:\[\[\w+\]\]\s*)?([A-Z]\w+)\b(?:\s+final)?\s*(?::(?!:)|\{|$)|^[ \t]*using\s+([A-Z]\w+)\s*=", re.MULTILINE)
 
 
 def definitions() -> collections.Counter[str]:

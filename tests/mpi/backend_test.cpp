@@ -329,7 +329,7 @@ TEST(MpiBackend, RunsAnExchangeWithoutBlocksAndAnEmptyPlan) {
 
 TEST(MpiBackend, MakesOneCommunicatorPerGroupWhateverTheNumberOfPlans) {
     Rig rig;
-    Communicators communicators;
+    GroupCommunicators communicators;
     communicators.prepare(dispatch_and_combine(rig));
     MPI_Comm const first = communicators.of(rig.world());
     communicators.prepare(dispatch_and_combine(rig));

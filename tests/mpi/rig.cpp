@@ -12,7 +12,7 @@
 
 namespace dlmb::mpi {
 
-Rig::Rig(Limits const& limits, std::string const& device, MemoryKind kind) : bootstrap_(make_mpi_bootstrap()) {
+Rig::Rig(CallLimits const& limits, std::string const& device, MemoryKind kind) : bootstrap_(make_mpi_bootstrap()) {
     std::string why_not;
     memory_ = make_memory_space(kind, why_not);
     if (memory_ == nullptr) {

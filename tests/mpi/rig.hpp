@@ -17,7 +17,7 @@ namespace dlmb::mpi {
 
 class Rig {
 public:
-    explicit Rig(Limits const& limits = {}, std::string const& device = "auto", MemoryKind kind = MemoryKind::host);
+    explicit Rig(CallLimits const& limits = {}, std::string const& device = "auto", MemoryKind kind = MemoryKind::host);
 
     [[nodiscard]] Rank me() const { return bootstrap_->rank(); }
     [[nodiscard]] int ranks() const { return bootstrap_->size(); }

@@ -79,10 +79,10 @@ struct NarrowVector<small_float::Bf16> {
 template <class Format, class Combine>
 [[gnu::target("avx2,f16c")]] inline void fold_vector(std::byte* to, std::byte const* left, std::byte const* right,
                                                      Combine combine) {
-    using Vector = NarrowVector<Format>;
-    __m256 const a = Vector::decode(_mm_loadu_si128(reinterpret_cast<__m128i const*>(left)));
-    __m256 const b = Vector::decode(_mm_loadu_si128(reinterpret_cast<__m128i const*>(right)));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), Vector::encode(combined(a, b, combine)));
+    using SimdVector = NarrowVector<Format>;
+    __m256 const a = SimdVector::decode(_mm_loadu_si128(reinterpret_cast<__m128i const*>(left)));
+    __m256 const b = SimdVector::decode(_mm_loadu_si128(reinterpret_cast<__m128i const*>(right)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), SimdVector::encode(combined(a, b, combine)));
 }
 
 template <class Format, class Combine>
@@ -113,7 +113,7 @@ bool has_avx2_and_f16c() {
     return f16c && __builtin_cpu_supports("avx2") != 0;
 }
 
-struct Fold {
+struct SimdFold {
     std::byte* to;
     std::byte const* left;
     std::byte const* right;
@@ -139,7 +139,7 @@ struct Fold {
 void wide_reduce(std::byte* to, std::byte const* left, std::byte const* right, Bytes bytes, Element element,
                  Reduction reduction) {
     static bool const wide = has_avx2_and_f16c();
-    reduce_loop::with_fold(element, reduction, Fold{to, left, right, bytes, wide});
+    reduce_loop::with_fold(element, reduction, SimdFold{to, left, right, bytes, wide});
 }
 
 }  // namespace dlmb

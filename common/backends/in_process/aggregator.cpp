@@ -19,13 +19,13 @@ void copy_bytes(std::byte* to, std::byte const* from, Bytes bytes) {
 
 Aggregator::Aggregator(Aggregation how, std::size_t hosts, Bytes bytes, Element element, Reduction reduction)
     : how_(how), hosts_(hosts), bytes_(bytes), element_(element), reduction_(reduction), traffic_(hosts) {
-    for (Buffers& each : buffers_) {
+    for (PartialSums& each : buffers_) {
         each.sums.resize(how == Aggregation::tree ? hosts * bytes : bytes);
     }
 }
 
 void Aggregator::send(std::size_t place, std::uint64_t iteration, std::byte const* operand) {
-    Buffers& into = buffers_[iteration % 2];
+    PartialSums& into = buffers_[iteration % 2];
     if (how_ == Aggregation::tree) {
         copy_bytes(into.sums.data() + place * bytes_, operand, bytes_);  // nobody else's
     }
@@ -48,7 +48,7 @@ void Aggregator::receive(std::size_t place, std::uint64_t iteration, std::byte* 
     traffic_[place].received += bytes_;
 }
 
-void Aggregator::add(Buffers& into, std::byte const* operand) {
+void Aggregator::add(PartialSums& into, std::byte const* operand) {
     if (into.arrived == 0) {
         copy_bytes(into.sums.data(), operand, bytes_);
     } else {
@@ -57,7 +57,7 @@ void Aggregator::add(Buffers& into, std::byte const* operand) {
 }
 
 /// Neighbours first: ((0 + 1) + (2 + 3)) + ((4 + 5) + 6).
-void Aggregator::join(Buffers& into) {
+void Aggregator::join(PartialSums& into) {
     for (std::size_t width = 1; width < hosts_; width *= 2) {
         for (std::size_t left = 0; left + width < hosts_; left += 2 * width) {
             host_reduce(into.sums.data() + left * bytes_, into.sums.data() + (left + width) * bytes_, bytes_, element_,

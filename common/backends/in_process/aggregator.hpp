@@ -35,22 +35,22 @@ public:
     void receive(std::size_t place, std::uint64_t iteration, std::byte* result);
 
     /// Bytes of one host, in all iterations.
-    struct Traffic {
+    struct MemberTraffic {
         Bytes sent = 0;
         Bytes received = 0;
     };
-    [[nodiscard]] Traffic traffic_of(std::size_t place) const { return traffic_.at(place); }
+    [[nodiscard]] MemberTraffic traffic_of(std::size_t place) const { return traffic_.at(place); }
     [[nodiscard]] Bytes bytes() const { return bytes_; }
 
 private:
     /// Buffers of every second iteration: a host may send its next operand while others receive.
-    struct Buffers {
+    struct PartialSums {
         std::vector<std::byte> sums;  // single: one; tree: one per host, the first becomes the result
         std::size_t arrived = 0;
     };
 
-    void add(Buffers& into, std::byte const* operand);
-    void join(Buffers& into);
+    void add(PartialSums& into, std::byte const* operand);
+    void join(PartialSums& into);
 
     Aggregation how_;
     std::size_t hosts_;
@@ -58,9 +58,9 @@ private:
     Element element_;
     Reduction reduction_;
     std::mutex mutex_;
-    std::array<Buffers, 2> buffers_;
+    std::array<PartialSums, 2> buffers_;
     std::array<std::atomic<std::uint64_t>, 2> joined_{};  // the last iteration whose result is ready
-    std::vector<Traffic> traffic_;                        // written by its host only
+    std::vector<MemberTraffic> traffic_;                  // written by its host only
 };
 
 }  // namespace dlmb::in_process

@@ -27,7 +27,7 @@ void copy_block(std::byte* to, std::byte const* from, Bytes bytes) {
 }
 
 /// Row by row where rows lie apart.
-void copy_arrival(Arrival const& arrival) {
+void copy_arrival(AwaitedSlot const& arrival) {
     std::byte const* const data = arrival.slot->data();
     if (arrival.places.empty()) {
         copy_block(arrival.destination, data, arrival.slot->bytes());
@@ -171,7 +171,7 @@ private:
     }
 
     void copy_arrivals(Work& work) {
-        for (Arrival& arrival : work.arrivals) {
+        for (AwaitedSlot& arrival : work.arrivals) {
             if (arrival.iteration != iteration_ && arrival.slot->open(iteration_)) {
                 copy_arrival(arrival);
                 arrival.slot->hand_back(iteration_);

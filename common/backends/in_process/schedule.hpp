@@ -66,8 +66,8 @@ public:
     }
 
 private:
-    enum Phase : std::uint64_t { posted = 1, reading = 2, read = 3, phases = 4 };
-    static constexpr std::uint64_t at(std::uint64_t iteration, Phase phase) { return iteration * phases + phase; }
+    enum SlotPhase : std::uint64_t { posted = 1, reading = 2, read = 3, phases = 4 };
+    static constexpr std::uint64_t at(std::uint64_t iteration, SlotPhase phase) { return iteration * phases + phase; }
 
     std::atomic<std::uint64_t> state_{0};
     std::byte const* data_ = nullptr;
@@ -116,7 +116,7 @@ private:
     mutable std::mutex mutex_;
 };
 
-struct Arrival {
+struct AwaitedSlot {
     std::shared_ptr<Slot> slot;
     std::byte* destination = nullptr;
     std::uint64_t iteration = 0;     // the last one that was read
@@ -156,7 +156,7 @@ struct Departure {
 /// One step.
 struct Work {
     std::vector<std::shared_ptr<Slot>> outgoing;
-    std::vector<Arrival> arrivals;
+    std::vector<AwaitedSlot> arrivals;
     std::optional<Reducing> reduce;
     std::optional<Port> port;
     std::optional<HostCompute> compute;

@@ -184,7 +184,7 @@ std::string_view name_of(AlgorithmSetting setting) {
     return names[static_cast<std::size_t>(setting)];
 }
 
-std::optional<MpiCall> AlgorithmChoice::exchange_call() const {
+std::optional<MpiCall> LibraryAlgorithms::exchange_call() const {
     for (MpiCall const call : {MpiCall::alltoall, MpiCall::alltoallv}) {
         if (algorithms.contains(call)) {
             return call;

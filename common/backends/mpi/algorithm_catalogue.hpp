@@ -31,7 +31,7 @@ inline constexpr std::array every_algorithm_setting{AlgorithmSetting::segment, A
 [[nodiscard]] std::string_view name_of(AlgorithmSetting setting);
 
 /// Which algorithms a method asks for, read from its knobs: "algorithm:allreduce=ring:segment=64K".
-struct AlgorithmChoice {
+struct LibraryAlgorithms {
     std::map<MpiCall, std::string> algorithms;          // by call: the library's name of the algorithm
     std::map<AlgorithmSetting, std::int64_t> settings;  // segment in bytes, 0: not cut; the others are counts
 
@@ -39,7 +39,7 @@ struct AlgorithmChoice {
     /// Call of this plan's exchanges, where the choice names one.
     [[nodiscard]] std::optional<MpiCall> exchange_call() const;
     // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
-    auto operator<=>(AlgorithmChoice const&) const = default;
+    auto operator<=>(LibraryAlgorithms const&) const = default;
 };
 
 /// When a written variable counts.

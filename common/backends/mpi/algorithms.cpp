@@ -33,7 +33,7 @@ std::vector<std::string> names(CallAlgorithms const& offered) {
 }
 
 /// The call of the choice that does the operation; nullopt: it names none.
-std::optional<MpiCall> call_of(Operation const& operation, AlgorithmChoice const& choice) {
+std::optional<MpiCall> call_of(Operation const& operation, LibraryAlgorithms const& choice) {
     for (auto const& [call, algorithm] : choice.algorithms) {
         if (does(call, operation)) {
             return call;
@@ -94,7 +94,7 @@ std::int64_t read_setting(AlgorithmSetting setting, std::string_view text) {
 }
 
 bool read_algorithm_knob(ChosenMethod& method, std::string_view knob, std::string_view value) {
-    AlgorithmChoice& choice = method.algorithms;
+    LibraryAlgorithms& choice = method.algorithms;
     for (MpiCallFacts const& facts : mpi_call_table) {
         MpiCall const call = facts.call;
         if (knob == name_of(call)) {
@@ -119,7 +119,7 @@ PreparedCall compile_by_calls(Operation const& operation, CompileContext const& 
 
 }  // namespace
 
-std::vector<StepId> steps_by_algorithm(Plan const& plan, AlgorithmChoice const& choice) {
+std::vector<StepId> steps_by_algorithm(Plan const& plan, LibraryAlgorithms const& choice) {
     std::vector<StepId> steps;
     for (StepId step = 0; step < plan.steps.size(); ++step) {
         if (call_of(plan.steps[step].operation, choice)) {
@@ -131,7 +131,7 @@ std::vector<StepId> steps_by_algorithm(Plan const& plan, AlgorithmChoice const& 
 
 Algorithms::Algorithms() : catalogue_(find_algorithms(mpi_library_version())) {}
 
-void Algorithms::require_offered(AlgorithmChoice const& choice) const {
+void Algorithms::require_offered(LibraryAlgorithms const& choice) const {
     for (auto const& [call, algorithm] : choice.algorithms) {
         auto const offered = catalogue_.calls.find(call);
         if (offered != catalogue_.calls.end() && find(offered->second, algorithm) == nullptr) {
@@ -152,7 +152,7 @@ void Algorithms::require_offered(AlgorithmChoice const& choice) const {
     }
 }
 
-std::string Algorithms::refusal(Plan const& plan, AlgorithmChoice const& choice) const {
+std::string Algorithms::refusal(Plan const& plan, LibraryAlgorithms const& choice) const {
     if (!catalogue_.why_not.empty()) {
         return fmt::format("mpi: algorithm: {}", catalogue_.why_not);
     }
@@ -180,20 +180,20 @@ std::string Algorithms::refusal(Plan const& plan, AlgorithmChoice const& choice)
     return "";
 }
 
-Communicators const& Algorithms::prepare(Plan const& plan, AlgorithmChoice const& choice, bool pairs) {
+GroupCommunicators const& Algorithms::prepare(Plan const& plan, LibraryAlgorithms const& choice, bool pairs) {
     bool const own = !choice.empty() && catalogue_.takes_effect == TakesEffect::in_new_communicators;
     if (!own) {
         plain_.prepare(plan, pairs);
         return plain_;
     }
     write(choice);
-    Communicators& communicators = obeying_.try_emplace(choice, catalogue_.info).first->second;
+    GroupCommunicators& communicators = obeying_.try_emplace(choice, catalogue_.info).first->second;
     communicators.prepare(plan);
     written_.restore();
     return communicators;
 }
 
-bool Algorithms::activate(AlgorithmChoice const& choice, bool strictly) {
+bool Algorithms::activate(LibraryAlgorithms const& choice, bool strictly) {
     bool const in_force = choice == active_ && !strictly;
     if (catalogue_.takes_effect != TakesEffect::at_the_next_call || in_force) {
         return false;
@@ -212,7 +212,7 @@ void Algorithms::release() {
     active_ = {};
 }
 
-void Algorithms::write(AlgorithmChoice const& choice) {
+void Algorithms::write(LibraryAlgorithms const& choice) {
     for (auto const& [call, algorithm] : choice.algorithms) {
         CallAlgorithms const& offered = catalogue_.calls.at(call);
         written_.write(offered.variable, find(offered, algorithm)->value);
@@ -227,7 +227,7 @@ void Algorithms::write(AlgorithmChoice const& choice) {
     }
 }
 
-Provenance Algorithms::facts(AlgorithmChoice const& choice) const {
+Provenance Algorithms::facts(LibraryAlgorithms const& choice) const {
     Provenance facts;
     auto const read_back = read_back_.find(choice);
     if (read_back == read_back_.end()) {
@@ -243,7 +243,7 @@ Provenance Algorithms::facts(AlgorithmChoice const& choice) const {
     return facts;
 }
 
-std::string applicability_test(Plan const& plan, std::span<PreparedCall const> calls, AlgorithmChoice const& choice,
+std::string applicability_test(Plan const& plan, std::span<PreparedCall const> calls, LibraryAlgorithms const& choice,
                                Algorithms& algorithms, Bootstrap& bootstrap) {
     std::vector<StepId> const steps = steps_by_algorithm(plan, choice);
     if (!any_rank(bootstrap, !steps.empty())) {

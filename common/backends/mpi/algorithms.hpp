@@ -22,39 +22,39 @@ public:
 
     [[nodiscard]] AlgorithmCatalogue const& catalogue() const { return catalogue_; }
     /// Throws UsageError for a name or a setting that this library does not offer.
-    void require_offered(AlgorithmChoice const& choice) const;
+    void require_offered(LibraryAlgorithms const& choice) const;
     /// Why the choice cannot be had at all, or would be another algorithm for a step of `plan`; empty: it can.
-    [[nodiscard]] std::string refusal(Plan const& plan, AlgorithmChoice const& choice) const;
+    [[nodiscard]] std::string refusal(Plan const& plan, LibraryAlgorithms const& choice) const;
 
     /// Collective: communicators for the collective steps of `plan` that obey `choice`, kept with this.
-    [[nodiscard]] Communicators const& prepare(Plan const& plan, AlgorithmChoice const& choice, bool pairs);
+    [[nodiscard]] GroupCommunicators const& prepare(Plan const& plan, LibraryAlgorithms const& choice, bool pairs);
     /// From now on calls obey `choice`, where the library looks at each call; elsewhere prepare() did it (false: or
     /// they do already). Not for the timed region. `strictly`: a call that the algorithm cannot do fails.
-    bool activate(AlgorithmChoice const& choice, bool strictly = false);
+    bool activate(LibraryAlgorithms const& choice, bool strictly = false);
     void release();
 
     /// For the record; what prepare() or activate() read back is among them.
-    [[nodiscard]] Provenance facts(AlgorithmChoice const& choice) const;
+    [[nodiscard]] Provenance facts(LibraryAlgorithms const& choice) const;
 
 private:
-    void write(AlgorithmChoice const& choice);
+    void write(LibraryAlgorithms const& choice);
 
     AlgorithmCatalogue catalogue_;
     WrittenVariables written_;
-    AlgorithmChoice active_;
-    Communicators plain_;
-    std::map<AlgorithmChoice, Communicators> obeying_;
-    std::map<AlgorithmChoice, std::string> read_back_;
+    LibraryAlgorithms active_;
+    GroupCommunicators plain_;
+    std::map<LibraryAlgorithms, GroupCommunicators> obeying_;
+    std::map<LibraryAlgorithms, std::string> read_back_;
 };
 
 /// The steps of `plan` whose call the choice names.
-[[nodiscard]] std::vector<StepId> steps_by_algorithm(Plan const& plan, AlgorithmChoice const& choice);
+[[nodiscard]] std::vector<StepId> steps_by_algorithm(Plan const& plan, LibraryAlgorithms const& choice);
 
 /// Whether an algorithm can do the calls of a plan is only known to the library, when it is called. Collective: makes
 /// once, group by group, the calls that `choice` names, whatever is in their buffers. Why the library cannot do them by
 /// these algorithms; empty: it just did. `calls`: by step of `plan`.
 [[nodiscard]] std::string applicability_test(Plan const& plan, std::span<PreparedCall const> calls,
-                                             AlgorithmChoice const& choice, Algorithms& algorithms,
+                                             LibraryAlgorithms const& choice, Algorithms& algorithms,
                                              Bootstrap& bootstrap);
 
 }  // namespace dlmb::mpi

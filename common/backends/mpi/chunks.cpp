@@ -8,18 +8,18 @@
 namespace dlmb::mpi {
 namespace {
 
-void append(Range const& range, std::vector<Range>& ranges) {
+void append(BufferRange const& range, std::vector<BufferRange>& ranges) {
     if (range.bytes > 0) {
         ranges.push_back(range);
     }
 }
 
-std::vector<Range> joined(std::vector<Range> ranges) {
-    std::sort(ranges.begin(), ranges.end(), [](Range const& a, Range const& b) {
+std::vector<BufferRange> joined(std::vector<BufferRange> ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](BufferRange const& a, BufferRange const& b) {
         return std::tie(a.buffer, a.offset) < std::tie(b.buffer, b.offset);
     });
-    std::vector<Range> result;
-    for (Range const& range : ranges) {
+    std::vector<BufferRange> result;
+    for (BufferRange const& range : ranges) {
         bool const touches = !result.empty() && result.back().buffer == range.buffer &&
                              result.back().offset + result.back().bytes == range.offset;
         if (touches) {
@@ -31,8 +31,8 @@ std::vector<Range> joined(std::vector<Range> ranges) {
     return result;
 }
 
-std::vector<Range> ranges_of(std::vector<Block> const& blocks, BufferId buffer) {
-    std::vector<Range> ranges;
+std::vector<BufferRange> ranges_of(std::vector<Block> const& blocks, BufferId buffer) {
+    std::vector<BufferRange> ranges;
     for (Block const& block : blocks) {
         append({buffer, block.offset, block.bytes}, ranges);
     }

@@ -11,18 +11,18 @@
 
 namespace dlmb::mpi {
 
-struct Range {
+struct BufferRange {
     BufferId buffer = 0;
     Bytes offset = 0;
     Bytes bytes = 0;
-    bool operator==(Range const&) const = default;
+    bool operator==(BufferRange const&) const = default;
 };
 
 /// One native call of a staged step. Ranges that touch each other are joined; none is empty.
 struct Chunk {
     Operation call;
-    std::vector<Range> reads;   // copied to the host before
-    std::vector<Range> writes;  // copied to the device afterwards
+    std::vector<BufferRange> reads;   // copied to the host before
+    std::vector<BufferRange> writes;  // copied to the device afterwards
 };
 
 /// How a step is cut.

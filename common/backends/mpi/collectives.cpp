@@ -134,7 +134,7 @@ void* further(void const* data, Bytes bytes) {
 
 /// In calls of at most `limits.call_bytes` elements.
 std::vector<CollectiveArguments> calls_without_parts(Collective const& step, CollectiveArguments const& whole,
-                                                     Limits const& limits) {
+                                                     CallLimits const& limits) {
     Bytes const size = size_of(step.element);
     std::vector<CollectiveArguments> calls;
     for (Bytes first = 0; first < step.bytes / size; first += limits.call_bytes) {

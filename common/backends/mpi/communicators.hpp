@@ -25,10 +25,10 @@ namespace dlmb::mpi {
     return recv == nullptr ? std::nullopt : std::optional(world_rank(plan, recv->group, recv->from.peer));
 }
 
-class Communicators {
+class GroupCommunicators {
 public:
     /// Collective over MPI_COMM_WORLD. `info`: of every communicator of a group.
-    explicit Communicators(InfoKey info = {}) : world_(duplicate(MPI_COMM_WORLD)), info_(std::move(info)) {}
+    explicit GroupCommunicators(InfoKey info = {}) : world_(duplicate(MPI_COMM_WORLD)), info_(std::move(info)) {}
 
     [[nodiscard]] MPI_Comm world() const { return world_.get(); }
     [[nodiscard]] MPI_Comm of(Group const& group) const { return groups_.at(group.members).get(); }

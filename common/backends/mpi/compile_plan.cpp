@@ -46,13 +46,13 @@ PreparedCall prepare_compute(StepId id, Compute const& step, CompileContext cons
                                      : PreparedCall(DeviceComputeStep(step, context, context.queues->compute));
 }
 
-bool fits_int(Exchange const& exchange, Limits const& limits) {
+bool fits_int(Exchange const& exchange, CallLimits const& limits) {
     auto const fits = [&](Block const& b) { return b.offset <= limits.call_bytes && b.bytes <= limits.call_bytes; };
     return std::all_of(exchange.send.begin(), exchange.send.end(), fits) &&
            std::all_of(exchange.recv.begin(), exchange.recv.end(), fits);
 }
 
-std::string collective_refusal(Collective const& step, Plan const& plan, Limits const& limits) {
+std::string collective_refusal(Collective const& step, Plan const& plan, CallLimits const& limits) {
     if (step.kind == OperationKind::reduce && step.root != 0 && sides_of(plan, step).in_place &&
         reduces_in_place_to_first_rank_only()) {
         return "MPICH 4.0 cannot reduce in place to another rank than the first of the group";
@@ -68,7 +68,7 @@ std::string collective_refusal(Collective const& step, Plan const& plan, Limits 
 }
 
 /// Why no call of MPI can do a step, whatever the method; empty: one can.
-std::string limit_refusal(Operation const& operation, Plan const& plan, Limits const& limits) {
+std::string limit_refusal(Operation const& operation, Plan const& plan, CallLimits const& limits) {
     if (auto const* step = std::get_if<Collective>(&operation)) {
         return collective_refusal(*step, plan, limits);
     }
@@ -80,7 +80,7 @@ std::string limit_refusal(Operation const& operation, Plan const& plan, Limits c
                : fmt::format("channel {} is not among the {} tags of this MPI library", channel, limits.channels);
 }
 
-std::string refusal_of(Step const& step, Plan const& plan, ChosenMethod const& method, Limits const& limits) {
+std::string refusal_of(Step const& step, Plan const& plan, ChosenMethod const& method, CallLimits const& limits) {
     if (std::holds_alternative<Compute>(step.operation)) {
         return "";
     }
@@ -92,7 +92,7 @@ std::string refusal_of(Step const& step, Plan const& plan, ChosenMethod const& m
 
 }  // namespace
 
-PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method, Limits const& limits) {
+PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method, CallLimits const& limits) {
     PlanRequirements own{!is_chain(plan), false, false, ""};
     for (Step const& step : plan.steps) {
         if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
@@ -115,8 +115,8 @@ PlanRequirements requirements_of_all(PlanRequirements const& own, Bootstrap& boo
 // by members, all ranks that share groups come to them in one order; the steps of a group keep theirs. A pair of ranks
 // takes its messages channel by channel: between channels their plans may differ.
 std::vector<StepId> collective_order(Plan const& plan) {
-    using Key = std::tuple<std::vector<Rank>, Rank, int>;  // members, sender, channel
-    auto const key_of = [&](Operation const& operation) -> Key {
+    using StreamKey = std::tuple<std::vector<Rank>, Rank, int>;  // members, sender, channel
+    auto const key_of = [&](Operation const& operation) -> StreamKey {
         if (auto const id = collective_group(operation)) {
             return {plan.groups.at(*id).members, -1, 0};
         }
@@ -126,10 +126,10 @@ std::vector<StepId> collective_order(Plan const& plan) {
         }
         std::vector<Rank> pair{std::min(plan.me, *peer), std::max(plan.me, *peer)};
         auto const* send = std::get_if<Send>(&operation);
-        return send != nullptr ? Key{std::move(pair), plan.me, send->channel}
-                               : Key{std::move(pair), *peer, std::get<Recv>(operation).channel};
+        return send != nullptr ? StreamKey{std::move(pair), plan.me, send->channel}
+                               : StreamKey{std::move(pair), *peer, std::get<Recv>(operation).channel};
     };
-    std::vector<Key> keys;
+    std::vector<StreamKey> keys;
     for (Step const& step : plan.steps) {
         keys.push_back(key_of(step.operation));
     }
@@ -142,7 +142,7 @@ std::vector<StepId> collective_order(Plan const& plan) {
 std::vector<PreparedCall> compile_plan(CompileContext context) {
     std::map<MPI_Comm, int> tags;
     context.tags = &tags;
-    std::vector<std::shared_ptr<Turn>> const turns = turns_of(context.plan);
+    std::vector<std::shared_ptr<StagingTurn>> const turns = turns_of(context.plan);
     HostComputes on_host(context.plan, *context.buffers);
     std::vector<std::optional<PreparedCall>> by_step(context.plan.steps.size());
     for (StepId const step : collective_order(context.plan)) {

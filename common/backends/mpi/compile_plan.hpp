@@ -18,7 +18,8 @@ struct PlanRequirements {
 };
 
 /// This rank's own plan.
-[[nodiscard]] PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method, Limits const& limits);
+[[nodiscard]] PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method,
+                                                 CallLimits const& limits);
 
 /// Collective. The same answer on every rank; the refusal is that of the lowest rank that has one.
 [[nodiscard]] PlanRequirements requirements_of_all(PlanRequirements const& own, Bootstrap& bootstrap);

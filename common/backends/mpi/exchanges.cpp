@@ -28,7 +28,7 @@ struct Alltoall {
 
 /// Sent or received blocks: one entry per rank of the communicator, or per neighbour.
 template <class Count, class Offset>
-struct Side {
+struct CountsAndOffsets {
     std::byte* base;
     std::vector<Count> counts;
     std::vector<Offset> offsets;
@@ -36,8 +36,8 @@ struct Side {
 
 /// By rank; ranks without a block have a count of 0.
 template <class Count, class Offset>
-Side<Count, Offset> dense_side(std::vector<Block> const& blocks, std::byte* base, std::size_t ranks) {
-    Side<Count, Offset> side{base, std::vector<Count>(ranks), std::vector<Offset>(ranks)};
+CountsAndOffsets<Count, Offset> dense_side(std::vector<Block> const& blocks, std::byte* base, std::size_t ranks) {
+    CountsAndOffsets<Count, Offset> side{base, std::vector<Count>(ranks), std::vector<Offset>(ranks)};
     for (Block const& block : blocks) {
         side.counts[static_cast<std::size_t>(block.peer)] = static_cast<Count>(block.bytes);
         side.offsets[static_cast<std::size_t>(block.peer)] = static_cast<Offset>(block.offset);
@@ -54,8 +54,8 @@ struct RaggedArguments {
                     recv.offsets.data(), MPI_BYTE, comm, request...);
     }
 
-    Side<Count, Offset> send;
-    Side<Count, Offset> recv;
+    CountsAndOffsets<Count, Offset> send;
+    CountsAndOffsets<Count, Offset> recv;
 };
 
 struct Alltoallv {
@@ -143,9 +143,9 @@ private:
 
 /// By rank. Where a size or displacement is beyond int, the block of a peer is one element of a derived datatype that
 /// holds its place and its length.
-struct TypedSide : Side<int, int> {
+struct TypedSide : CountsAndOffsets<int, int> {
     TypedSide(std::vector<Block> const& blocks, std::byte* buffer, std::size_t ranks, CompileContext const& context)
-        : Side(dense_side<int, int>(blocks, buffer, ranks)), types(ranks, MPI_BYTE) {
+        : CountsAndOffsets(dense_side<int, int>(blocks, buffer, ranks)), types(ranks, MPI_BYTE) {
         for (std::size_t i = 0; context.large && i < blocks.size(); ++i) {
             auto const peer = static_cast<std::size_t>(blocks[i].peer);
             counts[peer] = 1;
@@ -156,7 +156,7 @@ struct TypedSide : Side<int, int> {
     /// The rows of a peer are one element of a derived datatype that holds their places.
     TypedSide(std::vector<Block> const& blocks, std::byte* buffer, std::size_t ranks, ScatteredSide const& side,
               Bytes row_bytes)
-        : Side{buffer, std::vector<int>(ranks), std::vector<int>(ranks)}, types(ranks, MPI_BYTE) {
+        : CountsAndOffsets{buffer, std::vector<int>(ranks), std::vector<int>(ranks)}, types(ranks, MPI_BYTE) {
         std::vector<Bytes> const places = side.places();
         std::span<Bytes const> left = places;
         for (Block const& block : blocks) {
@@ -196,7 +196,7 @@ PreparedCall compile_alltoall(Operation const& operation, CompileContext const& 
 }
 
 std::string alltoall_refusal(Operation const& operation, Plan const& plan, ChosenMethod const& /*method*/,
-                             Limits const& limits) {
+                             CallLimits const& limits) {
     auto const& exchange = std::get<Exchange>(operation);
     auto const fits = [&](std::vector<Block> const& blocks) {
         auto const equal = packed(blocks, plan.groups.at(exchange.group).members.size());
@@ -226,7 +226,7 @@ PreparedCall compile_alltoallv(Operation const& operation, CompileContext const&
 }
 
 std::string alltoallw_refusal(Operation const& operation, Plan const& /*plan*/, ChosenMethod const& /*method*/,
-                              Limits const& limits) {
+                              CallLimits const& limits) {
     auto const& exchange = std::get<Exchange>(operation);
     if (!exchange.scattered) {
         return "";
@@ -256,8 +256,8 @@ PreparedCall compile_alltoallw(Operation const& operation, CompileContext const&
                               context.concurrent);
 }
 
-Side<int, int> sparse_side(std::vector<Block> const& blocks, std::byte* base) {
-    Side<int, int> side{base, {}, {}};
+CountsAndOffsets<int, int> sparse_side(std::vector<Block> const& blocks, std::byte* base) {
+    CountsAndOffsets<int, int> side{base, {}, {}};
     for (Block const& block : blocks) {
         side.counts.push_back(static_cast<int>(block.bytes));
         side.offsets.push_back(static_cast<int>(block.offset));

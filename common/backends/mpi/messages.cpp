@@ -67,7 +67,7 @@ private:
 /// A message, in chunks where it is longer than a call can say.
 struct SendOrRecv {
     void start() const {
-        for (Message const& each : step.messages) {
+        for (NativeMessage const& each : step.messages) {
             if (each.outgoing) {
                 check(MPI_Send(each.data, each.bytes, MPI_BYTE, each.peer, step.tag, step.comm), "MPI_Send");
             } else {
@@ -140,15 +140,15 @@ PreparedCall compile_blocking_message(Operation const& operation, CompileContext
                                                       : PreparedCall(SendOrRecv{messages_of(operation, context)});
 }
 
-void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, Limits const& limits,
-                     std::vector<Message>& messages) {
+void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, CallLimits const& limits,
+                     std::vector<NativeMessage>& messages) {
     for (Bytes offset = 0; offset < bytes; offset += limits.chunk_bytes) {
         Bytes const chunk = std::min(limits.chunk_bytes, bytes - offset);
         messages.push_back({data + offset, static_cast<int>(chunk), peer, outgoing});
     }
 }
 
-void post(Message const& message, int tag, MPI_Comm comm, MPI_Request& request) {
+void post(NativeMessage const& message, int tag, MPI_Comm comm, MPI_Request& request) {
     if (message.outgoing) {
         check(MPI_Isend(message.data, message.bytes, MPI_BYTE, message.peer, tag, comm, &request), "MPI_Isend");
     } else {

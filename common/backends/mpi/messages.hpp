@@ -12,7 +12,7 @@
 namespace dlmb::mpi {
 
 /// At most Limits::chunk_bytes. Chunks of one block share peer and tag: MPI delivers them in posting order.
-struct Message {
+struct NativeMessage {
     std::byte* data = nullptr;
     int bytes = 0;
     int peer = 0;  // rank in the communicator it is posted on
@@ -44,7 +44,7 @@ private:
 
 /// All messages of one step.
 struct StepMessages {
-    std::vector<Message> messages;  // receives first: an early message finds its buffer
+    std::vector<NativeMessage> messages;  // receives first: an early message finds its buffer
     SelfCopy self;
     int tag = 0;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -61,9 +61,9 @@ struct StepMessages {
 [[nodiscard]] PreparedCall compile_blocking_message(Operation const& operation, CompileContext const& context);
 
 /// The messages of one block; none for an empty one.
-void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, Limits const& limits,
-                     std::vector<Message>& messages);
+void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, CallLimits const& limits,
+                     std::vector<NativeMessage>& messages);
 
-void post(Message const& message, int tag, MPI_Comm comm, MPI_Request& request);
+void post(NativeMessage const& message, int tag, MPI_Comm comm, MPI_Request& request);
 
 }  // namespace dlmb::mpi

@@ -29,7 +29,7 @@ struct ChosenMethod {
     Method const* calls = nullptr;            // makes the native calls; another row for `staged` and `algorithm` only
     int max_outstanding = 1;                  // pairwise
     Bytes chunk_bytes = Bytes{2} << 20;       // staged
-    AlgorithmChoice algorithms = {};          // algorithm
+    LibraryAlgorithms algorithms = {};        // algorithm
     OneSidedSync sync = OneSidedSync::flush;  // put, get, accumulate
     bool allocate_windows = false;            // put, get, accumulate: in memory of the library
 };
@@ -38,18 +38,18 @@ struct ChosenMethod {
 struct CompileContext {
     Plan const& plan;
     ChosenMethod const& method;
-    Communicators const& communicators;  // prepared for the plan
-    Limits const& limits;
+    GroupCommunicators const& communicators;  // prepared for the plan
+    CallLimits const& limits;
     Buffers const* buffers;      // what the native calls are given
     DeviceQueues const* queues;  // of the device of the buffers; nullptr: they are host memory
     bool concurrent;             // on some rank steps overlap: all make non-blocking calls
     bool large;                  // some exchange of some rank has a count or displacement beyond int
     Idle idle;
-    Buffers const* host_images = nullptr;     // of the buffers, for the method `staged`
-    std::shared_ptr<Turn> turn = nullptr;     // of the step, for the method `staged`
-    std::map<MPI_Comm, int>* tags = nullptr;  // how many steps have one so far
-    std::vector<Window>* windows = nullptr;   // of the plan, in the order in which all ranks make them
-    SignalBoard* board = nullptr;             // of plans with puts
+    Buffers const* host_images = nullptr;         // of the buffers, for the method `staged`
+    std::shared_ptr<StagingTurn> turn = nullptr;  // of the step, for the method `staged`
+    std::map<MPI_Comm, int>* tags = nullptr;      // how many steps have one so far
+    std::vector<Window>* windows = nullptr;       // of the plan, in the order in which all ranks make them
+    SignalBoard* board = nullptr;                 // of plans with puts
 
     [[nodiscard]] Group const& group(GroupId id) const { return plan.groups.at(id); }
     [[nodiscard]] int ranks(GroupId id) const { return static_cast<int>(group(id).members.size()); }
@@ -77,7 +77,7 @@ struct Method {
     PreparedCall (*compile)(Operation const& operation, CompileContext const& context) = nullptr;
     /// Why the method cannot do this step; empty: it can. nullptr: it can do all that an MPI library can.
     std::string (*refusal)(Operation const& operation, Plan const& plan, ChosenMethod const& method,
-                           Limits const& limits) = nullptr;
+                           CallLimits const& limits) = nullptr;
     /// False: the method has no such knob. Throws UsageError for a wrong value. nullptr: it has none.
     bool (*read_knob)(ChosenMethod& method, std::string_view knob, std::string_view value) = nullptr;
     MethodKind kind = MethodKind::direct;

@@ -35,7 +35,7 @@ DevicePath path_of(BackendContext const& context) {
 
 class MpiBackend final : public Backend {
 public:
-    MpiBackend(BackendContext const& context, Limits const& limits)
+    MpiBackend(BackendContext const& context, CallLimits const& limits)
         : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)), limits_(limits),
           path_(path_of(context)), no_device_(find_devices().why_none),
           algorithm_knobs_(knobs_of(algorithms_.catalogue())), methods_(method_table().begin(), method_table().end()) {
@@ -133,7 +133,7 @@ private:
         if (std::string const reason = refusal(method, agreed, device); !reason.empty()) {
             return Unsupported{reason};
         }
-        Communicators const& communicators = algorithms_.prepare(plan, method.algorithms, method.calls->one_sided);
+        GroupCommunicators const& communicators = algorithms_.prepare(plan, method.algorithms, method.calls->one_sided);
         if (device && queues_ == nullptr) {
             queues_ = std::make_unique<DeviceQueues>();
         }
@@ -246,7 +246,7 @@ private:
 
     Bootstrap& bootstrap_;
     Idle idle_;
-    Limits limits_;
+    CallLimits limits_;
     DevicePath path_;
     std::string no_device_;  // why; empty: there is one
     Algorithms algorithms_;
@@ -260,10 +260,10 @@ private:
 }  // namespace
 
 MadeBackend make_backend(BackendContext const& context) {
-    return make_limited_backend(context, Limits{});
+    return make_limited_backend(context, CallLimits{});
 }
 
-MadeBackend make_limited_backend(BackendContext const& context, Limits const& limits) {
+MadeBackend make_limited_backend(BackendContext const& context, CallLimits const& limits) {
     if (context.bootstrap.kind() != "mpi") {
         return Unsupported{
             fmt::format("mpi: the ranks of this launch are not MPI processes ({}); start the program with mpirun",

@@ -11,7 +11,7 @@ namespace dlmb::mpi {
 
 /// The sizes above which a transfer takes another path. Parameters, so that a test reaches those paths with small
 /// buffers.
-struct Limits {
+struct CallLimits {
     Bytes call_bytes = 2'147'483'647;    // largest count or displacement of a call that takes int
     Bytes chunk_bytes = Bytes{1} << 30;  // largest point-to-point message; larger blocks travel as several
     int channels = 32'767;               // that fit the tags of the library; every library has these
@@ -21,6 +21,6 @@ struct Limits {
 [[nodiscard]] MadeBackend make_backend(BackendContext const& context);
 
 /// With other limits than MPI's own, for tests of the paths behind them.
-[[nodiscard]] MadeBackend make_limited_backend(BackendContext const& context, Limits const& limits);
+[[nodiscard]] MadeBackend make_limited_backend(BackendContext const& context, CallLimits const& limits);
 
 }  // namespace dlmb::mpi

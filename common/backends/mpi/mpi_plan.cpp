@@ -10,7 +10,7 @@ namespace dlmb::mpi {
 
 MpiPlan::MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::vector<Window> windows,
                  std::unique_ptr<SignalBoard> board, std::string setting, Idle idle, Algorithms& algorithms,
-                 AlgorithmChoice choice)
+                 LibraryAlgorithms choice)
     : CompiledPlan(plan.steps.size()), algorithms_(algorithms), choice_(std::move(choice)), images_(std::move(images)),
       windows_(std::move(windows)), board_(std::move(board)), calls_(std::move(calls)),
       order_(order_of(plan, images_, windows_)), ready_steps_(precedence_of(plan)), setting_(std::move(setting)),

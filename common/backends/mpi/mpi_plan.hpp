@@ -26,7 +26,7 @@ public:
     /// "mpi/alltoallv, host memory, 16 ranks". `choice`: which of `algorithms`, which outlive the plan, it runs by.
     MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::vector<Window> windows,
             std::unique_ptr<SignalBoard> board, std::string setting, Idle idle, Algorithms& algorithms,
-            AlgorithmChoice choice);
+            LibraryAlgorithms choice);
     bool activate() override { return algorithms_.activate(choice_); }
     [[nodiscard]] Provenance provenance() const override { return algorithms_.facts(choice_); }
     void launch() override;  // posts the first step, or all that wait for none
@@ -67,7 +67,7 @@ private:
     [[noreturn]] void rethrow_with_step(CallFailed const& failure) const;
 
     Algorithms& algorithms_;
-    AlgorithmChoice choice_;
+    LibraryAlgorithms choice_;
     HostImages images_;
     std::vector<Window> windows_;  // end in the order of their making, on all ranks alike
     std::unique_ptr<SignalBoard> board_;

@@ -45,7 +45,7 @@ Bytes beyond_alignment(std::byte const* place) {
 }
 
 /// Blocks of a step, seen from this rank. Peers are ranks of the communicator.
-struct Sides {
+struct AccessedSides {
     std::byte* exposed = nullptr;  // the memory that peers access
     Bytes exposed_bytes = 0;
     std::vector<Block> origins = {};  // the part of it of each peer
@@ -59,7 +59,7 @@ struct Sides {
 };
 
 /// Exposes what `blocks` cover.
-void expose(std::byte* base, std::vector<Block> blocks, Sides& sides) {
+void expose(std::byte* base, std::vector<Block> blocks, AccessedSides& sides) {
     auto const by_offset = [](Block const& a, Block const& b) { return a.offset < b.offset; };
     auto const [first, last] = std::minmax_element(blocks.begin(), blocks.end(), by_offset);
     if (first == blocks.end()) {
@@ -78,10 +78,10 @@ struct SidesOf {
     Verb verb;
     CompileContext const& context;
 
-    Sides operator()(Exchange const& step) const {
+    AccessedSides operator()(Exchange const& step) const {
         int const me = context.me(step.group);
-        Sides sides = of(context.send_base(step), rotated_peers(step.send, me), context.recv_base(step),
-                         rotated_peers(step.recv, me));
+        AccessedSides sides = of(context.send_base(step), rotated_peers(step.send, me), context.recv_base(step),
+                                 rotated_peers(step.recv, me));
         auto const is_self = [me](Block const& block) { return block.peer == me; };
         auto const from = std::find_if(step.send.begin(), step.send.end(), is_self);
         auto const to = std::find_if(step.recv.begin(), step.recv.end(), is_self);
@@ -91,19 +91,19 @@ struct SidesOf {
         }
         return sides;
     }
-    Sides operator()(Send const& step) const {
+    AccessedSides operator()(Send const& step) const {
         return of(context.buffers->base[step.buffer], {in_pair(step.group, step.to)}, nullptr, {}, step.window);
     }
-    Sides operator()(Recv const& step) const {
+    AccessedSides operator()(Recv const& step) const {
         return of(nullptr, {}, context.buffers->base[step.buffer], {in_pair(step.group, step.from)}, step.window);
     }
     /// A reduce_scatter.
-    Sides operator()(Collective const& step) const {
+    AccessedSides operator()(Collective const& step) const {
         int const ranks = context.ranks(step.group);
         int const me = context.me(step.group);
         Bytes const share = step.bytes / static_cast<Bytes>(ranks);
         Bytes const lead = std::min(step.recv.offset, beyond_alignment(context.address(step.recv)));
-        Sides sides;
+        AccessedSides sides;
         sides.exposed = context.address(step.recv) - lead;
         sides.exposed_bytes = share + lead;
         sides.own_place = lead;
@@ -116,14 +116,14 @@ struct SidesOf {
         return sides;
     }
     template <class Other>
-    Sides operator()(Other const& /*step*/) const {
+    AccessedSides operator()(Other const& /*step*/) const {
         throw Error("mpi: a one-sided call for a step that it cannot do");
     }
 
 private:
-    [[nodiscard]] Sides of(std::byte* send, std::vector<Block> sent, std::byte* recv, std::vector<Block> received,
-                           MessageWindow const& messages = {}) const {
-        Sides sides;
+    [[nodiscard]] AccessedSides of(std::byte* send, std::vector<Block> sent, std::byte* recv,
+                                   std::vector<Block> received, MessageWindow const& messages = {}) const {
+        AccessedSides sides;
         sides.messages = messages;
         bool const reads = verb == Verb::get;
         sides.local = reads ? recv : send;
@@ -151,8 +151,8 @@ MPI_Comm comm_of(Operation const& operation, CompileContext const& context) {
 }
 
 /// Appends a block in as many calls as it takes.
-void add_accesses(std::byte* here, MPI_Aint there, Bytes bytes, Bytes element, Limits const& limits,
-                  std::vector<Access>& accesses) {
+void add_accesses(std::byte* here, MPI_Aint there, Bytes bytes, Bytes element, CallLimits const& limits,
+                  std::vector<WindowAccess>& accesses) {
     Bytes const piece = std::max(limits.chunk_bytes / element, Bytes{1}) * element;
     Bytes first = 0;
     do {
@@ -163,7 +163,7 @@ void add_accesses(std::byte* here, MPI_Aint there, Bytes bytes, Bytes element, L
 }
 
 /// Memory of the library takes the place of what is exposed, and is copied from or to it.
-void add_copies(Sides const& sides, std::byte* window, OneSidedStep& step) {
+void add_copies(AccessedSides const& sides, std::byte* window, OneSidedStep& step) {
     bool const allocated = window != sides.exposed && sides.exposed != nullptr;
     auto const copy = [](std::vector<MemoryCopy>& copies, std::byte* to, std::byte const* from, Bytes bytes) {
         if (bytes > 0) {
@@ -210,7 +210,7 @@ PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileCon
         return isend_irecv().compile(operation, context);
     }
     OneSidedStep step{verb, context.method.sync};
-    Sides const sides = std::visit(SidesOf{verb, context}, operation);
+    AccessedSides const sides = std::visit(SidesOf{verb, context}, operation);
     Bytes element = 1;
     if (auto const* reduce = std::get_if<Collective>(&operation)) {
         CollectiveArguments const arguments = collective_arguments(operation, context).front();
@@ -273,7 +273,7 @@ PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileCon
 }
 
 std::string one_sided_refusal(Operation const& operation, Plan const& plan, ChosenMethod const& method,
-                              Limits const& /*limits*/) {
+                              CallLimits const& /*limits*/) {
     if (has_signals(operation)) {
         return method.sync == OneSidedSync::flush && !method.allocate_windows
                    ? ""

@@ -26,7 +26,7 @@ inline void make(std::vector<MemoryCopy> const& copies) {
 }
 
 /// One native call.
-struct Access {
+struct WindowAccess {
     std::byte* here;
     MPI_Aint there;  // displacement in the window of the target
     int count;
@@ -34,7 +34,7 @@ struct Access {
 
 struct Target {
     int peer;
-    std::vector<Access> accesses;
+    std::vector<WindowAccess> accesses;
 };
 
 /// Ranks are those of the communicator.
@@ -52,7 +52,7 @@ struct OneSidedStep {
     std::vector<MemoryCopy> after = {};   // as soon as they have
 
     void access(Target const& target) const {
-        for (Access const& each : target.accesses) {
+        for (WindowAccess const& each : target.accesses) {
             switch (verb) {
             case Verb::put:
                 check(MPI_Put(each.here, each.count, type, target.peer, each.there, each.count, type, window),

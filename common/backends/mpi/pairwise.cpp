@@ -21,11 +21,11 @@ public:
           window_(static_cast<std::size_t>(context.method.max_outstanding)) {
         GroupId const group = std::get<Exchange>(operation).group;
         int const ranks = context.ranks(group);
-        auto const round_of = [ranks, me = context.me(group)](Message const& message) {
+        auto const round_of = [ranks, me = context.me(group)](NativeMessage const& message) {
             return (ranks + (message.outgoing ? message.peer - me : me - message.peer)) % ranks;
         };
         std::stable_sort(step_.messages.begin(), step_.messages.end(),
-                         [&](Message const& a, Message const& b) { return round_of(a) < round_of(b); });
+                         [&](NativeMessage const& a, NativeMessage const& b) { return round_of(a) < round_of(b); });
         int last = 0;
         for (std::size_t i = 0; i < step_.messages.size(); ++i) {
             if (int const round = round_of(step_.messages[i]); round != last) {
@@ -45,7 +45,7 @@ public:
     }
     void wait() {
         for (; finished_ < rounds_.size(); ++finished_) {
-            Round const& oldest = rounds_[finished_];
+            PairwiseRound const& oldest = rounds_[finished_];
             check(MPI_Waitall(static_cast<int>(oldest.count), &requests_[oldest.first], MPI_STATUSES_IGNORE),
                   "MPI_Waitall");
             if (posted_ < rounds_.size()) {
@@ -56,7 +56,7 @@ public:
     }
     [[nodiscard]] bool test() {
         while (finished_ < rounds_.size()) {
-            Round const& oldest = rounds_[finished_];
+            PairwiseRound const& oldest = rounds_[finished_];
             int done = 0;
             check(MPI_Testall(static_cast<int>(oldest.count), &requests_[oldest.first], &done, MPI_STATUSES_IGNORE),
                   "MPI_Testall");
@@ -72,12 +72,12 @@ public:
     }
 
 private:
-    struct Round {
+    struct PairwiseRound {
         std::size_t first;
         std::size_t count;
     };
     void post_next() {
-        Round const& round = rounds_[posted_++];
+        PairwiseRound const& round = rounds_[posted_++];
         for (std::size_t i = round.first; i < round.first + round.count; ++i) {
             post(step_.messages[i], step_.tag, step_.comm, requests_[i]);
         }
@@ -85,7 +85,7 @@ private:
 
     StepMessages step_;  // messages of round 1, of round 2 ...
     std::vector<MPI_Request> requests_;
-    std::vector<Round> rounds_;  // without the empty ones
+    std::vector<PairwiseRound> rounds_;  // without the empty ones
     std::size_t window_;
     std::size_t posted_ = 0;
     std::size_t finished_ = 0;

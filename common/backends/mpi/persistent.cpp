@@ -51,7 +51,7 @@ private:
 
 std::vector<MPI_Request> requests_of(StepMessages const& step) {
     std::vector<MPI_Request> requests;
-    for (Message const& message : step.messages) {
+    for (NativeMessage const& message : step.messages) {
         MPI_Request& request = requests.emplace_back(MPI_REQUEST_NULL);
         if (message.outgoing) {
             check(MPI_Send_init(message.data, message.bytes, MPI_BYTE, message.peer, step.tag, step.comm, &request),

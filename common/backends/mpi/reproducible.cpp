@@ -36,7 +36,7 @@ public:
         left_.reserve(micro_.steps.size());
     }
     void start() {
-        std::fill(states_.begin(), states_.end(), State::waiting);
+        std::fill(states_.begin(), states_.end(), PostState::waiting);
         left_.clear();
         for (std::size_t i = 0; i < micro_.steps.size(); ++i) {
             left_.push_back(i);
@@ -50,22 +50,22 @@ public:
             for (std::size_t const step : left_) {
                 moved = advance(step) || moved;
             }
-            std::erase_if(left_, [&](std::size_t step) { return states_[step] == State::done; });
+            std::erase_if(left_, [&](std::size_t step) { return states_[step] == PostState::done; });
         }
         return left_.empty();
     }
 
 private:
-    enum class State : std::uint8_t { waiting, posted, done };
+    enum class PostState : std::uint8_t { waiting, posted, done };
     static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
     static bool is_message(MicroStep const& step) {
         return step.action == Action::send || step.action == Action::receive;
     }
 
-    void prepare(std::size_t i, Limits const& limits) {
+    void prepare(std::size_t i, CallLimits const& limits) {
         MicroStep const& step = micro_.steps[i];
-        std::vector<Message> messages;
+        std::vector<NativeMessage> messages;
         std::size_t before = none;
         if (is_message(step)) {
             bool const outgoing = step.action == Action::send;
@@ -78,7 +78,7 @@ private:
         requests_.emplace_back(messages.size(), MPI_REQUEST_NULL);
         messages_.push_back(std::move(messages));
         before_.push_back(before);
-        states_.push_back(State::waiting);
+        states_.push_back(PostState::waiting);
     }
 
     [[nodiscard]] std::byte* at(Area const& area) const {
@@ -87,19 +87,19 @@ private:
 
     /// MPI matches messages of one pair in the order in which they are posted.
     [[nodiscard]] bool may_start(std::size_t i) const {
-        bool const in_order = before_[i] == none || states_[before_[i]] != State::waiting;
+        bool const in_order = before_[i] == none || states_[before_[i]] != PostState::waiting;
         auto const& after = micro_.steps[i].after;
         return in_order && std::all_of(after.begin(), after.end(),
-                                       [&](std::uint32_t each) { return states_[each] == State::done; });
+                                       [&](std::uint32_t each) { return states_[each] == PostState::done; });
     }
 
     /// True: the step started or ended.
     bool advance(std::size_t i) {
-        if (states_[i] == State::posted) {
-            states_[i] = test_all(requests_[i]) ? State::done : State::posted;
-            return states_[i] == State::done;
+        if (states_[i] == PostState::posted) {
+            states_[i] = test_all(requests_[i]) ? PostState::done : PostState::posted;
+            return states_[i] == PostState::done;
         }
-        if (states_[i] == State::done || !may_start(i)) {
+        if (states_[i] == PostState::done || !may_start(i)) {
             return false;
         }
         MicroStep const& step = micro_.steps[i];
@@ -107,7 +107,7 @@ private:
             for (std::size_t k = 0; k < messages_[i].size(); ++k) {
                 post(messages_[i][k], tag_, comm_, requests_[i][k]);
             }
-            states_[i] = State::posted;
+            states_[i] = PostState::posted;
             return true;
         }
         if (step.action == Action::copy) {
@@ -116,7 +116,7 @@ private:
             host_reduce(at(step.to), at(step.left), at(step.right), step.bytes, collective_.shape.element,
                         collective_.reduction);
         }
-        states_[i] = State::done;
+        states_[i] = PostState::done;
         return true;
     }
 
@@ -125,11 +125,11 @@ private:
     std::vector<std::byte> scratch_;
     MPI_Comm comm_;
     int tag_;
-    std::array<std::byte*, 3> bases_{};               // by Space
-    std::vector<std::vector<Message>> messages_;      // by step
-    std::vector<std::vector<MPI_Request>> requests_;  // by step
-    std::vector<std::size_t> before_;                 // by step: the message to or from the same peer before it
-    std::vector<State> states_;
+    std::array<std::byte*, 3> bases_{};                 // by Space
+    std::vector<std::vector<NativeMessage>> messages_;  // by step
+    std::vector<std::vector<MPI_Request>> requests_;    // by step
+    std::vector<std::size_t> before_;                   // by step: the message to or from the same peer before it
+    std::vector<PostState> states_;
     std::vector<std::size_t> left_;
 };
 
@@ -139,7 +139,7 @@ PreparedCall compile_reproducible(Operation const& operation, CompileContext con
 
 /// Parts are cut into messages of any size.
 std::string refusal_of_nothing(Operation const& /*operation*/, Plan const& /*plan*/, ChosenMethod const& /*method*/,
-                               Limits const& /*limits*/) {
+                               CallLimits const& /*limits*/) {
     return "";
 }
 

@@ -27,11 +27,11 @@ std::vector<BufferId> written_buffers(Plan const& plan) {
 /// Writes to one buffer of a peer.
 struct WindowWrites {
     MPI_Win window;
-    std::vector<Access> accesses = {};
+    std::vector<WindowAccess> accesses = {};
 };
 
 /// Blocks and flags that a put writes to one peer.
-struct PeerPut {
+struct PeerWrites {
     Rank peer = 0;
     FlagId permission = no_flag;
     std::vector<WindowWrites> writes = {};
@@ -41,7 +41,7 @@ struct PeerPut {
 /// Blocks that stay on this rank are copied, and their flags raised, first.
 class PutCall {
 public:
-    PutCall(SignalBoard& board, std::vector<PeerPut> peers, std::vector<MemoryCopy> copies, std::vector<FlagId> own,
+    PutCall(SignalBoard& board, std::vector<PeerWrites> peers, std::vector<MemoryCopy> copies, std::vector<FlagId> own,
             Rank me, Idle idle)
         : board_(board), peers_(std::move(peers)), copies_(std::move(copies)), own_flags_(std::move(own)), me_(me),
           idle_(idle) {}
@@ -68,12 +68,12 @@ public:
     }
 
 private:
-    [[nodiscard]] bool may_write(PeerPut const& put) {
+    [[nodiscard]] bool may_write(PeerWrites const& put) {
         return put.permission == no_flag || board_.is_raised(put.permission);
     }
-    void write(PeerPut const& put) {
+    void write(PeerWrites const& put) {
         for (auto const& [window, accesses] : put.writes) {
-            for (Access const& each : accesses) {
+            for (WindowAccess const& each : accesses) {
                 check(MPI_Put(each.here, each.count, MPI_BYTE, put.peer, each.there, each.count, MPI_BYTE, window),
                       "MPI_Put");
             }
@@ -90,7 +90,7 @@ private:
     }
 
     SignalBoard& board_;
-    std::vector<PeerPut> peers_;
+    std::vector<PeerWrites> peers_;
     std::vector<MemoryCopy> copies_;
     std::vector<FlagId> own_flags_;
     Rank me_;
@@ -127,7 +127,7 @@ private:
     std::size_t seen_ = 0;
 };
 
-std::vector<Access>& accesses_in(std::vector<WindowWrites>& writes, MPI_Win window) {
+std::vector<WindowAccess>& accesses_in(std::vector<WindowWrites>& writes, MPI_Win window) {
     auto found =
         std::find_if(writes.begin(), writes.end(), [&](WindowWrites const& each) { return each.window == window; });
     return (found == writes.end() ? writes.emplace_back(WindowWrites{window}) : *found).accesses;
@@ -139,7 +139,7 @@ PreparedCall put_call(Put const& put, CompileContext const& context) {
         return &std::get<Put>(context.plan.steps[each.step].operation) == &put;
     });
     std::byte* const base = context.buffers->base.at(put.buffer);
-    std::vector<PeerPut> peers;
+    std::vector<PeerWrites> peers;
     for (std::size_t i = 0; i < signals.peers.size(); ++i) {
         peers.push_back({.peer = signals.peers[i], .permission = signals.permissions[i]});
     }
@@ -148,7 +148,7 @@ PreparedCall put_call(Put const& put, CompileContext const& context) {
     for (SentSignal const& signal : signals.signals) {
         bool const stays = signal.peer == context.plan.me;
         auto const to =
-            std::find_if(peers.begin(), peers.end(), [&](PeerPut const& each) { return each.peer == signal.peer; });
+            std::find_if(peers.begin(), peers.end(), [&](PeerWrites const& each) { return each.peer == signal.peer; });
         for (std::size_t i = signal.first; i < signal.first + signal.blocks; ++i) {
             Block const& block = put.send[i];
             if (stays) {
@@ -156,7 +156,7 @@ PreparedCall put_call(Put const& put, CompileContext const& context) {
                     {context.buffers->base.at(signal.buffer) + put.targets[i], base + block.offset, block.bytes});
                 continue;
             }
-            std::vector<Access>& accesses =
+            std::vector<WindowAccess>& accesses =
                 accesses_in(to->writes, context.board->window_of(signal.peer, signal.buffer));
             for (Bytes done = 0; done < block.bytes; done += context.limits.chunk_bytes) {
                 Bytes const part = std::min(context.limits.chunk_bytes, block.bytes - done);

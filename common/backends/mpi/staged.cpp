@@ -103,7 +103,7 @@ private:
     std::vector<StagedPart> parts_;
     SelfCopy self_;
     DeviceQueues const* queues_;
-    std::shared_ptr<Turn> turn_;
+    std::shared_ptr<StagingTurn> turn_;
     Idle idle_;
     DeviceEvent delivered_;
     std::uint64_t ticket_ = 0;
@@ -129,10 +129,10 @@ std::vector<Chunk> cut_step(Operation const& operation, bool in_one_call, Compil
     return chunks_of(operation, {context.method.chunk_bytes, rounds, context.me(group), context.ranks(group)});
 }
 
-std::vector<HostCopy> copies(std::vector<Range> const& ranges, Buffers const& to, Buffers const& from) {
+std::vector<HostCopy> copies(std::vector<BufferRange> const& ranges, Buffers const& to, Buffers const& from) {
     std::vector<HostCopy> result;
     result.reserve(ranges.size());
-    for (Range const& range : ranges) {
+    for (BufferRange const& range : ranges) {
         result.push_back({to.base[range.buffer] + range.offset, from.base[range.buffer] + range.offset, range.bytes});
     }
     return result;
@@ -224,11 +224,11 @@ Bytes StagingBuffers::bytes() const {
     return sum;
 }
 
-std::vector<std::shared_ptr<Turn>> turns_of(Plan const& plan) {
+std::vector<std::shared_ptr<StagingTurn>> turns_of(Plan const& plan) {
     Precedence const precedence = precedence_of(plan);
-    std::vector<std::shared_ptr<Turn>> turns;
+    std::vector<std::shared_ptr<StagingTurn>> turns;
     for (std::vector<StepId> const& before : precedence.started) {
-        turns.push_back(before.empty() ? std::make_shared<Turn>() : turns[before.front()]);
+        turns.push_back(before.empty() ? std::make_shared<StagingTurn>() : turns[before.front()]);
     }
     return turns;
 }

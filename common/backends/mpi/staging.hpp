@@ -25,13 +25,13 @@ struct DeviceQueues {
 
 /// Steps whose native calls must keep their order (one communicator, one channel to one peer) take turns: a step makes
 /// its first call when the one that was started before has made its last.
-struct Turn {
+struct StagingTurn {
     std::uint64_t taken = 0;
     std::uint64_t passed = 0;
 };
 
 /// One turn for steps that must start in order; each of them follows at most one.
-[[nodiscard]] std::vector<std::shared_ptr<Turn>> turns_of(Plan const& plan);
+[[nodiscard]] std::vector<std::shared_ptr<StagingTurn>> turns_of(Plan const& plan);
 
 /// Host addresses by BufferId; the memory lives as long as this.
 struct HostImages {

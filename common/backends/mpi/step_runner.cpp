@@ -49,7 +49,7 @@ std::string StepRunner::refusal(Plan const& plan, MethodChoice const& choice) co
 
 void StepRunner::run(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) {
     ChosenMethod const method = read_method(choice, default_of(plan));
-    Communicators const& communicators = algorithms_.prepare(plan, method.algorithms, false);
+    GroupCommunicators const& communicators = algorithms_.prepare(plan, method.algorithms, false);
     algorithms_.activate(method.algorithms);
     std::vector<PreparedCall> const calls =
         compile_plan({plan, method, communicators, limits_, &buffers, nullptr, false, false, idle_});

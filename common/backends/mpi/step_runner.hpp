@@ -34,7 +34,7 @@ public:
 
 private:
     Algorithms algorithms_;
-    Limits limits_;
+    CallLimits limits_;
     Idle idle_;
 };
 

@@ -31,15 +31,15 @@ std::optional<Stream> stream_of(Plan const& plan, Operation const& operation) {
     return std::nullopt;
 }
 
-struct Division {
+struct StepDivision {
     std::vector<std::vector<StepId>> threads;
     std::string problem;  // why there is none; empty: there is one
 };
 
 // A thread does its steps one after the other. That is the plan's own order where a step waits for the one before, and
 // MPI's order within a stream; any other order could make two ranks wait for each other.
-Division divide(Plan const& plan) {
-    Division division;
+StepDivision divide(Plan const& plan) {
+    StepDivision division;
     std::map<Stream, std::size_t> thread_of_stream;
     std::vector<std::size_t> thread_of;  // by step
     std::vector<bool> is_stream;         // by thread: all its steps are of one stream

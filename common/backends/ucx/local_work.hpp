@@ -62,8 +62,8 @@ private:
 };
 
 /// Where the device works for one plan: copies and reductions in one queue, Compute steps beside them in another.
-struct DeviceQueues {
-    DeviceQueues(std::size_t most_work, std::size_t most_computes) : work(most_work), compute(most_computes) {}
+struct TrackedQueues {
+    TrackedQueues(std::size_t most_work, std::size_t most_computes) : work(most_work), compute(most_computes) {}
 
     TrackedQueue work;
     TrackedQueue compute;

@@ -76,9 +76,9 @@ std::uint64_t fingerprint(algorithms::ShapedStep const& collective) {
     return reduces(collective.shape.kind) ? 1 + element * 256 + static_cast<std::uint64_t>(collective.reduction) : 0;
 }
 
-class Lowering {
+class StepLowering {
 public:
-    Lowering(Plan const& plan, Buffers const& buffers) : plan_(plan), buffers_(buffers) {}
+    StepLowering(Plan const& plan, Buffers const& buffers) : plan_(plan), buffers_(buffers) {}
 
     LoweredStep lower(StepId id, StepMethod const& method, std::byte* scratch) {
         Operation const& operation = plan_.steps[id].operation;
@@ -196,7 +196,7 @@ private:
     }
 
     /// An empty message is sent, too.
-    void add_window(std::vector<Message>& messages, auto const& step, Block const& block, int distance) {
+    void add_window(std::vector<LoweredMessage>& messages, auto const& step, Block const& block, int distance) {
         for (Bytes message = 0; message < step.window.messages; ++message) {
             messages.push_back({world_rank(block.peer), distance,
                                 at(step.buffer, block.offset + message * step.window.stride), block.bytes});
@@ -240,7 +240,7 @@ std::vector<PeerBlob> describe_sends(Plan const& plan, std::vector<LoweredStep> 
                                      std::uint64_t first_operation) {
     std::map<Rank, Blob> blobs;
     for (LoweredStep const& step : steps) {
-        for (Message const& message : step.sends) {
+        for (LoweredMessage const& message : step.sends) {
             SendInfo const sent{step.kind, step.key, message.bytes, send_tag(first_operation, step.step, plan.me)};
             Blob& blob = blobs[message.peer];
             blob.resize(blob.size() + sizeof sent);
@@ -268,7 +268,7 @@ PeerSends read_sends(std::vector<PeerBlob> const& incoming) {
 }
 
 /// Sets `tag` to that of the next send that fits `message`. Returns what does not fit.
-std::optional<std::string> take(PeerSends& peer_sends, LoweredStep const& step, Message const& message,
+std::optional<std::string> take(PeerSends& peer_sends, LoweredStep const& step, LoweredMessage const& message,
                                 ucp_tag_t& tag) {
     Queue& queue = peer_sends[{message.peer, step.kind, step.key}];
     if (queue.taken == queue.sends.size()) {
@@ -300,7 +300,7 @@ std::string describe(Plan const& plan, LoweredStep const& step, std::string_view
 
 std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepMethod> const& methods,
                                std::vector<std::byte*> const& scratch) {
-    Lowering lowering(plan, buffers);
+    StepLowering lowering(plan, buffers);
     std::vector<LoweredStep> steps;
     steps.reserve(plan.steps.size());
     for (StepId id = 0; id < plan.steps.size(); ++id) {
@@ -322,7 +322,7 @@ MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredSte
             matched.problem = describe(plan, step, step.problem);
         }
         std::vector<ucp_tag_t>& tags = matched.receives.emplace_back();
-        for (Message const& message : step.receives) {
+        for (LoweredMessage const& message : step.receives) {
             ucp_tag_t tag = 0;
             auto const problem = take(peer_sends, step, message, tag);
             if (problem && !matched.problem) {

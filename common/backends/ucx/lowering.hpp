@@ -26,7 +26,7 @@ struct StepMethod {
 [[nodiscard]] Expected<std::vector<StepMethod>, Unsupported> step_methods(Plan const& plan, Buffers const& buffers,
                                                                           ChosenMethods const& methods);
 
-struct Message {
+struct LoweredMessage {
     Rank peer = 0;     // world rank
     int distance = 0;  // how far ahead (sends) or behind (receives) in the group's ring: the rotated order
     std::byte* data = nullptr;
@@ -46,8 +46,8 @@ struct LoweredStep {
     StepId step = 0;
     std::uint64_t kind = 0;  // index of the operation; a receive carries that of its send
     std::uint64_t key = 0;   // group members and what is reduced, or the channel of a send and receive
-    std::vector<Message> receives;
-    std::vector<Message> sends;
+    std::vector<LoweredMessage> receives;
+    std::vector<LoweredMessage> sends;
     std::vector<LocalWork> work;
     std::vector<LoweredMicro> micro;  // order of all the above, if the step is done by an algorithm
     std::string problem;              // what is wrong with this rank's step on its own; empty when nothing is

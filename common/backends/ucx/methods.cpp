@@ -178,8 +178,8 @@ bool has_knob(std::string_view knobs, std::string const& knob) {
 }
 
 /// Throws UsageError for a knob that the method has not and for a wrong value.
-Knobs read_knobs(MethodChoice const& choice, MethodInfo const& info) {
-    Knobs knobs;
+MethodKnobs read_knobs(MethodChoice const& choice, MethodInfo const& info) {
+    MethodKnobs knobs;
     for (auto const& [knob, text] : choice.knobs) {
         if (!has_knob(info.knobs, knob)) {
             throw_unknown_knob("ucx", info, choice, knob);

@@ -18,7 +18,7 @@
 namespace dlmb::ucx {
 
 /// Settings of a user; each method lists in MethodInfo::knobs which ones it reads.
-struct Knobs {
+struct MethodKnobs {
     std::optional<std::size_t> max_outstanding;
     algorithms::Knobs algorithm;
     ContextSettings context;  // thresholds of a UCX context of its own
@@ -41,12 +41,14 @@ struct Method {
 /// A user's choice: it holds for the operations that the method has, the others are done as by default.
 class ChosenMethods {
 public:
-    ChosenMethods(std::span<Method const> table, Method const* chosen, Knobs knobs)
+    ChosenMethods(std::span<Method const> table, Method const* chosen, MethodKnobs knobs)
         : table_(table), chosen_(chosen), knobs_(std::move(knobs)) {}
 
     [[nodiscard]] Method const& method_for(OperationKind kind) const;
     /// The knobs of the chosen method; none for the others.
-    [[nodiscard]] Knobs knobs_of(Method const& method) const { return &method == chosen_ ? knobs_ : Knobs{}; }
+    [[nodiscard]] MethodKnobs knobs_of(Method const& method) const {
+        return &method == chosen_ ? knobs_ : MethodKnobs{};
+    }
     /// Settings of the context that the whole plan runs in.
     [[nodiscard]] ContextSettings const& context_settings() const { return knobs_.context; }
     [[nodiscard]] bool one_sided() const { return chosen_ != nullptr && chosen_->verb.has_value(); }
@@ -54,7 +56,7 @@ public:
 private:
     std::span<Method const> table_;
     Method const* chosen_;  // nullptr: all by default
-    Knobs knobs_;
+    MethodKnobs knobs_;
 };
 
 class MethodTable {

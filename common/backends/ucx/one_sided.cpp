@@ -13,13 +13,13 @@ namespace {
 
 /// Messages of one step and one peer: they lie next to each other in the list.
 struct PairMessages {
-    Message const* first = nullptr;
+    LoweredMessage const* first = nullptr;
     std::size_t count = 0;
     ucp_tag_t tag = 0;
 };
 
 /// In the rotated order of the method linear.
-std::vector<PairMessages> pairs_of(std::vector<Message> const& messages, auto const& tag_of) {
+std::vector<PairMessages> pairs_of(std::vector<LoweredMessage> const& messages, auto const& tag_of) {
     std::vector<PairMessages> pairs;
     for (std::size_t i = 0; i < messages.size(); ++i) {
         if (i > 0 && messages[i - 1].peer == messages[i].peer) {
@@ -92,7 +92,7 @@ OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name
         RemoteMemory::Place const& remote = memory.of(pair.first->peer, pair.tag);
         std::vector<Access> accesses;
         for (std::size_t i = 0; i < pair.count && pair.first->bytes > 0; ++i) {
-            Message const& message = pair.first[i];
+            LoweredMessage const& message = pair.first[i];
             auto const behind = static_cast<std::uint64_t>(message.data - pair.first->data);
             accesses.push_back({message.data, message.bytes, remote.address + behind, remote.key});
         }

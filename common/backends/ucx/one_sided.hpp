@@ -57,12 +57,12 @@ public:
     void flushed(Rank peer) { --of_[static_cast<std::size_t>(peer)].flushes; }
 
 private:
-    struct Counts {
+    struct AccessCounts {
         std::size_t accesses = 0;
         std::size_t flushes = 0;
     };
-    [[nodiscard]] Counts const& at(Rank peer) const { return of_[static_cast<std::size_t>(peer)]; }
-    std::vector<Counts> of_;  // by world rank
+    [[nodiscard]] AccessCounts const& at(Rank peer) const { return of_[static_cast<std::size_t>(peer)]; }
+    std::vector<AccessCounts> of_;  // by world rank
 };
 
 /// Collective. Of all steps that are done by put or get: where the first message of a step and a pair lies, by the tag

@@ -39,7 +39,7 @@ public:
         MappedMemory memory = allocate_mapped(context.get(), bytes);
         std::byte* const data = address_of(memory.get());
         std::lock_guard const lock(mutex_);
-        all_.emplace(data, Owned{std::move(context), std::move(memory), bytes});
+        all_.emplace(data, OwnedMemory{std::move(context), std::move(memory), bytes});
         return data;
     }
     void remove(std::byte const* data) {
@@ -58,13 +58,13 @@ public:
     }
 
 private:
-    struct Owned {
+    struct OwnedMemory {
         ContextHandle context;  // outlives its memory
         MappedMemory memory;
         Bytes bytes;
     };
     std::mutex mutex_;
-    std::map<std::byte const*, Owned> all_;
+    std::map<std::byte const*, OwnedMemory> all_;
 };
 
 Allocations& allocations() {

@@ -166,7 +166,7 @@ private:
         for (std::size_t i = 0; i < step.receives.size(); ++i) {
             batch.receives.push_back(received(step, i));
         }
-        for (Message const& message : step.sends) {
+        for (LoweredMessage const& message : step.sends) {
             batch.sends.push_back(sent(step, message));
         }
         batch.copies = step.work;
@@ -176,13 +176,13 @@ private:
         return batch;
     }
 
-    [[nodiscard]] Transfer sent(LoweredStep const& step, Message const& to) const {
+    [[nodiscard]] Transfer sent(LoweredStep const& step, LoweredMessage const& to) const {
         return {
             to.data, to.bytes,   send_tag(from_.first_operation, step.step, from_.plan.me), worker_.endpoint(to.peer),
             to.peer, to.distance};
     }
     [[nodiscard]] Transfer received(LoweredStep const& step, std::size_t index) const {
-        Message const& message = step.receives[index];
+        LoweredMessage const& message = step.receives[index];
         return {message.data, message.bytes, from_.tags.receives[step.step][index],
                 nullptr,      message.peer,  message.distance};
     }
@@ -249,7 +249,7 @@ bool Schedule::poll() {
     return ready_steps_.look(*this);
 }
 
-bool Schedule::start(std::uint32_t number, Progress& progress) {
+bool Schedule::start(std::uint32_t number, TaskProgress& progress) {
     Task const& task = tasks_.all[number];
     switch (task.kind) {
     case Task::Kind::join:
@@ -287,7 +287,7 @@ bool Schedule::start(std::uint32_t number, Progress& progress) {
     return true;
 }
 
-bool Schedule::poll(std::uint32_t number, Progress& progress) {
+bool Schedule::poll(std::uint32_t number, TaskProgress& progress) {
     Task const& task = tasks_.all[number];
     switch (task.kind) {
     case Task::Kind::batch:

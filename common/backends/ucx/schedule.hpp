@@ -60,7 +60,7 @@ struct TaskSources {
     ChosenMethods const& methods;
     MatchedTags const& tags;
     std::uint64_t first_operation = 0;
-    DeviceQueues* device = nullptr;        // does local work and Compute steps; nullptr: the host does
+    TrackedQueues* device = nullptr;       // does local work and Compute steps; nullptr: the host does
     RemoteMemory const* remote = nullptr;  // of steps by put and get
     std::unique_ptr<Puts> puts = nullptr;  // of steps with signals
 };
@@ -72,8 +72,8 @@ struct TaskSources {
 struct ScheduleResources {
     std::unique_ptr<OperationRange> operations;
     std::unique_ptr<Messages> messages;
-    std::unique_ptr<DeviceQueues> device;  // nullptr: host memory
-    std::unique_ptr<RemoteMemory> remote;  // nullptr: no step is done by put or get
+    std::unique_ptr<TrackedQueues> device;  // nullptr: host memory
+    std::unique_ptr<RemoteMemory> remote;   // nullptr: no step is done by put or get
     Allocation scratch;
 };
 
@@ -93,15 +93,15 @@ public:
 
 private:
     /// State of a task that has started.
-    struct Progress {
+    struct TaskProgress {
         void* request = nullptr;  // of a message
         std::uint64_t done = 0;   // bytes of local work; on the device, the number of the piece of work
     };
 
     // The shared loop calls these.
-    friend class ReadySteps<Progress>;
-    [[nodiscard]] bool start(std::uint32_t number, Progress& progress);
-    [[nodiscard]] bool poll(std::uint32_t number, Progress& progress);
+    friend class ReadySteps<TaskProgress>;
+    [[nodiscard]] bool start(std::uint32_t number, TaskProgress& progress);
+    [[nodiscard]] bool poll(std::uint32_t number, TaskProgress& progress);
     void complete(std::uint32_t number) {
         if (tasks_.all[number].ends_step) {
             mark(tasks_.all[number].step);
@@ -125,7 +125,7 @@ private:
     Workers& workers_;
     bool worked_ = false;  // since the last idle(): pieces of work follow each other without giving the core away
     bool only_messages_;   // no task is work of the host or of a device
-    ReadySteps<Progress> ready_steps_;
+    ReadySteps<TaskProgress> ready_steps_;
     ucp_tag_t iteration_bits_ = 0;
     std::uint64_t iteration_ = 0;
 };

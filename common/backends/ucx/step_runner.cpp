@@ -17,7 +17,7 @@ constexpr std::uint64_t one_operation = 0;
 MatchedTags tags_of(LoweredStep const& step) {
     MatchedTags matched;
     std::vector<ucp_tag_t>& tags = matched.receives.emplace_back();
-    for (Message const& message : step.receives) {
+    for (LoweredMessage const& message : step.receives) {
         tags.push_back(send_tag(one_operation, step.step, message.peer));
     }
     return matched;

@@ -33,8 +33,8 @@ std::string why_not(Plan const& plan, Buffers const& buffers, ChosenMethods cons
 std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps, SignalTable const& signals) {
     std::vector<Rank> peers = signals.peers;
     for (LoweredStep const& step : steps) {
-        for (std::vector<Message> const* const messages : {&step.sends, &step.receives}) {
-            for (Message const& message : *messages) {
+        for (std::vector<LoweredMessage> const* const messages : {&step.sends, &step.receives}) {
+            for (LoweredMessage const& message : *messages) {
                 peers.push_back(message.peer);
             }
         }
@@ -60,7 +60,7 @@ std::vector<std::byte*> provide_scratch(Plan const& plan, MemoryKind kind, std::
     return scratch;
 }
 
-std::unique_ptr<DeviceQueues> make_queues(Plan const& plan, std::vector<LoweredStep> const& steps) {
+std::unique_ptr<TrackedQueues> make_queues(Plan const& plan, std::vector<LoweredStep> const& steps) {
     std::size_t work = 0;
     for (LoweredStep const& step : steps) {
         work += step.work.size();
@@ -68,7 +68,7 @@ std::unique_ptr<DeviceQueues> make_queues(Plan const& plan, std::vector<LoweredS
     auto const computes = std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
         return std::holds_alternative<Compute>(step.operation);
     });
-    return std::make_unique<DeviceQueues>(work, static_cast<std::size_t>(computes));
+    return std::make_unique<TrackedQueues>(work, static_cast<std::size_t>(computes));
 }
 
 class UcxBackend final : public Backend {

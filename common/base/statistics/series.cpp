@@ -149,7 +149,7 @@ LevelStep find_step(std::span<double const> values) {
     return step;
 }
 
-Split best_split(std::span<double const> values) {
+ClassSplit best_split(std::span<double const> values) {
     bool const positive = std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
     if (values.size() < least_values || !positive) {
         return {};
@@ -184,7 +184,7 @@ Split best_split(std::span<double const> values) {
     return {most / total, std::exp(median(all.subspan(best)) - median(all.first(best))) - 1};
 }
 
-bool is_bimodal(Split const& split) {
+bool is_bimodal(ClassSplit const& split) {
     return split.share >= least_share && split.distance >= least_distance;
 }
 

@@ -44,15 +44,15 @@ struct LevelStep {
 
 /// The best split of the values in two classes of at least a tenth each, found on logarithms with 1 % left out at
 /// either end.
-struct Split {
+struct ClassSplit {
     double share = 0;     // of the variance that lies between the classes; a normal distribution has 2 / pi
     double distance = 0;  // median of the upper class over that of the lower, minus 1
 };
 /// Takes positive values; all zero below 10 of them or where all are equal.
-[[nodiscard]] Split best_split(std::span<double const> values);
+[[nodiscard]] ClassSplit best_split(std::span<double const> values);
 
 /// Share 0.80 or more, and classes 10 % apart or more.
-[[nodiscard]] bool is_bimodal(Split const& split);
+[[nodiscard]] bool is_bimodal(ClassSplit const& split);
 
 /// "drift" (Theil-Sen change above 5 %), "step" (a change of more than 5 % at one place that chance gives once in 1000
 /// times), "bimodal" (two levels at least 10 % apart). Empty below 30 samples: that few say nothing of the kind.

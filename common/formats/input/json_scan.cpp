@@ -31,9 +31,9 @@ std::string shortened(std::string const& text) {
 }
 
 /// The bytes of an input for the library, with the place that it came to.
-class Text final : public std::streambuf {
+class StreamedInput final : public std::streambuf {
 public:
-    explicit Text(Input& input) : input_(input) {}
+    explicit StreamedInput(Input& input) : input_(input) {}
 
     /// The library has asked for more than there is.
     [[nodiscard]] bool ended() const { return ended_; }
@@ -105,7 +105,7 @@ class Handler : public nlohmann::json_sax<Json> {
 public:
     /// `where` names the text.
     Handler(Input const& input, std::string_view where) : input_(input), where_(where) {}
-    Handler(Input& input, Text& text, JsonPieces const& pieces)
+    Handler(Input& input, StreamedInput& text, JsonPieces const& pieces)
         : input_(input), placed_(&input), text_(&text), pieces_(&pieces) {}
 
     [[nodiscard]] Json take() { return std::move(piece_); }
@@ -141,7 +141,7 @@ public:
 
 private:
     /// An object or a list that is open. `value` is null if its members or elements are pieces.
-    struct Level {
+    struct OpenContainer {
         bool is_list = false;
         Json* value = nullptr;
         std::size_t index = 0;
@@ -198,7 +198,7 @@ private:
         if (levels_.empty()) {
             return true;
         }
-        Level& level = levels_.back();
+        OpenContainer& level = levels_.back();
         if (holds_pieces() && level.is_list) {
             pieces_->element(levels_.size() == 1 ? "" : levels_.front().name, level.index, piece_);
             text_->begin_piece();
@@ -212,7 +212,7 @@ private:
     /// ".args.Rank", "[3].name"
     [[nodiscard]] std::string field() const {
         std::string path = where_;
-        for (Level const& level : levels_) {
+        for (OpenContainer const& level : levels_) {
             if (level.is_list) {
                 path += fmt::format("[{}]", level.index);
             } else if (!level.name.empty()) {
@@ -231,17 +231,17 @@ private:
 
     Input const& input_;
     Input* placed_ = nullptr;  // the same, of a document
-    Text* text_ = nullptr;
+    StreamedInput* text_ = nullptr;
     JsonPieces const* pieces_ = nullptr;
     std::string where_;
-    std::vector<Level> levels_;
+    std::vector<OpenContainer> levels_;
     Json piece_;
 };
 
 }  // namespace
 
 void scan_json(Input& input, JsonPieces const& pieces) {
-    Text text(input);
+    StreamedInput text(input);
     std::istream stream(&text);
     Handler handler(input, text, pieces);
     (void)Json::sax_parse(stream, &handler);

@@ -17,7 +17,7 @@ namespace dlmb {
 namespace {
 
 using ModelJson = nlohmann::json;
-using Names = std::initializer_list<char const*>;
+using FieldNames = std::initializer_list<char const*>;
 
 constexpr std::uint64_t largest = std::uint64_t{1} << 32U;
 
@@ -32,7 +32,7 @@ public:
     ModelReader(ModelJson const& model, std::string const& source) : model_(model), source_(source) {}
 
     /// The first of `names` that is there and not null; 0: none is.
-    [[nodiscard]] std::uint64_t size(Names names) const {
+    [[nodiscard]] std::uint64_t size(FieldNames names) const {
         ModelJson const* const value = first(names);
         if (value == nullptr) {
             return 0;
@@ -72,18 +72,18 @@ public:
         }
         return numbers;
     }
-    [[nodiscard]] bool has(Names names) const { return first(names) != nullptr; }
-    [[nodiscard]] bool is_true(Names names) const {
+    [[nodiscard]] bool has(FieldNames names) const { return first(names) != nullptr; }
+    [[nodiscard]] bool is_true(FieldNames names) const {
         ModelJson const* const value = first(names);
         return value != nullptr && value->is_boolean() && value->get<bool>();
     }
-    [[nodiscard]] std::string text(Names names) const {
+    [[nodiscard]] std::string text(FieldNames names) const {
         ModelJson const* const value = first(names);
         return value != nullptr && value->is_string() ? value->get<std::string>() : std::string{};
     }
 
 private:
-    [[nodiscard]] ModelJson const* first(Names names) const {
+    [[nodiscard]] ModelJson const* first(FieldNames names) const {
         for (char const* name : names) {
             auto const found = model_.find(name);
             if (found != model_.end() && !found->is_null()) {
@@ -92,7 +92,7 @@ private:
         }
         return nullptr;
     }
-    [[nodiscard]] std::string_view name_of_first(Names names) const {
+    [[nodiscard]] std::string_view name_of_first(FieldNames names) const {
         return *std::find_if(names.begin(), names.end(), [&](char const* name) { return first({name}) != nullptr; });
     }
     [[nodiscard]] static std::string shortened(std::string text) {

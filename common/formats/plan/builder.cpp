@@ -18,9 +18,9 @@ namespace {
 enum class Guard { none, around_each, around_all };
 
 /// Places regions one after the other in one buffer, with untouched bytes where the guard says.
-class Layout {
+class BufferLayout {
 public:
-    explicit Layout(Guard guard, bool packed = false) : guard_(guard), packed_(packed) {}
+    explicit BufferLayout(Guard guard, bool packed = false) : guard_(guard), packed_(packed) {}
 
     Bytes place(Bytes bytes) {
         bool const gap = guard_ == Guard::around_each || (guard_ == Guard::around_all && end_ == 0);
@@ -47,7 +47,7 @@ bool are_equal(std::span<Bytes const> bytes) {
     return std::adjacent_find(bytes.begin(), bytes.end(), std::not_equal_to<>{}) == bytes.end();
 }
 
-std::vector<Block> blocks(std::span<Bytes const> bytes, Layout& layout) {
+std::vector<Block> blocks(std::span<Bytes const> bytes, BufferLayout& layout) {
     std::vector<Block> placed;
     placed.reserve(bytes.size() - static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), Bytes{0})));
     for (std::size_t peer = 0; peer < bytes.size(); ++peer) {
@@ -107,7 +107,7 @@ TravellingRows rows_as_they_travel(RowOrder const& order, std::string_view label
 }
 
 /// Places the tensor of `order` in `layout`. Rows of a block that follow each other at one distance are one run.
-ScatteredSide scattered_side(RowOrder const& order, Bytes row_bytes, Layout& layout, std::string_view label) {
+ScatteredSide scattered_side(RowOrder const& order, Bytes row_bytes, BufferLayout& layout, std::string_view label) {
     TravellingRows const rows = rows_as_they_travel(order, label);
     Bytes const tensor = layout.place(std::max<std::uint64_t>(order.tensor_rows, rows.tensor.size()) * row_bytes);
     ScatteredSide side;
@@ -202,9 +202,9 @@ StepId PlanBuilder::exchange(GroupId group, std::span<Bytes const> send_bytes, s
         throw Error(fmt::format("plan builder: exchange \"{}\" has {} send and {} recv sizes for a group of {} ranks",
                                 label, send_bytes.size(), recv_bytes.size(), ranks));
     }
-    Layout send_layout{Guard::none, are_equal(send_bytes)};
+    BufferLayout send_layout{Guard::none, are_equal(send_bytes)};
     bool const packed = are_equal(recv_bytes);
-    Layout recv_layout{packed ? Guard::around_all : Guard::around_each, packed};
+    BufferLayout recv_layout{packed ? Guard::around_all : Guard::around_each, packed};
     Exchange exchange{.group = group,
                       .send_buffer = 0,
                       .recv_buffer = 0,
@@ -322,7 +322,7 @@ StepId PlanBuilder::convert(PackDirection direction, Packing packing, BufferId p
                  blocks.end());
     Conversion conversion{direction, packing.format, packing.element, 0, packed, std::move(blocks)};
     // As tensors: what a rank packs, and what it gets from the others, is one behind the other.
-    Layout layout{packs ? Guard::none : Guard::around_all, true};
+    BufferLayout layout{packs ? Guard::none : Guard::around_all, true};
     for (RowBlock& block : conversion.blocks) {
         block.numbers = layout.place(conversion.number_bytes(block));
     }
@@ -384,7 +384,7 @@ StepId PlanBuilder::rearrange(PackDirection direction, Processor by, RowOrder co
                               BufferId packed, std::span<Block const> blocks, std::string const& label,
                               std::vector<StepId> after) {
     bool const packs = direction == PackDirection::pack;
-    Layout layout{packs ? Guard::none : Guard::around_all};
+    BufferLayout layout{packs ? Guard::none : Guard::around_all};
     Bytes const tensor = layout.place(order.tensor_rows * row_bytes);
     Rearrangement rows{direction, by, row_bytes, packed, packed, {}, {}};
     (packs ? rows.from : rows.to) = buffer(label + ".rows", layout.size(), packs ? Role::sent : Role::delivered);
@@ -409,7 +409,7 @@ StepId PlanBuilder::rearrange_packed(PackDirection direction, Processor by, RowO
     bool const packs = direction == PackDirection::pack;
     Bytes const number_bytes = row.numbers * size_of(row.packing.element);
     Bytes const packed_bytes = row.packing.format.row_bytes(row.numbers);
-    Layout layout{packs ? Guard::none : Guard::around_all};
+    BufferLayout layout{packs ? Guard::none : Guard::around_all};
     Bytes const tensor = layout.place(order.tensor_rows * number_bytes);
     Conversion conversion{direction, row.packing.format, row.packing.element, 0, packed, {}, by, order.origins};
     conversion.numbers = buffer(label + ".numbers", layout.size(), packs ? Role::sent : Role::delivered);
@@ -433,8 +433,8 @@ StepId PlanBuilder::scattered_exchange(GroupId group, RowOrder const& sent, RowO
         throw Error(fmt::format("plan builder: exchange \"{}\" has rows of {} and {} ranks for a group of {} ranks",
                                 label, sent.rank_rows.size(), received.rank_rows.size(), ranks));
     }
-    Layout send_layout{Guard::none};
-    Layout recv_layout{Guard::around_all};
+    BufferLayout send_layout{Guard::none};
+    BufferLayout recv_layout{Guard::around_all};
     Exchange exchange{.group = group,
                       .send_buffer = 0,
                       .recv_buffer = 0,
@@ -467,7 +467,7 @@ StepId PlanBuilder::recv(GroupId group, Rank from, Bytes bytes, int channel, int
 
 StepId PlanBuilder::put(GroupId group, std::vector<Signal> signals, std::span<PlacedBytes const> blocks,
                         std::string label, std::vector<StepId> after) {
-    Layout layout{Guard::none};
+    BufferLayout layout{Guard::none};
     Put put{.group = group, .signals = std::move(signals)};
     put.send.reserve(blocks.size());
     put.targets.reserve(blocks.size());
@@ -538,7 +538,7 @@ BufferId PlanBuilder::shared_buffer(Bytes bytes, Role role) {
 }
 
 Region PlanBuilder::region(std::string name, Bytes bytes, Role role) {
-    Layout layout{role == Role::delivered ? Guard::around_each : Guard::none};
+    BufferLayout layout{role == Role::delivered ? Guard::around_each : Guard::none};
     Bytes const offset = layout.place(bytes);
     return {buffer(std::move(name), layout.size(), role), offset};
 }

@@ -77,7 +77,7 @@ public:
     }
 
 private:
-    using Stream = std::tuple<Rank, Rank, int>;  // from, to, channel
+    using MessageStream = std::tuple<Rank, Rank, int>;  // from, to, channel
 
     static std::string of_collective(Rank rank, Tag tag) { return fmt::format("r{}_t{}", rank, tag); }
     static std::string of_recv(Rank me, Rank from, int channel, std::size_t place) {
@@ -129,10 +129,10 @@ private:
     std::set<Tag>& hubs_;    // collectives whose node is written
     std::string& text_;
     std::size_t id_ = 0;
-    std::vector<std::string> names_;           // by StepId
-    std::map<std::size_t, std::size_t> sent_;  // place in its stream by StepId of a Send
-    std::map<Stream, std::size_t> streams_;    // Sends so far
-    std::map<Stream, std::size_t> received_;   // Recvs so far
+    std::vector<std::string> names_;                 // by StepId
+    std::map<std::size_t, std::size_t> sent_;        // place in its stream by StepId of a Send
+    std::map<MessageStream, std::size_t> streams_;   // Sends so far
+    std::map<MessageStream, std::size_t> received_;  // Recvs so far
 };
 
 }  // namespace

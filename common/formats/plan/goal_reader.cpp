@@ -8,8 +8,8 @@
 
 namespace dlmb::goal {
 
-Line LineReader::read(std::string_view line) {
-    Words const words = dlmb::words(line, " \t\r");
+ParsedLine StatementReader::read(std::string_view line) {
+    LineWords const words = dlmb::words(line, " \t\r");
     if (words.empty() || words[0].starts_with("//") || words[0].starts_with('#') || words[0].starts_with("/*")) {
         return {};
     }
@@ -28,7 +28,7 @@ Line LineReader::read(std::string_view line) {
     return statement(words);
 }
 
-std::string LineReader::missing() const {
+std::string StatementReader::missing() const {
     if (inside_ || next_ != ranks_ || ranks_ == 0) {
         return fmt::format("it ends {}, after {} of {} ranks", inside_ ? "inside of a rank" : "too early", next_,
                            ranks_);
@@ -36,7 +36,7 @@ std::string LineReader::missing() const {
     return {};
 }
 
-World LineReader::world(Words const& words) {
+RankCount StatementReader::world(LineWords const& words) {
     auto const ranks = words.size() == 2 && words[0] == "num_ranks" ? parse_whole<int>(words[1]) : std::nullopt;
     if (!ranks || *ranks < 1 || *ranks > most_ranks_) {
         throw UsageError(fmt::format("the first line must be num_ranks N, with N from 1 to {}", most_ranks_));
@@ -45,7 +45,7 @@ World LineReader::world(Words const& words) {
     return {ranks_};
 }
 
-void LineReader::begin_rank(Words const& words) {
+void StatementReader::begin_rank(LineWords const& words) {
     bool const is_rank = words.size() == 3 && words[0] == "rank" && words[2] == "{";
     if (!is_rank || parse_whole<Rank>(words[1]) != next_ || next_ >= ranks_) {
         throw UsageError(next_ < ranks_ ? fmt::format("'rank {} {{' belongs here: ranks stand in order", next_)
@@ -56,7 +56,7 @@ void LineReader::begin_rank(Words const& words) {
     labels_.clear();
 }
 
-std::uint32_t LineReader::labelled(std::string_view label) const {
+std::uint32_t StatementReader::labelled(std::string_view label) const {
     auto const found = labels_.find(label);
     if (found == labels_.end()) {
         throw UsageError(fmt::format("label '{}' is not defined in front", label));
@@ -64,7 +64,7 @@ std::uint32_t LineReader::labelled(std::string_view label) const {
     return found->second;
 }
 
-Line LineReader::statement(Words words) {
+ParsedLine StatementReader::statement(LineWords words) {
     if (words.size() == 3 && (words[1] == "requires" || words[1] == "irequires")) {
         std::uint32_t const task = labelled(words[0]);
         return Requires{task, labelled(words[2]), words[1] == "irequires"};
@@ -100,7 +100,7 @@ Line LineReader::statement(Words words) {
     return statement;
 }
 
-void LineReader::message(Words const& words, Statement& statement) const {
+void StatementReader::message(LineWords const& words, Statement& statement) const {
     constexpr std::size_t least = 4;  // send 10b to 1
     bool const sends = !words.empty() && words[0] == "send";
     bool const receives = !words.empty() && words[0] == "recv";
@@ -117,7 +117,7 @@ void LineReader::message(Words const& words, Statement& statement) const {
     if (!peer || *peer >= ranks_ || (*peer < 0 && !anybody)) {
         throw UsageError(fmt::format("'{}' is no rank below {}", words[3], ranks_));
     }
-    statement.verb = sends ? Verb::send : Verb::recv;
+    statement.verb = sends ? StatementKind::send : StatementKind::recv;
     statement.amount = *bytes;
     if (!anybody) {
         statement.peer = *peer;
@@ -126,7 +126,7 @@ void LineReader::message(Words const& words, Statement& statement) const {
 }
 
 /// tag, cpu and nic, in this order.
-void LineReader::options(Words const& words, Statement& statement) {
+void StatementReader::options(LineWords const& words, Statement& statement) {
     std::size_t place = 4;
     for (std::string_view const name : {"tag", "cpu", "nic"}) {
         if (place < words.size() && words[place] == name) {

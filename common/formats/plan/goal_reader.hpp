@@ -17,10 +17,10 @@
 
 namespace dlmb::goal {
 
-enum class Verb : std::uint8_t { send, recv, calc };
+enum class StatementKind : std::uint8_t { send, recv, calc };
 
 struct Statement {
-    Verb verb = Verb::calc;
+    StatementKind verb = StatementKind::calc;
     std::string label;         // empty: none
     std::uint64_t amount = 0;  // bytes, or the time of a calc in the unit of the simulation: nanoseconds
     std::optional<Rank> peer;  // of messages; nothing: a receive from anybody
@@ -34,31 +34,31 @@ struct Requires {
     std::uint32_t earlier = 0;
     bool only_start = false;  // irequires
 };
-struct World {
+struct RankCount {
     int ranks = 0;
 };
 struct RankBegins {};
 struct RankEnds {};
 /// Blank lines and comments are std::monostate.
-using Line = std::variant<std::monostate, World, RankBegins, RankEnds, Statement, Requires>;
+using ParsedLine = std::variant<std::monostate, RankCount, RankBegins, RankEnds, Statement, Requires>;
 
-class LineReader {
+class StatementReader {
 public:
-    explicit LineReader(int most_ranks) : most_ranks_(most_ranks) {}
+    explicit StatementReader(int most_ranks) : most_ranks_(most_ranks) {}
 
     /// Throws UsageError, whose text names neither file nor line, for what GOAL does not allow there.
-    [[nodiscard]] Line read(std::string_view line);
+    [[nodiscard]] ParsedLine read(std::string_view line);
     /// Names what is missing behind the last line; empty: nothing.
     [[nodiscard]] std::string missing() const;
 
 private:
-    using Words = std::vector<std::string_view>;
+    using LineWords = std::vector<std::string_view>;
 
-    World world(Words const& words);
-    void begin_rank(Words const& words);
-    Line statement(Words words);
-    void message(Words const& words, Statement& statement) const;
-    static void options(Words const& words, Statement& statement);
+    RankCount world(LineWords const& words);
+    void begin_rank(LineWords const& words);
+    ParsedLine statement(LineWords words);
+    void message(LineWords const& words, Statement& statement) const;
+    static void options(LineWords const& words, Statement& statement);
     [[nodiscard]] std::uint32_t labelled(std::string_view label) const;
 
     int most_ranks_;

@@ -56,9 +56,9 @@ private:
 };
 
 /// Makes the messages of one rank's steps.
-class Lowering {
+class MessageLowering {
 public:
-    Lowering(Plan const& plan, std::map<int, std::uint64_t> const& channels, std::vector<std::uint64_t> next)
+    MessageLowering(Plan const& plan, std::map<int, std::uint64_t> const& channels, std::vector<std::uint64_t> next)
         : plan_(plan), channels_(channels), next_(std::move(next)) {}
 
     std::span<Message const> of(Operation const& operation) {
@@ -225,7 +225,7 @@ void Messages::each(Plan const& plan, std::function<void(StepId, std::span<Messa
     for (Group const& group : plan.groups) {
         next.push_back(collectives_.at(group.members));
     }
-    Lowering lowering(plan, channels_, std::move(next));
+    MessageLowering lowering(plan, channels_, std::move(next));
     for (std::size_t id = 0; id < plan.steps.size(); ++id) {
         visit(static_cast<StepId>(id), lowering.of(plan.steps[id].operation));
     }

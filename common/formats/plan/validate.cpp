@@ -48,10 +48,10 @@ void check_world(std::span<Plan const> all_ranks, Problems& problems) {
 using MatchId = std::uint32_t;
 constexpr MatchId no_match = std::numeric_limits<MatchId>::max();
 
-class Simulation {
+class ProgressCheck {
 public:
-    Simulation(std::span<Plan const> plans, std::span<MatchedSteps const> matches,
-               std::span<SignalledSteps const> signals)
+    ProgressCheck(std::span<Plan const> plans, std::span<MatchedSteps const> matches,
+                  std::span<SignalledSteps const> signals)
         : matches_(matches), signals_(signals) {
         for (Plan const& plan : plans) {
             Precedence precedence = precedence_of(plan);
@@ -59,7 +59,7 @@ public:
             ranks_.push_back({std::move(precedence),
                               std::move(queue),
                               std::vector<MatchId>(plan.steps.size(), no_match),
-                              std::vector<Progress>(plan.steps.size(), Progress::waiting),
+                              std::vector<StepProgress>(plan.steps.size(), StepProgress::waiting),
                               std::vector<std::uint32_t>(plan.steps.size(), 0),
                               {}});
         }
@@ -92,13 +92,13 @@ public:
     /// The steps of a cycle of waiting; empty when every rank came to its end.
     [[nodiscard]] std::vector<RankStep> cycle() const {
         auto const stuck =
-            std::find_if(ranks_.begin(), ranks_.end(), [](State const& state) { return !state.queue.done(); });
+            std::find_if(ranks_.begin(), ranks_.end(), [](RankProgress const& state) { return !state.queue.done(); });
         if (stuck == ranks_.end()) {
             return {};
         }
         auto const rank = static_cast<Rank>(stuck - ranks_.begin());
         auto const open = std::find_if(stuck->progress.begin(), stuck->progress.end(),
-                                       [](Progress progress) { return progress != Progress::complete; });
+                                       [](StepProgress progress) { return progress != StepProgress::complete; });
         std::vector<RankStep> path;
         RankStep next = posted_cause({rank, static_cast<StepId>(open - stuck->progress.begin())});
         auto const seen = [&] {
@@ -119,33 +119,33 @@ public:
             return std::find_if(signals_.begin(), signals_.end(),
                                 [&](SignalledSteps const& each) {
                                     return each.wait.rank == posted.rank && each.wait.step == posted.step &&
-                                           state(each.put.rank).progress[each.put.step] == Progress::waiting;
+                                           state(each.put.rank).progress[each.put.step] == StepProgress::waiting;
                                 })
                 ->put;
         }
         MatchedSteps const& match = matches_[state(posted.rank).match[posted.step]];
         return *std::find_if(match.begin(), match.end(), [&](RankStep const& rank_step) {
-            return state(rank_step.rank).progress[rank_step.step] == Progress::waiting;
+            return state(rank_step.rank).progress[rank_step.step] == StepProgress::waiting;
         });
     }
 
 private:
-    enum class Progress : std::uint8_t { waiting, posted, complete };
+    enum class StepProgress : std::uint8_t { waiting, posted, complete };
 
-    struct State {
+    struct RankProgress {
         Precedence precedence;
         ReadyQueue queue;
         std::vector<MatchId> match;                    // by StepId
-        std::vector<Progress> progress;                // by StepId
+        std::vector<StepProgress> progress;            // by StepId
         std::vector<std::uint32_t> puts_missing;       // by StepId of a WaitSignal
         std::multimap<StepId, RankStep> signalled_by;  // by StepId of a Put: who waits for it
     };
 
-    [[nodiscard]] State& state(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] State const& state(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] RankProgress& state(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] RankProgress const& state(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
     void post(RankStep const& rank_step) {
-        state(rank_step.rank).progress[rank_step.step] = Progress::posted;
+        state(rank_step.rank).progress[rank_step.step] = StepProgress::posted;
         MatchId const id = state(rank_step.rank).match[rank_step.step];
         if (id == no_match) {
             complete_alone(rank_step);
@@ -166,24 +166,24 @@ private:
         for (auto waits = first; waits != last; ++waits) {
             RankStep const wait = waits->second;
             bool const all = --state(wait.rank).puts_missing[wait.step] == 0;
-            if (all && state(wait.rank).progress[wait.step] == Progress::posted) {
+            if (all && state(wait.rank).progress[wait.step] == StepProgress::posted) {
                 complete(wait);
             }
         }
     }
 
     void complete(RankStep const& rank_step) {
-        State& rank = state(rank_step.rank);
-        rank.progress[rank_step.step] = Progress::complete;
+        RankProgress& rank = state(rank_step.rank);
+        rank.progress[rank_step.step] = StepProgress::complete;
         rank.queue.complete(rank_step.step);
         active_.push_back(rank_step.rank);
     }
 
     /// The posted step that keeps this one from completing: itself, or what it waits for before it may be posted.
     [[nodiscard]] RankStep posted_cause(RankStep rank_step) const {
-        State const& rank = state(rank_step.rank);
-        auto const is_open = [&](StepId step) { return rank.progress[step] != Progress::complete; };
-        while (rank.progress[rank_step.step] == Progress::waiting) {
+        RankProgress const& rank = state(rank_step.rank);
+        auto const is_open = [&](StepId step) { return rank.progress[step] != StepProgress::complete; };
+        while (rank.progress[rank_step.step] == StepProgress::waiting) {
             std::vector<StepId> const& complete = rank.precedence.complete[rank_step.step];
             auto const open = std::find_if(complete.begin(), complete.end(), is_open);
             rank_step.step = open != complete.end() ? *open : rank.precedence.started[rank_step.step].front();
@@ -193,7 +193,7 @@ private:
 
     std::span<MatchedSteps const> matches_;
     std::span<SignalledSteps const> signals_;
-    std::vector<State> ranks_;
+    std::vector<RankProgress> ranks_;
     std::vector<std::size_t> absent_;  // by match: steps that are not posted
     std::vector<Rank> active_;         // ranks that may have ready steps
 };
@@ -203,7 +203,7 @@ private:
 /// are posted. A Put waits for nobody. Linear in the number of steps and parties.
 void check_deadlock(std::span<Plan const> all_ranks, std::span<MatchedSteps const> matches,
                     std::span<SignalledSteps const> signals, Problems& problems) {
-    Simulation simulation(all_ranks, matches, signals);
+    ProgressCheck simulation(all_ranks, matches, signals);
     simulation.run();
     std::vector<RankStep> const cycle = simulation.cycle();
     if (cycle.empty()) {
@@ -223,11 +223,11 @@ void check_deadlock(std::span<Plan const> all_ranks, std::span<MatchedSteps cons
 }  // namespace
 }  // namespace validation
 
-std::vector<Problem> validate(std::span<Plan const> all_ranks) {
-    std::vector<Problem> problems;
+std::vector<PlanProblem> validate(std::span<Plan const> all_ranks) {
+    std::vector<PlanProblem> problems;
     validation::check_world(all_ranks, problems);
     for (Plan const& plan : all_ranks) {
-        std::vector<Problem> own = validate_rank(plan);
+        std::vector<PlanProblem> own = validate_rank(plan);
         std::move(own.begin(), own.end(), std::back_inserter(problems));
     }
     if (!problems.empty()) {

@@ -12,7 +12,7 @@
 
 namespace dlmb {
 
-struct Problem {
+struct PlanProblem {
     Rank rank = 0;
     StepId step = 0;
     std::string text;  // "rank 2 step 0 \"dispatch\" expects 4096 B from rank 5, rank 5 sends 8192 B"
@@ -20,11 +20,11 @@ struct Problem {
 
 /// One rank's plan on its own: ids in range, steps acyclic, blocks ordered, inside their buffer and not overlapping,
 /// delivered regions never overwritten by a later step, whole elements.
-[[nodiscard]] std::vector<Problem> validate_rank(Plan const& plan);
+[[nodiscard]] std::vector<PlanProblem> validate_rank(Plan const& plan);
 
 /// All ranks (index = world rank): each plan on its own, and together: groups equal on all members, collective steps of
 /// a group in the same order with equal arguments, every send with a receive of the same size, no cross-rank deadlock
 /// under blocking (rendezvous) semantics in the order of ReadyQueue. Empty: consistent.
-[[nodiscard]] std::vector<Problem> validate(std::span<Plan const> all_ranks);
+[[nodiscard]] std::vector<PlanProblem> validate(std::span<Plan const> all_ranks);
 
 }  // namespace dlmb

@@ -16,7 +16,7 @@ namespace dlmb::validation {
 namespace {
 
 /// Everything that must be equal on all members, as a value and as words.
-struct Signature {
+struct CollectiveSignature {
     OperationKind kind = OperationKind::exchange;
     std::string_view label;
     Bytes bytes = 0;
@@ -24,15 +24,15 @@ struct Signature {
     Reduction reduction = Reduction::sum;
     Rank root = 0;
     std::span<Bytes const> shares = {};
-    bool operator==(Signature const& other) const {
+    bool operator==(CollectiveSignature const& other) const {
         return std::tie(kind, label, bytes, element, reduction, root) ==
                    std::tie(other.kind, other.label, other.bytes, other.element, other.reduction, other.root) &&
                std::equal(shares.begin(), shares.end(), other.shares.begin(), other.shares.end());
     }
 };
 
-Signature signature_of(Step const& step) {
-    Signature signature{.kind = kind_of(step.operation), .label = step.label};
+CollectiveSignature signature_of(Step const& step) {
+    CollectiveSignature signature{.kind = kind_of(step.operation), .label = step.label};
     if (auto const* collective = std::get_if<Collective>(&step.operation)) {
         signature.bytes = collective->bytes;
         signature.element = collective->element;
@@ -44,7 +44,7 @@ Signature signature_of(Step const& step) {
 }
 
 std::string describe(Step const& step) {
-    Signature const signature = signature_of(step);
+    CollectiveSignature const signature = signature_of(step);
     if (!std::holds_alternative<Collective>(step.operation)) {
         return std::holds_alternative<Exchange>(step.operation) ? "an exchange" : "a barrier";
     }
@@ -72,7 +72,7 @@ std::string members_text(Group const& group) {
     return fmt::format("[{}{}]", fmt::join(first, " "), group.members.size() > shown ? " ..." : "");
 }
 
-struct Message {
+struct PostedMessage {
     Rank source = 0;
     Rank destination = 0;
     int channel = 0;
@@ -83,12 +83,12 @@ struct Message {
     [[nodiscard]] auto key() const { return std::tie(source, destination, channel); }
 };
 
-struct Messages {
-    std::vector<Message> sends, recvs;
+struct PostedMessages {
+    std::vector<PostedMessage> sends, recvs;
 };
 
-Messages collect(std::span<Plan const> plans, GroupIndex const& index) {
-    Messages messages;
+PostedMessages collect(std::span<Plan const> plans, GroupIndex const& index) {
+    PostedMessages messages;
     for (Plan const& plan : plans) {
         for (std::size_t id = 0; id < plan.steps.size(); ++id) {
             RankStep const rank_step{plan.me, static_cast<StepId>(id)};
@@ -102,7 +102,7 @@ Messages collect(std::span<Plan const> plans, GroupIndex const& index) {
         }
     }
     // Stable: messages of one key come from one plan and stay in its order.
-    auto const by_key = [](Message const& a, Message const& b) { return a.key() < b.key(); };
+    auto const by_key = [](PostedMessage const& a, PostedMessage const& b) { return a.key() < b.key(); };
     std::stable_sort(messages.sends.begin(), messages.sends.end(), by_key);
     std::stable_sort(messages.recvs.begin(), messages.recvs.end(), by_key);
     return messages;
@@ -133,7 +133,7 @@ public:
         }
     }
 
-    void match(Messages const& messages) {
+    void match(PostedMessages const& messages) {
         auto send = messages.sends.begin();
         auto recv = messages.recvs.begin();
         while (send != messages.sends.end() || recv != messages.recvs.end()) {
@@ -157,13 +157,13 @@ private:
 
     [[nodiscard]] std::string name(RankStep const& rank_step) const { return name_of(plan(rank_step), rank_step.step); }
 
-    void fail(Message const& message, fmt::string_view text, bool is_recv) {
+    void fail(PostedMessage const& message, fmt::string_view text, bool is_recv) {
         Rank const peer = is_recv ? message.source : message.destination;
         report(problems_, plan(message.rank_step), message.rank_step.step,
                fmt::format(fmt::runtime(text), message.bytes, peer, message.channel));
     }
 
-    void pair_up(Message const& send, Message const& recv) {
+    void pair_up(PostedMessage const& send, PostedMessage const& recv) {
         if (send.bytes != recv.bytes) {
             report(problems_, plan(recv.rank_step), recv.rank_step.step,
                    fmt::format("expects {} B from rank {} on channel {}, {} sends {} B", recv.bytes, recv.source,
@@ -215,7 +215,7 @@ private:
 
     bool alike(MatchedSteps const& match) {
         Step const& first = step(match.front());
-        Signature const expected = signature_of(first);
+        CollectiveSignature const expected = signature_of(first);
         bool all = true;
         for (RankStep const& rank_step : match) {
             Step const& other = step(rank_step);

@@ -378,7 +378,7 @@ bool wait_alike(Step const& a, Step const& b) {
     return std::is_permutation(a.after.begin(), a.after.end(), b.after.begin(), b.after.end());
 }
 
-struct Access {
+struct BufferAccess {
     BufferId buffer = 0;
     Bytes begin = 0;
     Bytes end = 0;
@@ -448,23 +448,23 @@ public:
         }
     }
 
-    std::vector<Access> reads;
-    std::vector<Access> writes;
+    std::vector<BufferAccess> reads;
+    std::vector<BufferAccess> writes;
 
 private:
-    void add(std::vector<Access>& list, Region const& region, Bytes bytes) const {
+    void add(std::vector<BufferAccess>& list, Region const& region, Bytes bytes) const {
         if (bytes > 0 && !plan_.buffers[region.buffer].shared) {
             list.push_back({region.buffer, region.offset, region.offset + bytes, step_});
         }
     }
 
-    void add_rows(std::vector<Access>& list, BufferId buffer, RowPlaces const& run, Bytes row_bytes) const {
+    void add_rows(std::vector<BufferAccess>& list, BufferId buffer, RowPlaces const& run, Bytes row_bytes) const {
         bool const adjacent = run.stride == row_bytes;
         for (std::uint64_t row = 0; row < (adjacent ? 1 : run.rows); ++row) {
             add(list, {buffer, run.first + row * run.stride}, row_bytes * (adjacent ? run.rows : 1));
         }
     }
-    void add_window(std::vector<Access>& list, auto const& step, Block const& block) const {
+    void add_window(std::vector<BufferAccess>& list, auto const& step, Block const& block) const {
         Bytes const places = step.window.stride == 0 ? 1 : step.window.messages;
         for (Bytes place = 0; place < places; ++place) {
             add(list, {step.buffer, block.offset + place * step.window.stride}, block.bytes);
@@ -488,7 +488,7 @@ public:
 
     void check() {
         if (check_writes()) {
-            for (Access const& read : accesses_.reads) {
+            for (BufferAccess const& read : accesses_.reads) {
                 check_read(read);
             }
         }
@@ -506,11 +506,11 @@ private:
 
     /// Sorts the written regions; true when they are disjoint.
     bool check_writes() {
-        std::sort(accesses_.writes.begin(), accesses_.writes.end(), [](Access const& a, Access const& b) {
+        std::sort(accesses_.writes.begin(), accesses_.writes.end(), [](BufferAccess const& a, BufferAccess const& b) {
             return std::tie(a.buffer, a.begin) < std::tie(b.buffer, b.begin);
         });
-        Access const* farthest = nullptr;
-        for (Access const& write : accesses_.writes) {
+        BufferAccess const* farthest = nullptr;
+        for (BufferAccess const& write : accesses_.writes) {
             bool const same_buffer = farthest != nullptr && farthest->buffer == write.buffer;
             if (same_buffer && write.begin < farthest->end) {
                 auto const [earlier, later] = std::minmax(farthest->step, write.step);
@@ -523,9 +523,9 @@ private:
         return said_.empty();
     }
 
-    void check_read(Access const& read) {
+    void check_read(BufferAccess const& read) {
         auto const& writes = accesses_.writes;
-        auto const ends_before = [](Access const& write, Access const& wanted) {
+        auto const ends_before = [](BufferAccess const& write, BufferAccess const& wanted) {
             return write.buffer != wanted.buffer ? write.buffer < wanted.buffer : write.end <= wanted.begin;
         };
         auto write = std::lower_bound(writes.begin(), writes.end(), read, ends_before);
@@ -566,8 +566,8 @@ void check_batches(Plan const& plan, Problems& problems) {
 }  // namespace
 }  // namespace validation
 
-std::vector<Problem> validate_rank(Plan const& plan) {
-    std::vector<Problem> problems;
+std::vector<PlanProblem> validate_rank(Plan const& plan) {
+    std::vector<PlanProblem> problems;
     for (std::size_t id = 0; id < plan.groups.size(); ++id) {
         validation::check_group(plan, id, problems);
     }

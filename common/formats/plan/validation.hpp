@@ -8,7 +8,7 @@
 
 namespace dlmb::validation {
 
-using Problems = std::vector<Problem>;
+using Problems = std::vector<PlanProblem>;
 
 /// `rank 2 step 0 "dispatch"`.
 [[nodiscard]] std::string name_of(Plan const& plan, StepId step);

@@ -255,7 +255,7 @@ int ResultWriter::try_to_store(std::span<std::string_view const> pieces, bool& c
 
 namespace {
 
-struct Line {
+struct StoredLine {
     std::uint64_t number = 0;  // from 1
     Json object;
 };
@@ -266,7 +266,8 @@ struct Line {
 
 /// Calls `use` with every line and returns the number of the last one if that is broken, else 0. An unterminated last
 /// line counts when it is whole: the kill may have come between its last byte and its newline.
-std::uint64_t for_each_line(fs::path const& path, Bytes most_stream, std::function<void(Line const&)> const& use) {
+std::uint64_t for_each_line(fs::path const& path, Bytes most_stream,
+                            std::function<void(StoredLine const&)> const& use) {
     std::ifstream file(path, std::ios::binary);
     if (!file) {
         throw UsageError(fmt::format("{}: cannot be read", path.string()));
@@ -295,7 +296,7 @@ std::uint64_t for_each_line(fs::path const& path, Bytes most_stream, std::functi
             }
             refuse(path, number, "not a JSON object");
         }
-        Line const line{number, std::move(object)};
+        StoredLine const line{number, std::move(object)};
         try {
             use(line);
         } catch (Json::exception const& error) {
@@ -342,7 +343,7 @@ void add_remarks(ResultFile& results) {
 ResultFile read_results(fs::path const& path, Converted converted, Bytes most_stream) {
     ResultFile results;
     std::map<std::string, std::size_t> last;  // ok cell of an id
-    std::uint64_t const broken = for_each_line(path, most_stream, [&](Line const& line) {
+    std::uint64_t const broken = for_each_line(path, most_stream, [&](StoredLine const& line) {
         std::string const kind = kind_of(line.object);
         if (kind == "launch") {
             check_schema(line.object);
@@ -383,7 +384,7 @@ FinishedCells finished_cells(fs::path const& path, std::string_view pattern) {
     if (!fs::exists(path)) {
         return finished;
     }
-    for_each_line(path, most_stream_bytes, [&](Line const& line) {
+    for_each_line(path, most_stream_bytes, [&](StoredLine const& line) {
         std::string const kind = kind_of(line.object);
         if (line.object.contains("origin")) {
             return;

@@ -143,7 +143,7 @@ RuleIndex::RuleIndex(TuningTable const& table) : table_(table) {
     for (Rule const& rule : table.rules) {
         auto& groups = groups_.at(static_cast<std::size_t>(rule.when.operation));
         auto group =
-            std::find_if(groups.begin(), groups.end(), [&](Group const& each) { return each.scope == rule.scope; });
+            std::find_if(groups.begin(), groups.end(), [&](RuleGroup const& each) { return each.scope == rule.scope; });
         if (group == groups.end()) {
             group = groups.insert(groups.end(), {rule.scope, {}, {}, {}, {}});
         }
@@ -154,7 +154,7 @@ RuleIndex::RuleIndex(TuningTable const& table) : table_(table) {
     }
 }
 
-void RuleIndex::fill(Group& group) {
+void RuleIndex::fill(RuleGroup& group) {
     group.starts = starts_of(group.rules);
     bool const one_range = entries_for(group.rules, group.starts) > most_entries_per_rule * group.rules.size();
     if (one_range) {
@@ -181,14 +181,14 @@ Match RuleIndex::find(Key const& key, std::string_view backend) const {
 Rule const* RuleIndex::first_match(std::string_view scope, Key const& key) const {
     auto const& groups = groups_[static_cast<std::size_t>(key.operation)];
     auto const group =
-        std::find_if(groups.begin(), groups.end(), [&](Group const& each) { return each.scope == scope; });
+        std::find_if(groups.begin(), groups.end(), [&](RuleGroup const& each) { return each.scope == scope; });
     if (group == groups.end()) {
         return nullptr;
     }
     auto const after = std::upper_bound(group->starts.begin(), group->starts.end(), *key.bytes);
     auto const range = static_cast<std::size_t>(after - group->starts.begin()) - 1;
     for (std::size_t i = group->first[range]; i < group->first[range + 1]; ++i) {
-        Entry const& entry = group->entries[i];
+        RuleEntry const& entry = group->entries[i];
         bool const possible = !key.ranks || entry.ranks.contains(*key.ranks);
         if (possible && matches(entry.rule->when, key)) {
             return entry.rule;

@@ -75,24 +75,24 @@ public:
 
 private:
     /// The number of ranks rules out most of what the size leaves, without a look at the rule.
-    struct Entry {
+    struct RuleEntry {
         CountInterval ranks;
         Rule const* rule;
     };
     /// Rules of one scope and operation. Sizes from starts[i] to the next start have entries from first[i] to first[i +
     /// 1], in the order of the table.
-    struct Group {
+    struct RuleGroup {
         std::string_view scope;
         std::vector<Rule const*> rules;
         std::vector<Bytes> starts;
         std::vector<std::size_t> first;
-        std::vector<Entry> entries;
+        std::vector<RuleEntry> entries;
     };
-    static void fill(Group& group);
+    static void fill(RuleGroup& group);
     [[nodiscard]] Rule const* first_match(std::string_view scope, Key const& key) const;
 
     TuningTable const& table_;
-    std::array<std::vector<Group>, every_tuned_operation.size()> groups_;  // by operation
+    std::array<std::vector<RuleGroup>, every_tuned_operation.size()> groups_;  // by operation
 };
 
 }  // namespace dlmb::tuning

@@ -229,11 +229,11 @@ struct Tool {
 };
 
 /// A result file that rules were made from.
-struct Input {
+struct ResultFileInput {
     std::string file;                   // without its folder
     std::string sha256;                 // 64 hex digits
     std::vector<std::string> launches;  // launch ids
-    bool operator==(Input const&) const = default;
+    bool operator==(ResultFileInput const&) const = default;
 };
 
 /// Where the table holds. A reader compares `key`; the other texts are for people.
@@ -283,7 +283,7 @@ struct Policy {
 struct TuningTable {
     std::string created;  // UTC, ISO 8601
     Tool tool;
-    std::vector<Input> inputs;  // empty in a table that a person wrote
+    std::vector<ResultFileInput> inputs;  // empty in a table that a person wrote
     System system;
     Stack stack;
     Policy policy;
@@ -304,14 +304,14 @@ struct TuningTable {
 void sort_rules(std::vector<Rule>& rules);
 
 /// `path`: where in the JSON ("rules[3].when.bytes"); `what`: what is wrong and what to do.
-struct Problem {
+struct TableProblem {
     std::string path;
     std::string what;
-    bool operator==(Problem const&) const = default;
+    bool operator==(TableProblem const&) const = default;
 };
 
 /// The faults of a table although it can be read: rules that contradict each other, can never match or claim more
 /// than was measured. Every problem, in the order of the table; empty: the table is valid.
-[[nodiscard]] std::vector<Problem> validate(TuningTable const& table);
+[[nodiscard]] std::vector<TableProblem> validate(TuningTable const& table);
 
 }  // namespace dlmb::tuning

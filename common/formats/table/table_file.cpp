@@ -153,7 +153,7 @@ void fields(auto& io, json::Of<Tool> auto& tool) {
     io.or_default("commit", tool.commit);
 }
 
-void fields(auto& io, json::Of<Input> auto& input) {
+void fields(auto& io, json::Of<ResultFileInput> auto& input) {
     io("file", input.file);
     io("sha256", input.sha256);
     io("launches", input.launches);
@@ -266,7 +266,7 @@ TuningTable table_from(Json const& document) {
     fields(reader, table);
     reader("rules", table.rules);
     reader.close();
-    if (std::vector<Problem> const problems = validate(table); !problems.empty()) {
+    if (std::vector<TableProblem> const problems = validate(table); !problems.empty()) {
         refuse(problems.front().path, problems.front().what);
     }
     sort_rules(table.rules);
@@ -308,7 +308,7 @@ std::string to_json(ChoiceParams const& params) {
 }
 
 std::string to_json(TuningTable const& table) {
-    if (std::vector<Problem> const problems = validate(table); !problems.empty()) {
+    if (std::vector<TableProblem> const problems = validate(table); !problems.empty()) {
         throw UsageError(fmt::format("tuning table: {}: {}", problems.front().path, problems.front().what));
     }
     TuningTable sorted = table;

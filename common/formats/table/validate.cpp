@@ -16,7 +16,7 @@ namespace {
 class RuleCheck {
 public:
     /// `confirms`: whether the table's choices had to be confirmed.
-    RuleCheck(Rule const& rule, bool confirms, std::string const& path, std::vector<Problem>& problems)
+    RuleCheck(Rule const& rule, bool confirms, std::string const& path, std::vector<TableProblem>& problems)
         : rule_(rule), when_(rule.when), confirms_(confirms), path_(path), problems_(problems) {}
 
     void run() {
@@ -168,12 +168,12 @@ private:
     When const& when_;
     bool confirms_;
     std::string const& path_;
-    std::vector<Problem>& problems_;
+    std::vector<TableProblem>& problems_;
 };
 
 /// Against the rules before it; there are some dozens of them.
 void check_disjoint(std::vector<Rule> const& rules, std::size_t i, std::string const& path,
-                    std::vector<Problem>& problems) {
+                    std::vector<TableProblem>& problems) {
     Rule const& rule = rules[i];
     for (std::size_t j = 0; j < i; ++j) {
         Rule const& earlier = rules[j];
@@ -193,8 +193,8 @@ void check_disjoint(std::vector<Rule> const& rules, std::size_t i, std::string c
 
 }  // namespace
 
-std::vector<Problem> validate(TuningTable const& table) {
-    std::vector<Problem> problems;
+std::vector<TableProblem> validate(TuningTable const& table) {
+    std::vector<TableProblem> problems;
     if (table.system.key.empty()) {
         problems.push_back({"system.key", "is empty; a table holds for one system, give its key"});
     }

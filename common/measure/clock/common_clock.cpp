@@ -59,7 +59,7 @@ Nanoseconds ClockLine::correct(MeasuredOffset const& measured) {
 
 // Least squares around the means, in numbers small enough for a double: offsets between hosts are days.
 void ClockLine::fit() {
-    Point const& first = points_.front();
+    ClockPoint const& first = points_.front();
     if (points_.size() < rule_.points || points_.back().local_ns - first.local_ns < rule_.spread_ns) {
         line_.anchor_local_ns = points_.back().local_ns;
         line_.anchor_offset_ns = points_.back().offset_ns;
@@ -68,13 +68,13 @@ void ClockLine::fit() {
     auto const n = static_cast<double>(points_.size());
     double mean_x = 0;
     double mean_y = 0;
-    for (Point const& point : points_) {
+    for (ClockPoint const& point : points_) {
         mean_x += static_cast<double>(point.local_ns - first.local_ns) / n;
         mean_y += static_cast<double>(point.offset_ns - first.offset_ns) / n;
     }
     double xx = 0;
     double xy = 0;
-    for (Point const& point : points_) {
+    for (ClockPoint const& point : points_) {
         double const x = static_cast<double>(point.local_ns - first.local_ns) - mean_x;
         xx += x * x;
         xy += x * (static_cast<double>(point.offset_ns - first.offset_ns) - mean_y);
@@ -185,7 +185,7 @@ Nanoseconds CommonClock::follow(Rank reference) {
 Nanoseconds CommonClock::receive_line(Rank leader) {
     Nanoseconds const local = options_.shows(now_ns());
     Nanoseconds const before = line_.at(local);
-    ClockLine::Line line;
+    ClockLine::DriftLine line;
     bootstrap_.receive(leader, std::as_writable_bytes(std::span(&line, 1)));
     line_.adopt(line);
     return std::abs(line_.at(local) - before) + line_.error_ns();

@@ -70,7 +70,7 @@ public:
     explicit ClockLine(DriftRule rule = {}) : rule_(rule) {}
 
     /// Through the anchor, with a slope.
-    struct Line {
+    struct DriftLine {
         Nanoseconds anchor_local_ns = 0;
         Nanoseconds anchor_offset_ns = 0;
         double slope = 0;
@@ -89,18 +89,18 @@ public:
     [[nodiscard]] double drift_ppm() const { return line_.slope * 1e6; }
 
     /// For ranks that read the same clock.
-    [[nodiscard]] Line const& line() const { return line_; }
-    void adopt(Line const& other) { line_ = other; }
+    [[nodiscard]] DriftLine const& line() const { return line_; }
+    void adopt(DriftLine const& other) { line_ = other; }
 
 private:
-    struct Point {
+    struct ClockPoint {
         Nanoseconds local_ns, offset_ns;
     };
     void fit();
 
     DriftRule rule_;
-    std::deque<Point> points_;
-    Line line_;
+    std::deque<ClockPoint> points_;
+    DriftLine line_;
 };
 
 struct ClockOptions {

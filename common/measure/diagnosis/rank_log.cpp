@@ -24,15 +24,15 @@ constexpr double times_more = 3;
 constexpr double least_excess_ns = 1000;
 constexpr double waited_share = 0.8;  // of a delay, by a rank that launched before it was over
 
-using Figure = double RankTimings::*;
+using RankFigure = double RankTimings::*;
 
 /// A way to stand out.
 struct Criterion {
     record::Suspect::Kind kind = record::Suspect::Kind::delayed;
-    Figure figure = nullptr;
-    Figure load = nullptr;  // what makes it larger
+    RankFigure figure = nullptr;
+    RankFigure load = nullptr;  // what makes it larger
     double excess_ns = 0;
-    Figure effect = nullptr;  // what it must cause at another rank, not at all: a neighbour in a ring is enough
+    RankFigure effect = nullptr;  // what it must cause at another rank, not at all: a neighbour in a ring is enough
 };
 
 /// The lower of two middle values: of two peers one may be a suspect itself. Nothing without peers.
@@ -163,7 +163,7 @@ RankTimings load_of(std::span<Plan const> draws) {
 
 }  // namespace
 
-void RankLog::keep(Chunk const& chunk) {
+void RankLog::keep(SampleChunk const& chunk) {
     for (std::size_t i = 0; i < chunk.own.size(); ++i) {
         RankMarks const& own = chunk.own[i];
         SampleTimes const& all = chunk.samples[i];

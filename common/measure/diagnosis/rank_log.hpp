@@ -47,7 +47,7 @@ struct RankTimings {
 
 class RankLog {
 public:
-    void keep(Chunk const& chunk);
+    void keep(SampleChunk const& chunk);
     /// Mean of this rank's (done - enter) over samples.
     [[nodiscard]] double mean_ns() const;
     /// Collective, the same on all ranks. The iterations of each sample were waited for together. Needs samples.

@@ -70,7 +70,7 @@ void Sampler::keep_marks(bool keeps) {
     }
 }
 
-Chunk const& Sampler::run(std::uint64_t first, std::uint64_t count, std::uint64_t lead) {
+SampleChunk const& Sampler::run(std::uint64_t first, std::uint64_t count, std::uint64_t lead) {
     reserve(count);
     keep_marks(false);
     if (osu_) {

@@ -80,7 +80,7 @@ struct OsuCalls {
     OsuProgram program;
 };
 
-struct Chunk {
+struct SampleChunk {
     std::vector<RankMarks> own;
     std::vector<SampleTimes> samples;
     std::vector<Nanoseconds> headline;  // span, max_rank or mean; per iteration where a sample has several
@@ -143,7 +143,7 @@ public:
     void run_unrecorded(std::uint64_t next, std::uint64_t iterations);
     /// Collective. Samples number first .. first + count - 1 of the cell. Valid until the next call.
     /// `lead`: calls right before them of which nothing is kept; of OSU's programs only.
-    [[nodiscard]] Chunk const& run(std::uint64_t first, std::uint64_t count, std::uint64_t lead = 0);
+    [[nodiscard]] SampleChunk const& run(std::uint64_t first, std::uint64_t count, std::uint64_t lead = 0);
     /// Collective. `count` synchronised single iterations with marks, at the positions before that of sample `next`, as
     /// run_unrecorded(). `lead`: as many right before them, of which nothing is kept. Valid until the next call.
     [[nodiscard]] MarkedChunk const& run_marked(std::uint64_t next, std::uint64_t count, std::uint64_t lead);
@@ -180,7 +180,7 @@ private:
     bool was_gated_ = false;
     SampleStart start_;
     CacheFlush* flush_ = nullptr;
-    Chunk chunk_;
+    SampleChunk chunk_;
     MarkedChunk marked_;
     std::vector<std::int64_t> late_;  // by sample: 1 where the start was missed
     std::vector<std::int64_t> largest_;

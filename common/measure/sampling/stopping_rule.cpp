@@ -131,7 +131,7 @@ void StoppingRule::add(std::span<Nanoseconds const> samples, Nanoseconds elapsed
     }
 }
 
-Decision StoppingRule::next() const {
+StoppingDecision StoppingRule::next() const {
     if (limits_.fixed_samples) {
         return next_fixed();
     }
@@ -152,7 +152,7 @@ Decision StoppingRule::next() const {
     return {part, part == 0 ? Stop::time : Stop::not_yet};
 }
 
-Decision StoppingRule::next_fixed() const {
+StoppingDecision StoppingRule::next_fixed() const {
     if (samples_ >= *limits_.fixed_samples) {
         return {0, Stop::fixed};
     }

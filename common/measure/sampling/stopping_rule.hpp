@@ -55,10 +55,10 @@ enum class Stop : std::uint8_t { not_yet, precision, time, cap, fixed };
 
 /// samples > 0: take that many more. samples == 0: leave the cell, for good if `stop` says so, else until its next
 /// round.
-struct Decision {
+struct StoppingDecision {
     std::uint64_t samples = 0;
     Stop stop = Stop::not_yet;
-    bool operator==(Decision const&) const = default;
+    bool operator==(StoppingDecision const&) const = default;
 };
 
 // Half width of the 95 % interval of the round medians over their median. Streams are bound by bandwidth, which repeats
@@ -81,7 +81,7 @@ public:
     StoppingRule(StoppingLimits const& limits, Nanoseconds sample_ns);
 
     void begin_round();
-    [[nodiscard]] Decision next() const;
+    [[nodiscard]] StoppingDecision next() const;
     /// `elapsed_ns`: on the deciding rank's clock, everything between the samples included.
     void add(std::span<Nanoseconds const> samples, Nanoseconds elapsed_ns);
 
@@ -90,7 +90,7 @@ public:
     [[nodiscard]] std::uint64_t samples() const { return samples_; }
 
 private:
-    [[nodiscard]] Decision next_fixed() const;
+    [[nodiscard]] StoppingDecision next_fixed() const;
     [[nodiscard]] std::uint64_t share_of_next_round() const;
     [[nodiscard]] bool round_over() const;
     [[nodiscard]] Stop stop_after_round() const;

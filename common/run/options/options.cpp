@@ -279,9 +279,10 @@ void add_output(CLI::App& app, PatternType const& type, Options& options, Texts&
                       {"dot", PlanFormat::dot}},
                      "print the plans of all ranks as text, jsonl (json: the same), goal or dot, and stop");
     }
-    group.choice("--layout", options.layout, {{"dlmb", Layout::dlmb}, {"osu", Layout::osu}, {"nccl", Layout::nccl}},
+    group.choice("--layout", options.layout,
+                 {{"dlmb", TableLayout::dlmb}, {"osu", TableLayout::osu}, {"nccl", TableLayout::nccl}},
                  "human table: dlmb, osu or nccl (times in us, bandwidth in 10^9 B/s)");
-    group.choice("--columns", options.columns, {{"fitting", Columns::fitting}, {"all", Columns::all}},
+    group.choice("--columns", options.columns, {{"fitting", TableColumns::fitting}, {"all", TableColumns::all}},
                  "layout dlmb: fitting: the columns that fit on 80 characters; all");
     group.add("--percentiles", options.percentiles, "layout osu: percentiles of the samples as further columns")
         ->delimiter(',')
@@ -422,8 +423,8 @@ void take(Texts const& texts, Options& options) {
 /// wins. The command line of nccl-tests measures in place, too.
 void take_definition(CLI::App const& app, Options& options) {
     measure::RunnerOptions& runner = options.runner;
-    if (app.count("--timing") == 0 && (options.suite || options.layout != Layout::dlmb)) {
-        bool const osu = options.suite ? options.suite == Suite::osu : options.layout == Layout::osu;
+    if (app.count("--timing") == 0 && (options.suite || options.layout != TableLayout::dlmb)) {
+        bool const osu = options.suite ? options.suite == Suite::osu : options.layout == TableLayout::osu;
         runner.mode = osu ? measure::Mode::osu : measure::Mode::nccl;
     }
     if (app.count("--cache") == 0 && runner.mode == measure::Mode::osu) {

@@ -23,8 +23,8 @@
 namespace dlmb::run {
 
 enum class PlanFormat { text, jsonl, goal, dot };
-enum class Layout { dlmb, osu, nccl };
-enum class Columns { fitting, all };  // of our own layout: those that fit on a line, or all
+enum class TableLayout { dlmb, osu, nccl };
+enum class TableColumns { fitting, all };  // of our own layout: those that fit on a line, or all
 
 struct Options {
     std::vector<std::string> presets;   // empty: the pattern's defaults, without a preset
@@ -58,8 +58,8 @@ struct Options {
     std::optional<int> ranks_per_node;                              // what-if; otherwise from the hosts
     Bytes buffer_limit = std::numeric_limits<std::int64_t>::max();  // per rank and point
     bool also_in_place = false;  // every point that can is measured in place, too, right after
-    Layout layout = Layout::dlmb;
-    Columns columns = Columns::fitting;
+    TableLayout layout = TableLayout::dlmb;
+    TableColumns columns = TableColumns::fitting;
     std::vector<std::uint64_t> percentiles;  // further columns of Layout::osu
     bool host_times = false;                 // of Layout::nccl: what the host takes to queue a call, not the time
     bool figures = false;                    // DLMB-FOM lines also on a terminal

@@ -46,9 +46,9 @@ bool is_option_word(std::string_view text) {
     return text.size() > 1 && text[0] == '-' && (text[1] < '0' || text[1] > '9');
 }
 
-class Translator {
+class SuiteTranslator {
 public:
-    Translator(PatternType const& type, Suite suite) : type_(type), suite_(suite) { command_.suite = suite; }
+    SuiteTranslator(PatternType const& type, Suite suite) : type_(type), suite_(suite) { command_.suite = suite; }
 
     [[nodiscard]] SuiteCommand translate(std::vector<std::string> const& theirs) && {
         for (std::size_t i = 0; i < theirs.size(); ++i) {
@@ -478,7 +478,7 @@ SuiteCommand in_our_words(PatternType const& type, std::vector<std::string> cons
                     [](std::string const& word) { return word == "--cli" || word.starts_with("--cli="); })) {
         throw UsageError("--cli: given twice; a command line is written in one way");
     }
-    return Translator(type, name == "osu" ? Suite::osu : Suite::nccl).translate(theirs);
+    return SuiteTranslator(type, name == "osu" ? Suite::osu : Suite::nccl).translate(theirs);
 }
 
 std::string suite_hint(std::string_view word) {

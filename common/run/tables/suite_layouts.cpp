@@ -52,8 +52,8 @@ public:
         std::string heading = fmt::format("# {}{}{}/{} {}{}{}\n", last_title_, last_title_.empty() ? "" : " ",
                                           cell.identity.backend, cell.identity.method, cell.identity.memory,
                                           load ? fmt::format(" beside {}", name_of(*load)) : "", definition(cell));
-        auto found =
-            std::find_if(series_.begin(), series_.end(), [&](Series const& each) { return each.heading == heading; });
+        auto found = std::find_if(series_.begin(), series_.end(),
+                                  [&](SuiteTable const& each) { return each.heading == heading; });
         if (found == series_.end()) {
             found = series_.insert(found, {last_title_, std::move(heading), "", {}, "", place_of(cell.cell_id)});
         }
@@ -71,7 +71,7 @@ public:
         sort_series();
         std::string text;
         bool first = true;
-        for (Series& each : series_) {
+        for (SuiteTable& each : series_) {
             bool const goes_on = each.title == last_title_;
             if (!goes_on || first) {
                 text += print(each, goes_on);
@@ -83,7 +83,7 @@ public:
     [[nodiscard]] std::string footer() final {
         sort_series();
         std::string text;
-        for (Series& each : series_) {
+        for (SuiteTable& each : series_) {
             text += print(each, false);
         }
         return text + skipped_likewise() + totals();
@@ -91,7 +91,7 @@ public:
 
 protected:
     /// Out of place and in place are one row of nccl-tests; rows of OSU are words alone.
-    struct Row {
+    struct SuiteRow {
         std::string words;
         std::string figures = {};
         std::string in_place = {};
@@ -101,8 +101,8 @@ protected:
     /// Column names of the series that the cell, which is ok, begins.
     [[nodiscard]] virtual std::string columns(record::Record const& cell) const = 0;
     /// The row of a cell that is ok.
-    [[nodiscard]] virtual Row row(record::Record const& cell) = 0;
-    [[nodiscard]] virtual std::string line(Row const& row) const { return row.words + '\n'; }
+    [[nodiscard]] virtual SuiteRow row(record::Record const& cell) = 0;
+    [[nodiscard]] virtual std::string line(SuiteRow const& row) const { return row.words + '\n'; }
     [[nodiscard]] virtual std::string name_of_series(std::string_view title) const { return std::string(title); }
     /// Behind the heading: what the times of the series are.
     [[nodiscard]] virtual std::string definition(record::Record const& /*cell*/) const { return ""; }
@@ -110,8 +110,8 @@ protected:
     [[nodiscard]] virtual std::string totals() const { return ""; }
 
 private:
-    using Rows = std::multimap<Bytes, Row>;
-    struct Series {
+    using Rows = std::multimap<Bytes, SuiteRow>;
+    struct SuiteTable {
         std::string title;  // without size
         std::string heading;
         std::string columns;
@@ -122,10 +122,10 @@ private:
 
     void sort_series() {
         std::stable_sort(series_.begin(), series_.end(),
-                         [](Series const& one, Series const& other) { return one.place < other.place; });
+                         [](SuiteTable const& one, SuiteTable const& other) { return one.place < other.place; });
     }
 
-    static void take(Rows& rows, Bytes size, Row half) {
+    static void take(Rows& rows, Bytes size, SuiteRow half) {
         auto const [begin, end] = rows.equal_range(size);
         auto const other = std::find_if(begin, end, [&](Rows::value_type const& entry) {
             return entry.second.words == half.words && entry.second.figures.empty() != half.figures.empty();
@@ -139,7 +139,7 @@ private:
         other->second.waits = false;
     }
 
-    std::string print(Series& series, bool goes_on) {
+    std::string print(SuiteTable& series, bool goes_on) {
         std::string text = std::exchange(series.notes, "");
         std::string lines;
         for (auto at = series.rows.begin(); at != series.rows.end();) {
@@ -154,7 +154,7 @@ private:
         return text + lines;
     }
 
-    std::vector<Series> series_;
+    std::vector<SuiteTable> series_;
     std::string last_title_;
     std::string open_;  // the heading that rows stand under
 };
@@ -220,7 +220,7 @@ private:
     }
 
     /// The size is the message size; of traffic that has none, the busiest rank's bytes.
-    [[nodiscard]] Row row(record::Record const& cell) override {
+    [[nodiscard]] SuiteRow row(record::Record const& cell) override {
         if (auto const own = osu_columns(cell, message_size(cell).value_or(0))) {
             return {own->values};
         }
@@ -312,7 +312,7 @@ private:
         invalid_ += cell.result.status == record::Status::invalid ? 1 : 0;
     }
 
-    [[nodiscard]] Row row(record::Record const& cell) override {
+    [[nodiscard]] SuiteRow row(record::Record const& cell) override {
         ++halves_;
         busbw_sum_GBps_ += bandwidth(cell.traffic, time_of(cell)).busbw_GBps;
         std::string const operation = parameter(cell, "operation").value_or("");
@@ -325,16 +325,16 @@ private:
         bool const hypercube = parameter(cell, "route") == "hypercube";
         Bytes const size = hypercube ? message_size(cell).value_or(0) * static_cast<Bytes>(cell.identity.world.ranks)
                                      : cell.traffic.largest_total_bytes;
-        Row row{fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", size, count_text(cell, operation),
-                            parameter(cell, "element").value_or("byte"),
-                            reduces ? parameter(cell, "reduction").value_or("none") : "none",
-                            rooted ? parameter(cell, "root").value_or("-1") : "-1")};
+        SuiteRow row{fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", size, count_text(cell, operation),
+                                 parameter(cell, "element").value_or("byte"),
+                                 reduces ? parameter(cell, "reduction").value_or("none") : "none",
+                                 rooted ? parameter(cell, "root").value_or("-1") : "-1")};
         (in_place ? row.in_place : row.figures) = half(cell);
         row.waits = forms != forms_.end() && forms->second > 1;
         return row;
     }
 
-    [[nodiscard]] std::string line(Row const& row) const override {
+    [[nodiscard]] std::string line(SuiteRow const& row) const override {
         std::string const none = fmt::format("  {:>7}  {:>6}  {:>6} {:>6}", "N/A", "N/A", "N/A", "N/A");
         return row.words + (row.figures.empty() ? none : row.figures) + (row.in_place.empty() ? none : row.in_place) +
                '\n';

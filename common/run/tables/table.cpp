@@ -50,7 +50,7 @@ namespace {
 class OwnTable final : public Table {
 public:
     /// `loads`: whether some cells have one.
-    OwnTable(Columns columns, bool loads) : columns_(columns), loads_(loads) {
+    OwnTable(TableColumns columns, bool loads) : columns_(columns), loads_(loads) {
         widths_[load] = loads ? name_of(record::Load::compute).size() : 0;
     }
 
@@ -81,9 +81,9 @@ public:
 
     [[nodiscard]] std::string ready() override {
         std::stable_sort(lines_.begin(), lines_.end(),
-                         [](Line const& one, Line const& other) { return one.place < other.place; });
+                         [](PrintedLine const& one, PrintedLine const& other) { return one.place < other.place; });
         bool any = false;
-        for (Line const& line : lines_) {
+        for (PrintedLine const& line : lines_) {
             for (std::size_t column = 0; column < line.cells.size(); ++column) {
                 widths_[column] = std::max(widths_[column], line.cells[column].size());
             }
@@ -92,7 +92,7 @@ public:
         }
         std::string text;
         if (any) {
-            Shape const shape = shape_that_fits();
+            ColumnShape const shape = shape_that_fits();
             if (shape != printed_) {
                 printed_ = shape;
                 text += line_of(shape, {headings.begin(), headings.end()}, "# ") +
@@ -100,7 +100,7 @@ public:
                 beside_ = "";
             }
         }
-        for (Line const& line : std::exchange(lines_, {})) {
+        for (PrintedLine const& line : std::exchange(lines_, {})) {
             text += line.cells.empty() ? "" : beside(line.cells) + line_of(printed_, line.cells, "");
             text += line.comment;
         }
@@ -133,21 +133,21 @@ private:
     static constexpr std::array<std::string_view, count> units{"",     "",     "",     "",       "", "",    "[us]",
                                                                "[us]", "[us]", "[us]", "[GB/s]", "", "[B]", ""};
 
-    struct Line {
+    struct PrintedLine {
         std::size_t place;               // of its cell
         std::vector<std::string> cells;  // empty: only the comment
         std::string comment;             // whole lines behind it
     };
-    struct Shape {
+    struct ColumnShape {
         std::array<std::size_t, count> widths{};  // 0: not shown
-        bool operator==(Shape const&) const = default;
+        bool operator==(ColumnShape const&) const = default;
         [[nodiscard]] std::size_t length() const {
             return std::accumulate(
                 widths.begin(), widths.end(), std::size_t{0},
                 [](std::size_t sum, std::size_t width) { return sum + width + (width > 0 ? 1 : 0); });
         }
-        [[nodiscard]] Shape without(std::initializer_list<Column> columns) const {
-            Shape shape = *this;
+        [[nodiscard]] ColumnShape without(std::initializer_list<Column> columns) const {
+            ColumnShape shape = *this;
             for (Column const column : columns) {
                 shape.widths[column] = 0;
             }
@@ -206,7 +206,7 @@ private:
 
     [[nodiscard]] std::string figure_lines(record::Record const& cell) const {
         std::string text;
-        if (columns_ == Columns::all) {
+        if (columns_ == TableColumns::all) {
             for (record::Figure const& figure : cell.result.figures) {
                 text += fmt::format("# {}: {} {}, of its {}\n", figure.name, four_digits(figure.value), figure.unit,
                                     figure.from);
@@ -232,31 +232,31 @@ private:
 
     /// Traffic and memory move to a line of their own before figures are left out; backend and method do where that is
     /// not enough.
-    [[nodiscard]] Shape shape_that_fits() const {
+    [[nodiscard]] ColumnShape shape_that_fits() const {
         constexpr std::size_t line_length = 80;
-        Shape everything{widths_};
-        everything.widths[phase] = has_phases_ || columns_ == Columns::all ? widths_[phase] : 0;
-        auto const with_mark = [](Shape shape) {  // the heading of the first column has "# " before it
+        ColumnShape everything{widths_};
+        everything.widths[phase] = has_phases_ || columns_ == TableColumns::all ? widths_[phase] : 0;
+        auto const with_mark = [](ColumnShape shape) {  // the heading of the first column has "# " before it
             std::size_t const first = first_shown(shape);
             shape.widths[first] = std::max(shape.widths[first], headings[first].size() + 2);
             return shape;
         };
-        if (columns_ == Columns::all) {
+        if (columns_ == TableColumns::all) {
             return with_mark(everything);
         }
-        Shape const in_rows = everything.without({traffic, memory});
-        Shape const alone = in_rows.without({backend, method});
-        for (Shape const& shape :
+        ColumnShape const in_rows = everything.without({traffic, memory});
+        ColumnShape const alone = in_rows.without({backend, method});
+        for (ColumnShape const& shape :
              {everything, in_rows, in_rows.without({bytes}), in_rows.without({bytes, p95}),
               in_rows.without({bytes, p95, samples}), alone, alone.without({bytes}), alone.without({bytes, p95})}) {
-            if (Shape const marked = with_mark(shape); marked.length() <= line_length + 1) {
+            if (ColumnShape const marked = with_mark(shape); marked.length() <= line_length + 1) {
                 return marked;
             }
         }
         return with_mark(alone.without({bytes, p95, samples}));
     }
 
-    static std::size_t first_shown(Shape const& shape) {
+    static std::size_t first_shown(ColumnShape const& shape) {
         return static_cast<std::size_t>(
             std::find_if(shape.widths.begin(), shape.widths.end(), [](std::size_t width) { return width > 0; }) -
             shape.widths.begin());
@@ -276,7 +276,7 @@ private:
         return text == beside_ ? "" : beside_ = text;
     }
 
-    static std::string line_of(Shape const& shape, std::vector<std::string> const& cells, std::string_view mark) {
+    static std::string line_of(ColumnShape const& shape, std::vector<std::string> const& cells, std::string_view mark) {
         std::string text;
         for (std::size_t column = 0; column < cells.size(); ++column) {
             if (shape.widths[column] == 0) {
@@ -292,13 +292,13 @@ private:
         return text + '\n';
     }
 
-    Columns columns_;
+    TableColumns columns_;
     bool loads_;
-    std::vector<Line> lines_;  // that are not printed yet
+    std::vector<PrintedLine> lines_;  // that are not printed yet
     // Times up to ten seconds have room from the start, so that the columns of a sweep stay where they are.
     std::array<std::size_t, count> widths_{7, 6, 7, 6, 0, 5, 7, 7, 7, 7, 6, 7, 9, 5};
     bool has_phases_ = false;
-    Shape printed_;
+    ColumnShape printed_;
     std::string beside_;
 };
 
@@ -306,18 +306,18 @@ private:
 
 std::unique_ptr<Table> make_table(Options const& options) {
     switch (options.layout) {
-    case Layout::osu:
+    case TableLayout::osu:
         return make_osu_table(options.percentiles);
-    case Layout::nccl:
+    case TableLayout::nccl:
         return make_nccl_table(options.host_times);
-    case Layout::dlmb:
+    case TableLayout::dlmb:
         break;
     }
     return std::make_unique<OwnTable>(options.columns, options.any_load());
 }
 
-std::string_view mark_of(Layout layout) {
-    return layout == Layout::dlmb ? "" : "# ";
+std::string_view mark_of(TableLayout layout) {
+    return layout == TableLayout::dlmb ? "" : "# ";
 }
 
 std::string figure_of_merit(record::Record const& cell) {

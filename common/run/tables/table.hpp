@@ -57,7 +57,7 @@ private:
 
 /// Prefix of lines for scripts: nothing in our own layout, "# " in those of the suites, whose readers know
 /// rows and comments.
-[[nodiscard]] std::string_view mark_of(Layout layout);
+[[nodiscard]] std::string_view mark_of(TableLayout layout);
 
 /// "DLMB-FOM <cell_id> <metric> <value> <unit>", the line that log scrapers look for; empty unless the cell is ok.
 [[nodiscard]] std::string figure_of_merit(record::Record const& cell);

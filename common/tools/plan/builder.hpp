@@ -69,14 +69,14 @@ private:
 };
 
 /// Reads the files of one format.
-class Reader {
+class TraceReader {
 public:
-    explicit Reader(Builder& builder) : builder_(builder) {}
-    Reader(Reader const&) = delete;
-    Reader& operator=(Reader const&) = delete;
-    Reader(Reader&&) = delete;
-    Reader& operator=(Reader&&) = delete;
-    virtual ~Reader() = default;
+    explicit TraceReader(Builder& builder) : builder_(builder) {}
+    TraceReader(TraceReader const&) = delete;
+    TraceReader& operator=(TraceReader const&) = delete;
+    TraceReader(TraceReader&&) = delete;
+    TraceReader& operator=(TraceReader&&) = delete;
+    virtual ~TraceReader() = default;
     virtual void read(Input& input) = 0;
     /// After the last file.
     virtual void finish() {}
@@ -87,16 +87,16 @@ protected:
 
 /// `make` of a format.
 template <class FormatReader>
-std::unique_ptr<Reader> make_reader(Builder& builder) {
+std::unique_ptr<TraceReader> make_reader(Builder& builder) {
     return std::make_unique<FormatReader>(builder);
 }
 
 /// `suits`: whether a file begins like one of the format; `head` is its first 64 KiB.
-struct Format {
+struct TraceFormat {
     std::string_view name;
     std::string_view description;
     bool (*suits)(std::string_view name, std::string_view head);
-    std::unique_ptr<Reader> (*make)(Builder& builder);
+    std::unique_ptr<TraceReader> (*make)(Builder& builder);
 };
 
 /// a * b; nothing for what is beyond 2^63 - 1.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_mismatches = 20;
 
-using Calls = std::vector<TraceOperation const*>;
+using TraceCalls = std::vector<TraceOperation const*>;
 using CountsBySize = std::map<Bytes, std::uint64_t>;  // how many of a size
 
 bool is_collective(OperationKind kind) {
@@ -62,7 +62,7 @@ private:
     /// the same, too.
     void collect() {
         for (RankProgram const& program : trace_.programs) {
-            std::map<TraceGroupId, Calls*> calls_in;  // of this rank
+            std::map<TraceGroupId, TraceCalls*> calls_in;  // of this rank
             for (TraceOperation const& operation : program.operations) {
                 if (!is_collective(operation.kind)) {
                     for (Rank const rank : program.ranks) {
@@ -82,7 +82,7 @@ private:
     }
 
     /// Nothing where the members are unknown.
-    Calls* calls_of(TraceGroupId id, Rank rank) {
+    TraceCalls* calls_of(TraceGroupId id, Rank rank) {
         TraceGroup const& group = trace_.groups.at(id);
         auto members = group.members_around(rank);
         if (members.empty()) {
@@ -111,9 +111,9 @@ private:
         if (!all_there) {
             return;
         }
-        Calls const& first = calls_[std::pair(members, members.front())];
+        TraceCalls const& first = calls_[std::pair(members, members.front())];
         for (Rank const rank : members) {
-            Calls const& calls = calls_[std::pair(members, rank)];
+            TraceCalls const& calls = calls_[std::pair(members, rank)];
             if (calls.size() != first.size()) {
                 report("rank {} has {} collectives of group {}, rank {} has {}", rank, calls.size(),
                        name.empty() ? "of all ranks" : name, members.front(), first.size());
@@ -138,7 +138,7 @@ private:
         check_exchanges(members, first);
     }
 
-    void check_exchanges(std::vector<Rank> const& members, Calls const& first) {
+    void check_exchanges(std::vector<Rank> const& members, TraceCalls const& first) {
         for (std::size_t call = 0; call < first.size(); ++call) {
             if (first[call]->kind != OperationKind::exchange) {
                 continue;
@@ -215,7 +215,7 @@ private:
     Trace const& trace_;
     std::map<Rank, RankProgram const*> programs_;
     std::map<std::vector<Rank>, std::string> groups_;
-    std::map<std::pair<std::vector<Rank>, Rank>, Calls> calls_;
+    std::map<std::pair<std::vector<Rank>, Rank>, TraceCalls> calls_;
     std::map<std::pair<Rank, Rank>, std::pair<CountsBySize, CountsBySize>> messages_;
     std::set<Rank> from_anybody_;
     std::vector<std::string> found_;

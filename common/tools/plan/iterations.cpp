@@ -26,23 +26,23 @@ public:
     std::vector<std::uint32_t> of(RankProgram const& program) {
         std::vector<std::uint32_t> keys;
         for (TraceOperation const& each : program.operations) {
-            Key key{each.kind,
-                    each.group,
-                    each.dtype.name,
-                    each.peer,
-                    each.root,
-                    each.repeat,
-                    with_sizes_ ? std::pair(each.sent, each.received) : std::pair<Bytes, Bytes>()};
+            RepetitionKey key{each.kind,
+                              each.group,
+                              each.dtype.name,
+                              each.peer,
+                              each.root,
+                              each.repeat,
+                              with_sizes_ ? std::pair(each.sent, each.received) : std::pair<Bytes, Bytes>()};
             keys.push_back(numbers_.emplace(std::move(key), static_cast<std::uint32_t>(numbers_.size())).first->second);
         }
         return keys;
     }
 
 private:
-    using Key = std::tuple<OperationKind, TraceGroupId, std::string, std::optional<int>, std::optional<int>,
-                           std::uint64_t, std::pair<Bytes, Bytes>>;
+    using RepetitionKey = std::tuple<OperationKind, TraceGroupId, std::string, std::optional<int>, std::optional<int>,
+                                     std::uint64_t, std::pair<Bytes, Bytes>>;
     bool with_sizes_;
-    std::map<Key, std::uint32_t> numbers_;
+    std::map<RepetitionKey, std::uint32_t> numbers_;
 };
 
 /// Where the most is covered by at least two times a sequence; of several the shortest sequence.

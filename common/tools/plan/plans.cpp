@@ -29,15 +29,16 @@ std::string phase_named(std::string_view label) {
     std::string text(label);
     std::transform(text.begin(), text.end(), text.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    struct Word {
+    struct PhaseWord {
         std::string_view word;
         std::string_view phase;
     };
-    constexpr std::array words{Word{"forward", "forward"}, Word{"fwd", "forward"}, Word{"backward", "backward"},
-                               Word{"bwd", "backward"}, Word{"optimizer", "optimizer"}};
+    constexpr std::array words{PhaseWord{"forward", "forward"}, PhaseWord{"fwd", "forward"},
+                               PhaseWord{"backward", "backward"}, PhaseWord{"bwd", "backward"},
+                               PhaseWord{"optimizer", "optimizer"}};
     std::string_view phase;
     std::size_t last = 0;
-    for (Word const& each : words) {
+    for (PhaseWord const& each : words) {
         std::size_t const place = text.rfind(each.word);
         if (place != std::string::npos && (phase.empty() || place > last)) {
             phase = each.phase;
@@ -71,11 +72,11 @@ struct SharedDetails {
 class Details {
 public:
     /// How many collectives of each group a rank had so far.
-    using Counts = std::map<std::vector<Rank>, std::size_t>;
+    using CollectiveCounts = std::map<std::vector<Rank>, std::size_t>;
 
     explicit Details(Trace const& trace) : trace_(trace) {
         for (RankProgram const& program : trace.programs) {
-            Counts counts;
+            CollectiveCounts counts;
             for (TraceOperation const& operation : program.operations) {
                 if (program.ranks.size() == 1 && !is_message(operation.kind)) {
                     add(operation, program.ranks.front(), counts);
@@ -85,7 +86,7 @@ public:
     }
 
     [[nodiscard]] SharedDetails next(TraceOperation const& operation, Rank rank, RankProgram const& program,
-                                     Counts& counts) const {
+                                     CollectiveCounts& counts) const {
         if (is_message(operation.kind) || program.ranks.size() > 1) {
             return {phase_named(operation.label), {}};
         }
@@ -99,7 +100,7 @@ public:
     }
 
 private:
-    void add(TraceOperation const& operation, Rank rank, Counts& counts) {
+    void add(TraceOperation const& operation, Rank rank, CollectiveCounts& counts) {
         auto members = members_of(operation, rank);
         std::size_t const number = counts[members]++;
         std::string phase = phase_named(operation.label);
@@ -378,7 +379,7 @@ private:
     Rank rank_;
     PlanRequest const& request_;
     Pauses pauses_;
-    Details::Counts counts_;
+    Details::CollectiveCounts counts_;
     std::string label_;
     std::vector<Bytes> parts_;  // of the gather or scatter, if its root lists them
     PlanBuilder plan_;

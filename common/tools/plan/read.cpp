@@ -19,16 +19,16 @@ constexpr std::size_t head_bytes = std::size_t{64} << 10;
 
 std::vector<std::string> format_names() {
     std::vector<std::string> names;
-    for (Format const& format : all_formats()) {
+    for (TraceFormat const& format : all_formats()) {
         names.emplace_back(format.name);
     }
     return names;
 }
 
-Format const& format_named(std::string_view name) {
+TraceFormat const& format_named(std::string_view name) {
     auto const formats = all_formats();
     auto const found =
-        std::find_if(formats.begin(), formats.end(), [&](Format const& each) { return each.name == name; });
+        std::find_if(formats.begin(), formats.end(), [&](TraceFormat const& each) { return each.name == name; });
     if (found == formats.end()) {
         throw UsageError(fmt::format("--format: {}", unknown_name("format", name, format_names())));
     }
@@ -43,7 +43,7 @@ bool is_pickle(std::string_view head) {
            values.find(head[2]) != std::string_view::npos;
 }
 
-Format const& format_of(Input& input) {
+TraceFormat const& format_of(Input& input) {
     std::string_view const head = input.peek(head_bytes);
     if (head.empty()) {
         input.refuse("it is empty");
@@ -53,7 +53,7 @@ Format const& format_of(Input& input) {
             "it is a pickle, as PyTorch's flight recorder writes them; if you trust it, make JSON of it: python3 -c "
             "'import json, pickle, sys; json.dump(pickle.load(sys.stdin.buffer), sys.stdout)' < FILE > FILE.json");
     }
-    for (Format const& format : all_formats()) {
+    for (TraceFormat const& format : all_formats()) {
         if (format.suits(input.name(), head)) {
             return format;
         }
@@ -80,7 +80,7 @@ char first_character(std::string_view head) {
     return first == std::string_view::npos ? '\0' : head[first];
 }
 
-std::span<Format const> all_formats() {
+std::span<TraceFormat const> all_formats() {
     static std::array const formats{plan_format(),     flight_recorder_format(),
                                     kineto_format(),   execution_trace_format(),
                                     param_format(),    nccl_inspector_format(),
@@ -93,12 +93,12 @@ std::span<Format const> all_formats() {
 
 Trace read_trace(std::vector<std::filesystem::path> const& paths, ReadOptions const& options) {
     Builder builder(options.assumptions);
-    Format const* format = options.format.empty() ? nullptr : &format_named(options.format);
-    std::unique_ptr<Reader> reader;
+    TraceFormat const* format = options.format.empty() ? nullptr : &format_named(options.format);
+    std::unique_ptr<TraceReader> reader;
     std::string first;
     each_input(paths, [&](Input& input) {
         if (format == nullptr || options.format.empty()) {
-            Format const& found = format_of(input);
+            TraceFormat const& found = format_of(input);
             if (format != nullptr && found.name != format->name) {
                 input.refuse(
                     fmt::format("it is {}, but {} is {}; give files of one format", found.name, first, format->name));

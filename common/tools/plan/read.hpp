@@ -14,7 +14,7 @@
 namespace dlmb::trace {
 
 /// In the order in which they are tried.
-[[nodiscard]] std::span<Format const> all_formats();
+[[nodiscard]] std::span<TraceFormat const> all_formats();
 
 struct ReadOptions {
     std::string format;  // a name in all_formats(); empty: found out from the files

@@ -64,9 +64,9 @@ double bus_bytes(TraceOperation const& operation, int ranks) {
 }
 
 /// How many ranks of a program send by a call; all but those that a root sends to.
-class Senders {
+class SenderCounts {
 public:
-    explicit Senders(Trace const& trace) : trace_(trace) {}
+    explicit SenderCounts(Trace const& trace) : trace_(trace) {}
     [[nodiscard]] std::uint64_t of(RankProgram const& program, TraceOperation const& operation) {
         bool const from_root = facts_of(operation.kind).root == RootRole::sends;
         if (!from_root || !operation.root) {
@@ -90,7 +90,7 @@ private:
 
 void add_histogram(std::string& text, Trace const& trace) {
     std::map<int, std::uint64_t> counts;
-    Senders senders(trace);
+    SenderCounts senders(trace);
     auto const add = [&](Bytes bytes, std::uint64_t calls) {
         if (calls > 0) {
             int const power = bytes == 0 ? -1 : static_cast<int>(std::bit_width(bytes)) - 1;
@@ -289,7 +289,7 @@ std::string summary_text(Trace const& trace) {
         row.by_rank[entry.rank] += static_cast<double>(entry.bytes);
     }
     double all_us = 0;
-    Senders senders(trace);
+    SenderCounts senders(trace);
     for (RankProgram const& program : trace.programs) {
         for (TraceOperation const& operation : program.operations) {
             OperationRow& row = rows[{operation.kind, trace.groups.at(operation.group).size, operation.dtype.name}];

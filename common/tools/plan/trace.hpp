@@ -54,7 +54,7 @@ struct TraceGroup {
 };
 
 /// How much of an exchange goes to, or comes from, each rank of the group.
-struct Split {
+struct SplitBytes {
     std::vector<Bytes> parts;        // by rank of the group
     std::optional<Bytes> each = {};  // parts are equal and not listed: a short line may name 100,000 ranks
     [[nodiscard]] bool is_known(std::size_t ranks) const { return each || parts.size() == ranks; }
@@ -72,8 +72,8 @@ struct TraceOperation {
     TraceGroupId group = 0;
     Bytes sent = 0;
     Bytes received = 0;
-    Split send_split;
-    Split recv_split;
+    SplitBytes send_split;
+    SplitBytes recv_split;
     std::optional<int> root;  // rank in the group
     std::optional<int> peer;  // world rank; `peer_is_offset`: how many world ranks further
     bool peer_is_offset = false;

@@ -71,7 +71,7 @@ TEST(RandomPlan, IsConsistentOverAllRanks) {
             for (Rank me = 0; me < ranks; ++me) {
                 plans.push_back(random_plan(seed, me, ranks));
             }
-            for (Problem const& problem : validate(plans)) {
+            for (PlanProblem const& problem : validate(plans)) {
                 ADD_FAILURE() << "seed " << seed << ", " << ranks << " ranks: " << problem.text;
             }
         }

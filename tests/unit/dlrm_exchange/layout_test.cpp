@@ -10,9 +10,9 @@
 namespace dlmb::dlrm_exchange {
 namespace {
 
-std::vector<Table> const four_tables{{100, 8, one}, {5, 16, 9 * one}, {1000, 8, 2 * one}, {50, 4, 3 * one}};
+std::vector<PooledTable> const four_tables{{100, 8, one}, {5, 16, 9 * one}, {1000, 8, 2 * one}, {50, 4, 3 * one}};
 
-std::string text_of(Layout const& layout) {
+std::string text_of(ShardLayout const& layout) {
     std::ostringstream text;
     for (Shard const& shard : layout.shards) {
         text << shard.table << ":" << shard.width << "@" << shard.rank << " ";

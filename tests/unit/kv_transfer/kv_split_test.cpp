@@ -20,25 +20,25 @@ void for_each_split(auto const& check) {
         for (std::uint64_t m = 1; m <= most_ranks; ++m) {
             for (std::uint64_t n = 1; n <= most_ranks; ++n) {
                 SCOPED_TRACE(testing::Message() << units << " units, " << m << " to " << n << " ranks");
-                check(Split{{units, m}, {units, n}});
+                check(CacheSplit{{units, m}, {units, n}});
             }
         }
     }
 }
 
 TEST(KvSplit, EveryRankHoldsConsecutiveUnitsAndEveryUnitHasItsHolders) {
-    for_each_split([](Split const& split) {
-        Division const& division = split.prefill;
+    for_each_split([](CacheSplit const& split) {
+        UnitDivision const& division = split.prefill;
         for (std::uint64_t unit = 0; unit < division.units; ++unit) {
             std::vector<std::uint64_t> holders;
             for (std::uint64_t rank = 0; rank < division.ranks; ++rank) {
-                Range const held = division.held_by(rank);
+                UnitRange const held = division.held_by(rank);
                 if (held.first <= unit && unit < held.end()) {
                     holders.push_back(rank);
                 }
             }
             ASSERT_FALSE(holders.empty());
-            EXPECT_EQ(division.holders_of(unit), (Range{holders.front(), holders.size()}));
+            EXPECT_EQ(division.holders_of(unit), (UnitRange{holders.front(), holders.size()}));
             EXPECT_EQ(holders.back() - holders.front() + 1, holders.size());
             if (division.ranks <= division.units) {
                 EXPECT_EQ(holders.size(), 1U);
@@ -50,18 +50,18 @@ TEST(KvSplit, EveryRankHoldsConsecutiveUnitsAndEveryUnitHasItsHolders) {
 // The proof for all (m, n) to 8: each decode rank receives each head that it holds from one prefill rank, which holds
 // it, and no head that it does not hold.
 TEST(KvSplit, EveryHeadArrivesOnceAndNoOther) {
-    for_each_split([](Split const& split) {
+    for_each_split([](CacheSplit const& split) {
         for (std::uint64_t to = 0; to < split.decode.ranks; ++to) {
             std::vector<int> arrivals(split.decode.units);
             for (std::uint64_t from = 0; from < split.prefill.ranks; ++from) {
-                Range const share = split.share(from, to);
-                Range const held = split.prefill.held_by(from);
+                UnitRange const share = split.share(from, to);
+                UnitRange const held = split.prefill.held_by(from);
                 for (std::uint64_t unit = share.first; unit < share.end(); ++unit) {
                     ++arrivals[unit];
                     EXPECT_TRUE(held.first <= unit && unit < held.end());
                 }
             }
-            Range const wanted = split.decode.held_by(to);
+            UnitRange const wanted = split.decode.held_by(to);
             for (std::uint64_t unit = 0; unit < split.decode.units; ++unit) {
                 bool const is_wanted = wanted.first <= unit && unit < wanted.end();
                 ASSERT_EQ(arrivals[unit], is_wanted ? 1 : 0) << "unit " << unit << " at rank " << to;
@@ -74,16 +74,16 @@ TEST(KvSplit, EveryHeadArrivesOnceAndNoOther) {
 // rank begin where the one before ends, from its first byte to its last.
 TEST(KvSplit, ByteRangesOfEveryRankJoinWithoutGapOrOverlap) {
     constexpr std::uint64_t head_bytes = 512;
-    for_each_split([](Split const& split) {
+    for_each_split([](CacheSplit const& split) {
         for (std::uint64_t to = 0; to < split.decode.ranks; ++to) {
             std::set<std::pair<std::uint64_t, std::uint64_t>> parts;  // begin, end
             for (std::uint64_t from = 0; from < split.prefill.ranks; ++from) {
-                Range const share = split.share(from, to);
+                UnitRange const share = split.share(from, to);
                 if (share.count > 0) {
                     EXPECT_TRUE(parts.emplace(share.first * head_bytes, share.end() * head_bytes).second);
                 }
             }
-            Range const wanted = split.decode.held_by(to);
+            UnitRange const wanted = split.decode.held_by(to);
             std::uint64_t at = wanted.first * head_bytes;
             for (auto const& [begin, end] : parts) {
                 ASSERT_EQ(begin, at);
@@ -95,14 +95,14 @@ TEST(KvSplit, ByteRangesOfEveryRankJoinWithoutGapOrOverlap) {
 }
 
 TEST(KvSplit, PeersAreAmongThoseThatAreLookedAt) {
-    for_each_split([](Split const& split) {
+    for_each_split([](CacheSplit const& split) {
         std::uint64_t most = 0;
         for (std::uint64_t from = 0; from < split.prefill.ranks; ++from) {
             std::uint64_t sent = 0;
             for (std::uint64_t to = 0; to < split.decode.ranks; ++to) {
-                Range const share = split.share(from, to);
-                Range const receivers = split.receivers(from);
-                Range const senders = split.senders(to);
+                UnitRange const share = split.share(from, to);
+                UnitRange const receivers = split.receivers(from);
+                UnitRange const senders = split.senders(to);
                 if (share.count > 0) {
                     EXPECT_TRUE(receivers.first <= to && to < receivers.end());
                     EXPECT_TRUE(senders.first <= from && from < senders.end());
@@ -118,8 +118,8 @@ TEST(KvSplit, PeersAreAmongThoseThatAreLookedAt) {
 
 // vLLM: a latent is on every rank, and decode rank r reads from prefill rank r / (N / M).
 TEST(KvSplit, ReplicasArePairedInOrder) {
-    Split const wider{{1, 2}, {1, 8}};
-    Split const narrower{{1, 8}, {1, 2}};
+    CacheSplit const wider{{1, 2}, {1, 8}};
+    CacheSplit const narrower{{1, 8}, {1, 2}};
     for (std::uint64_t to = 0; to < 8; ++to) {
         EXPECT_EQ(wider.share(to / 4, to).count, 1U);
         EXPECT_EQ(wider.share(1 - to / 4, to).count, 0U);
@@ -129,7 +129,7 @@ TEST(KvSplit, ReplicasArePairedInOrder) {
 }
 
 TEST(KvSplit, OfManyRanksOneMessagePerUnit) {
-    Split const split{{8, 512}, {8, 512}};
+    CacheSplit const split{{8, 512}, {8, 512}};
     for (std::uint64_t to = 0; to < 512; ++to) {
         EXPECT_EQ(split.share(to, to).count, 1U);
     }

@@ -42,7 +42,7 @@ RankMarks marks(WorkOf const& work, int ranks, Rank me, std::uint64_t sample) {
 record::CellResult logged(WorkOf const& work, int ranks, std::uint64_t samples, bool launch_blocks = false) {
     record::CellResult result;
     in_process::run_ranks(ranks, [&](Bootstrap& bootstrap) {
-        Chunk chunk;
+        SampleChunk chunk;
         std::vector<Nanoseconds> headline;
         for (std::uint64_t sample = 0; sample < samples; ++sample) {
             LargestWords largest{};

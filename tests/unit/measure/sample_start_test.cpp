@@ -108,7 +108,7 @@ TEST(SampleStart, ASampleThatOneRankBeganLateIsDroppedAndTakenAgainOnAllRanks) {
         LateBootstrap bootstrap(inner, [me](std::uint64_t n) { return me == 1 && n == 2 ? 50ms : 0ms; });
         Sampler sampler = step.sampler(bootstrap);
         sampler.set_start({bootstrap, step.clock(), {StartMethod::window, margin_ns, true}, true});
-        Chunk const& chunk = sampler.run(0, 8);
+        SampleChunk const& chunk = sampler.run(0, 8);
         EXPECT_EQ(chunk.headline.size(), 8U);
         late[me] = chunk.late;
     });
@@ -128,13 +128,13 @@ TEST(Sampler, TheHeadlineIsTheLargestDurationOrTheSpanByTheIteration) {
         Sampler sampler = step.sampler(bootstrap);
         sampler.set_iterations_per_sample(2);
         sampler.set_start({bootstrap, step.clock(), {StartMethod::barrier, 0, true}, true});
-        Chunk const& largest = sampler.run(0, 1);
+        SampleChunk const& largest = sampler.run(0, 1);
         EXPECT_EQ(definition_of(Mode::isolated, sampler),
                   "aggregated: iterations back to back behind a dissemination barrier, largest over ranks of (done - "
                   "enter) / iterations");
         EXPECT_EQ(largest.headline[0], (largest.samples[0].max_rank + 1) / 2);
         sampler.set_span(true);
-        Chunk const& span = sampler.run(1, 1);
+        SampleChunk const& span = sampler.run(1, 1);
         EXPECT_EQ(span.headline[0], (span.samples[0].span + 1) / 2);
         EXPECT_GT(span.samples[0].span, span.samples[0].max_rank);
     });

@@ -28,7 +28,7 @@ Played play(StoppingLimits const& limits, Nanoseconds estimate,
     while (run.stop == Stop::not_yet) {
         rule.begin_round();
         std::vector<std::uint64_t> chunks;
-        Decision decision = rule.next();
+        StoppingDecision decision = rule.next();
         for (; decision.samples > 0; decision = rule.next()) {
             std::vector<Nanoseconds> samples;
             Nanoseconds elapsed = 0;
@@ -110,9 +110,10 @@ TEST(StoppingRule, PrecisionIsTheHalfWidthOfTheRoundMediansInterval) {
         }
         return rule.next();
     };
-    EXPECT_EQ(rounds_of({100, 100, 100, 100, 100, 104}), (Decision{0, Stop::precision}));
-    EXPECT_EQ(rounds_of({100, 100, 100, 100, 100, 105}), (Decision{0, Stop::not_yet}));
-    EXPECT_EQ(rounds_of({100, 100, 100, 100, 100}), (Decision{0, Stop::not_yet}));  // no interval below 6 rounds
+    EXPECT_EQ(rounds_of({100, 100, 100, 100, 100, 104}), (StoppingDecision{0, Stop::precision}));
+    EXPECT_EQ(rounds_of({100, 100, 100, 100, 100, 105}), (StoppingDecision{0, Stop::not_yet}));
+    EXPECT_EQ(rounds_of({100, 100, 100, 100, 100}),
+              (StoppingDecision{0, Stop::not_yet}));  // no interval below 6 rounds
 }
 
 // A stream is asked for half of that: medians of 100 and 102 are one per cent off, 100 and 103 are not.
@@ -123,7 +124,7 @@ TEST(StoppingRule, AStreamIsMeasuredTwiceAsPrecisely) {
         rule.begin_round();
         rule.add(std::vector<Nanoseconds>(20, median), 1 * s);
     }
-    EXPECT_EQ(rule.next(), (Decision{0, Stop::not_yet}));
+    EXPECT_EQ(rule.next(), (StoppingDecision{0, Stop::not_yet}));
 }
 
 TEST(StoppingRule, ChunksAreWholePassesOverTheDraws) {

@@ -9,7 +9,7 @@
 namespace dlmb::mpi {
 namespace {
 
-using Ranges = std::vector<Range>;
+using Ranges = std::vector<BufferRange>;
 
 constexpr Bytes chunk = 1000;
 

@@ -47,7 +47,7 @@ std::string problem_of(PatternType const& type, std::string_view preset, WorldSh
     if (!expected_refusal.empty()) {
         return fmt::format("not refused, expected '{}'", expected_refusal);
     }
-    std::vector<Problem> const problems = validate(plans);
+    std::vector<PlanProblem> const problems = validate(plans);
     if (!problems.empty()) {
         return problems.front().text;
     }

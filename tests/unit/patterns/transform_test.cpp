@@ -197,7 +197,7 @@ TEST_P(EveryTransform, MovesTheSameBytesBetweenTheSameRanksInEveryPattern) {
                 }
                 parameters.erase("transform");
                 applied += after == before ? 0 : 1;
-                std::vector<Problem> const problems = validate(after);
+                std::vector<PlanProblem> const problems = validate(after);
                 ASSERT_TRUE(problems.empty()) << where << ": " << problems.front().text;
                 ASSERT_EQ(round_trip_problem(after), "") << where;
                 Carried const old = carried_by(before);

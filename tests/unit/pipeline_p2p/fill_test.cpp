@@ -35,7 +35,7 @@ Nanoseconds simulated_us(Parameters const& parameters, int ranks) {
 
 TEST(BubbleFill, OneForwardOneBackwardIdlesTwiceDMinus1SlotsOnEachStage) {
     for (int const ranks : {2, 4, 8}) {
-        Shape shape;
+        ScheduleShape shape;
         shape.ranks = ranks;
         shape.microbatches = ranks;
         Filling const filling = fill_bubbles(shape, {pass_us, pass_us, pass_us / 2, pass_us / 2}, {}, 0.05);

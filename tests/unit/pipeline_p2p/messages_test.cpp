@@ -68,11 +68,11 @@ TEST(PipelineMessages, DeepSpeedSendsTheSmallOnesOneByOne) {
 
 // Megatron-LM p2p_communication.py (batched, separate by the parity of the rank); DeepSpeed pipe/schedule.py.
 TEST(PipelineMessages, OrderInsideATransferFollowsTheMode) {
-    Transfer const all{{Direction::forward, false, 0, 1, 0},
-                       {Direction::forward, true, 0, 1, 0},
-                       {Direction::backward, false, 0, 1, 0},
-                       {Direction::backward, true, 0, 1, 0}};
-    auto const order = [&](Mode mode, int rank) {
+    TensorTransfer const all{{Direction::forward, false, 0, 1, 0},
+                             {Direction::forward, true, 0, 1, 0},
+                             {Direction::backward, false, 0, 1, 0},
+                             {Direction::backward, true, 0, 1, 0}};
+    auto const order = [&](MessageMode mode, int rank) {
         Params params;
         params.mode = mode;
         std::string text;
@@ -82,11 +82,11 @@ TEST(PipelineMessages, OrderInsideATransferFollowsTheMode) {
         }
         return text;
     };
-    EXPECT_EQ(order(Mode::batched, 1), "send_prev recv_prev send_next recv_next ");
-    EXPECT_EQ(order(Mode::handshake_data, 0), "send_prev recv_prev send_next recv_next ");
-    EXPECT_EQ(order(Mode::separate, 2), "send_next recv_prev send_prev recv_next ");
-    EXPECT_EQ(order(Mode::separate, 3), "recv_prev send_next recv_next send_prev ");
-    EXPECT_EQ(order(Mode::meta_data, 1), "send_prev recv_prev recv_next send_next ");
+    EXPECT_EQ(order(MessageMode::batched, 1), "send_prev recv_prev send_next recv_next ");
+    EXPECT_EQ(order(MessageMode::handshake_data, 0), "send_prev recv_prev send_next recv_next ");
+    EXPECT_EQ(order(MessageMode::separate, 2), "send_next recv_prev send_prev recv_next ");
+    EXPECT_EQ(order(MessageMode::separate, 3), "recv_prev send_next recv_next send_prev ");
+    EXPECT_EQ(order(MessageMode::meta_data, 1), "send_prev recv_prev recv_next send_next ");
 }
 
 // With two ranks both directions are between the same two ranks, but not on one channel.

@@ -66,9 +66,9 @@ std::vector<Plan> mixed_plans() {
     return plans;
 }
 
-std::string texts(std::vector<Problem> const& problems) {
+std::string texts(std::vector<PlanProblem> const& problems) {
     std::string all;
-    for (Problem const& problem : problems) {
+    for (PlanProblem const& problem : problems) {
         all += problem.text + "\n";
     }
     return all;

@@ -41,6 +41,6 @@ inline constexpr StepId barrier = 12;
 }  // namespace mixed
 
 /// All texts, one per line: for messages of failed tests and for comparing.
-[[nodiscard]] std::string texts(std::vector<Problem> const& problems);
+[[nodiscard]] std::string texts(std::vector<PlanProblem> const& problems);
 
 }  // namespace dlmb::test

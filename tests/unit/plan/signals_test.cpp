@@ -44,7 +44,7 @@ std::vector<Plan> two_ranks(std::function<void(Plan&)> const& change_of_rank_1 =
 }
 
 std::string first_problem(std::function<void(Plan&)> const& change_of_rank_1 = {}) {
-    std::vector<Problem> const problems = validate(two_ranks(change_of_rank_1));
+    std::vector<PlanProblem> const problems = validate(two_ranks(change_of_rank_1));
     return problems.empty() ? "" : problems.front().text;
 }
 
@@ -111,7 +111,7 @@ TEST(Signals, RanksThatWaitForEachOtherAreADeadlock) {
         builder.put(both, {{1 - me, 1}}, std::vector{first}, "put", {wait});
         plans.push_back(std::move(builder).finish());
     }
-    std::vector<Problem> const problems = validate(plans);
+    std::vector<PlanProblem> const problems = validate(plans);
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0].text,
               "deadlock: rank 0 step 0 \"wait\" waits for rank 1 step 1 \"put\"; rank 1 step 0 \"wait\" "

@@ -98,7 +98,7 @@ TEST(ValidateDeadlock, OnlyTheCircleIsReportedNotThoseBehindIt) {
         }
         plans.push_back(std::move(builder).finish());
     }
-    std::vector<Problem> const problems = validate(plans);
+    std::vector<PlanProblem> const problems = validate(plans);
     ASSERT_EQ(problems.size(), 1U) << test::texts(problems);
     EXPECT_EQ(
         problems[0].text,

@@ -49,7 +49,7 @@ TEST(Validate, ComparesSizesAboveFourGibibytes) {
 TEST(Validate, SaysWhatBothSidesThink) {
     std::vector<Plan> plans = test::exchange_plans(6, [](Rank, Rank) { return Bytes{8192}; });
     std::get<Exchange>(plans[2].steps[0].operation).recv[5].bytes = 4096;
-    std::vector<Problem> const problems = validate(plans);
+    std::vector<PlanProblem> const problems = validate(plans);
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0].rank, 2);
     EXPECT_EQ(problems[0].step, 0U);

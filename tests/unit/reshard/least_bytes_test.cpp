@@ -88,7 +88,7 @@ std::vector<Weight> weights_one_by_one(ModelSizes const& m) {
 }
 
 /// Whether the rank with these coordinates has the weight.
-bool has(Weight const& weight, ModelSizes const& m, Layout const& layout, Place const& place) {
+bool has(Weight const& weight, ModelSizes const& m, ParallelLayout const& layout, Place const& place) {
     auto const tp = static_cast<std::uint64_t>(layout.tp);
     auto const own_tp = static_cast<std::uint64_t>(place.tp);
     auto const within = [](std::uint64_t unit, std::uint64_t units, int parts, int own) {
@@ -114,8 +114,8 @@ bool has(Weight const& weight, ModelSizes const& m, Layout const& layout, Place 
     return on_stage && of_expert && of_share;
 }
 
-std::vector<Layout> layouts_of(int ranks, Rank first) {
-    std::vector<Layout> all;
+std::vector<ParallelLayout> layouts_of(int ranks, Rank first) {
+    std::vector<ParallelLayout> all;
     for (int tp = 1; tp <= ranks; ++tp) {
         for (int ep = 1; ep <= ranks; ++ep) {
             for (int pp = 1; pp <= ranks; ++pp) {
@@ -128,9 +128,9 @@ std::vector<Layout> layouts_of(int ranks, Rank first) {
     return all;
 }
 
-std::string text(Layout const& from, Layout const& to) {
+std::string text(ParallelLayout const& from, ParallelLayout const& to) {
     std::string all;
-    for (Layout const& each : {from, to}) {
+    for (ParallelLayout const& each : {from, to}) {
         for (int const size : {each.tp, each.pp, each.ep, each.dp}) {
             all += std::to_string(size) + " ";
         }
@@ -154,15 +154,15 @@ public:
         }
     }
 
-    [[nodiscard]] Routes routes(Layout const& from, Layout const& to, int world) const {
+    [[nodiscard]] Routes routes(ParallelLayout const& from, ParallelLayout const& to, int world) const {
         return {groups_, model_.layers, from, to, element_bytes, world};
     }
 
     /// How often each weight arrives at a receiver. Its sender has to hold it.
-    [[nodiscard]] std::vector<int> arrivals(Routes const& routes, Layout const& from, Rank receiver,
-                                            Senders senders) const {
+    [[nodiscard]] std::vector<int> arrivals(Routes const& routes, ParallelLayout const& from, Rank receiver,
+                                            PieceSenders senders) const {
         std::vector<int> count(weights_.size());
-        for (Piece const& piece : routes.pieces_to(receiver, senders)) {
+        for (WeightPiece const& piece : routes.pieces_to(receiver, senders)) {
             std::vector<std::size_t> of_box;
             for (std::uint64_t layer = piece.layers.begin; layer < piece.layers.end; ++layer) {
                 for (std::uint64_t expert = piece.experts.begin; expert < piece.experts.end; ++expert) {
@@ -182,7 +182,7 @@ public:
     }
 
     /// 1 for each weight that the rank needs and does not hold.
-    [[nodiscard]] std::vector<int> lacking(Layout const& from, Layout const& to, Rank rank) const {
+    [[nodiscard]] std::vector<int> lacking(ParallelLayout const& from, ParallelLayout const& to, Rank rank) const {
         std::vector<bool> const none(weights_.size());
         std::vector<bool> const& held = from.has(rank) ? held_by(from, rank) : none;
         std::vector<bool> const& needed = held_by(to, rank);
@@ -195,7 +195,7 @@ public:
 
 private:
     /// By weight, found once.
-    [[nodiscard]] std::vector<bool> const& held_by(Layout const& layout, Rank rank) const {
+    [[nodiscard]] std::vector<bool> const& held_by(ParallelLayout const& layout, Rank rank) const {
         auto const [found, is_new] =
             held_.try_emplace({layout.tp, layout.ep, layout.pp, layout.dp, layout.first, rank}, weights_.size());
         for (std::size_t i = 0; is_new && i < weights_.size(); ++i) {
@@ -219,9 +219,9 @@ Bytes sum(std::vector<Bytes> const& bytes) {
     return total;
 }
 
-void expect_least(BruteForce const& brute, Layout const& from, Layout const& to, int world) {
+void expect_least(BruteForce const& brute, ParallelLayout const& from, ParallelLayout const& to, int world) {
     Routes const routes = brute.routes(from, to, world);
-    for (Senders const senders : {Senders::one, Senders::all}) {
+    for (PieceSenders const senders : {PieceSenders::one, PieceSenders::all}) {
         std::map<Rank, PeerBytes> peers;
         for (Rank rank = 0; rank < world; ++rank) {
             peers.emplace(rank, routes.peers_of(rank, senders));
@@ -247,11 +247,11 @@ void expect_least(BruteForce const& brute, Layout const& from, Layout const& to,
 
 // (tp, pp, ep, dp): 20 factorisations of 8 on either side.
 TEST(LeastBytes, EveryReceiverGetsWhatItLacksOnceOnAllLayoutsOfEightSharedRanks) {
-    std::vector<Layout> const all = layouts_of(8, 0);
+    std::vector<ParallelLayout> const all = layouts_of(8, 0);
     ASSERT_EQ(all.size(), 20U);
     BruteForce const brute(false);
-    for (Layout const& from : all) {
-        for (Layout const& to : all) {
+    for (ParallelLayout const& from : all) {
+        for (ParallelLayout const& to : all) {
             expect_least(brute, from, to, 8);
         }
     }
@@ -260,8 +260,8 @@ TEST(LeastBytes, EveryReceiverGetsWhatItLacksOnceOnAllLayoutsOfEightSharedRanks)
 TEST(LeastBytes, EveryReceiverGetsWhatItLacksOnceOnAllLayoutsOfFourAndFourRanks) {
     for (bool const tied : {false, true}) {
         BruteForce const brute(tied);
-        for (Layout const& from : layouts_of(4, 0)) {
-            for (Layout const& to : layouts_of(4, 4)) {
+        for (ParallelLayout const& from : layouts_of(4, 0)) {
+            for (ParallelLayout const& to : layouts_of(4, 4)) {
                 expect_least(brute, from, to, 8);
             }
         }
@@ -270,8 +270,8 @@ TEST(LeastBytes, EveryReceiverGetsWhatItLacksOnceOnAllLayoutsOfFourAndFourRanks)
 
 TEST(LeastBytes, ATiedEmbeddingComesFromEitherEnd) {
     BruteForce const brute(true);
-    for (Layout const& from : layouts_of(8, 0)) {
-        for (Layout const& to : layouts_of(8, 0)) {
+    for (ParallelLayout const& from : layouts_of(8, 0)) {
+        for (ParallelLayout const& to : layouts_of(8, 0)) {
             if (from.pp > 1 && to.pp > 1) {
                 expect_least(brute, from, to, 8);
             }

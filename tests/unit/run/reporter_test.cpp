@@ -110,7 +110,7 @@ TEST(Reporter, HasAWordOfItsOwnWhereEverythingWasSkipped) {
 }
 
 TEST(Reporter, MarksTheLinesForScriptsWhereReadersKnowRowsAndCommentsOnly) {
-    for (Layout const layout : {Layout::osu, Layout::nccl}) {
+    for (TableLayout const layout : {TableLayout::osu, TableLayout::nccl}) {
         Options options;
         options.layout = layout;
         options.figures = true;
@@ -126,7 +126,7 @@ TEST(Progress, IsALineEveryTenSecondsWhereStandardErrorIsNoTerminal) {
     Nanoseconds now = 0;
     testing::internal::CaptureStderr();
     {
-        Progress progress(true, "dlmb_x", [&] { return now; });
+        ProgressLine progress(true, "dlmb_x", [&] { return now; });
         progress.show("measuring 3 cells, up to 30 s");
         now = 9 * second;
         progress.still();
@@ -141,7 +141,7 @@ TEST(Progress, IsALineEveryTenSecondsWhereStandardErrorIsNoTerminal) {
               "dlmb_x: measuring 3 cells, up to 30 s\ndlmb_x: measuring 2 cells, up to 20 s\n");
     testing::internal::CaptureStderr();
     {
-        Progress others(false, "dlmb_x", [&] { return now; });
+        ProgressLine others(false, "dlmb_x", [&] { return now; });
         others.show("nothing");
         now += 60 * second;
         others.still();

@@ -58,7 +58,7 @@ TEST(OsuCli, OptionsMeanWhatTheyMeanThere) {
     EXPECT_EQ(options.buffer_limit, Bytes{64} << 20U);
     EXPECT_EQ(options.runner.cache, record::CacheMode::warm);
     EXPECT_EQ(options.percentiles, (std::vector<std::uint64_t>{50, 90, 99}));
-    EXPECT_EQ(options.layout, Layout::osu);
+    EXPECT_EQ(options.layout, TableLayout::osu);
 }
 
 TEST(OsuCli, LettersMayBeJoinedAndLongNamesMayCarryTheirValue) {
@@ -179,7 +179,7 @@ TEST(OsuCli, PairsOfThreadsAreAPingPongOfSeveralChannelsByThreads) {
 TEST(OsuCli, OptionsOfOursStandBetweenTheirs) {
     Options const options = parse_as("osu", {"-i", "3", "--backend", "mpi", "-f", "--layout", "dlmb", "-c", "off"});
     EXPECT_EQ(options.backends, Words{"mpi"});
-    EXPECT_EQ(options.layout, Layout::dlmb);
+    EXPECT_EQ(options.layout, TableLayout::dlmb);
     EXPECT_FALSE(options.runner.validate);
 }
 
@@ -240,7 +240,7 @@ TEST(NcclCli, OptionsMeanWhatTheyMeanThere) {
     EXPECT_FALSE(options.runner.validate);
     EXPECT_EQ(options.parameters.at("reduction"), Words{"max"});
     EXPECT_EQ(options.parameters.at("element"), Words{"half"});
-    EXPECT_EQ(options.layout, Layout::nccl);
+    EXPECT_EQ(options.layout, TableLayout::nccl);
     EXPECT_TRUE(parse_as("nccl", {"-c", "1"}).runner.validate);
     EXPECT_EQ(parameter_as("nccl", "reduction", {"-o", "all"}), (Words{"sum", "prod", "min", "max"}));
 }
@@ -294,7 +294,7 @@ TEST(NcclCli, WaitsForEachCallWhereABarrierIsOutsideOfTheTime) {
     EXPECT_EQ(options.runner.iterations, 20U);
     EXPECT_EQ(options.runner.warmup, 1U);
     EXPECT_EQ(options.runner.cache, record::CacheMode::rotate);
-    EXPECT_EQ(options.layout, Layout::nccl);
+    EXPECT_EQ(options.layout, TableLayout::nccl);
     EXPECT_TRUE(options.also_in_place);
     Options const counted = parse_as("nccl", {"-z3", "-n", "7", "--warmup=2", "--cache", "warm"});
     EXPECT_EQ(counted.runner.iterations, 7U);

@@ -29,14 +29,14 @@ record::Record example() {
     return cell;
 }
 
-Options of_layout(Layout layout) {
+Options of_layout(TableLayout layout) {
     Options options;
     options.layout = layout;
     return options;
 }
 
 /// All that a table says of one cell, without its totals.
-std::string shown(Layout layout, record::Record const& cell, std::string_view title) {
+std::string shown(TableLayout layout, record::Record const& cell, std::string_view title) {
     auto const table = make_table(of_layout(layout));
     table->add(cell, title);
     return table->ready();
@@ -52,7 +52,7 @@ std::vector<std::string> lines_of(std::string const& text) {
 }
 
 TEST(Table, OwnLayoutShowsMedianInMicrosecondsAndBusBandwidth) {
-    std::string const row = shown(Layout::dlmb, example(), "mixtral-8x7b");
+    std::string const row = shown(TableLayout::dlmb, example(), "mixtral-8x7b");
     EXPECT_NE(row.find(" 2000 "), std::string::npos) << row;
     EXPECT_NE(row.find("1.500"), std::string::npos) << row;
     EXPECT_NE(row.find("ok"), std::string::npos) << row;
@@ -66,14 +66,14 @@ TEST(Table, OwnLayoutShowsFourDigitsOneUnitPerColumnAndNoIntervalWhereThereIsNon
         std::istringstream stream(line);
         return std::vector<std::string>{std::istream_iterator<std::string>(stream), {}};
     };
-    std::vector<std::string> lines = lines_of(shown(Layout::dlmb, cell, "mixtral-8x7b"));
+    std::vector<std::string> lines = lines_of(shown(TableLayout::dlmb, cell, "mixtral-8x7b"));
     ASSERT_EQ(lines.size(), 4U) << "names, units, label, figures";
     EXPECT_THAT(words(lines[0]), testing::IsSupersetOf({"median", "low", "high", "p95", "busbw"}));
     EXPECT_THAT(words(lines[1]), testing::IsSupersetOf({"[us]", "[us]", "[us]", "[us]", "[GB/s]"}));
     EXPECT_THAT(lines[3], testing::ContainsRegex("1235 +- +- +- +2.430 +4 ")) << "3 MB in 1234.567 us";
     cell.result.time.median_low = 1'200'000;
     cell.result.time.median_high = 1'300'000;
-    EXPECT_THAT(shown(Layout::dlmb, cell, "mixtral-8x7b"), testing::ContainsRegex("1235 +1200 +1300 +- +2.430 "));
+    EXPECT_THAT(shown(TableLayout::dlmb, cell, "mixtral-8x7b"), testing::ContainsRegex("1235 +1200 +1300 +- +2.430 "));
 }
 
 /// An allgather of 4 ranks with 1 MiB from each in 2 ms, as dlmb_collective records it.
@@ -94,7 +94,7 @@ TEST(Table, RowsStandInTheOrderThatWasAskedForNotOfWhoFinishedFirst) {
         cell.identity.backend = backend;
         return cell;
     };
-    for (Layout const layout : {Layout::dlmb, Layout::osu, Layout::nccl}) {
+    for (TableLayout const layout : {TableLayout::dlmb, TableLayout::osu, TableLayout::nccl}) {
         auto const table = make_table(of_layout(layout));
         for (char const* const backend : {"mpi", "ucx", "nccl"}) {
             table->expect_cell(backend);
@@ -112,10 +112,10 @@ TEST(Table, OwnLayoutHasOneRowForOnePhase) {
     record::Record cell = example();
     cell.result.phases = {{"only", cell.result.time}};
     cell.phases = {{"only", cell.traffic}};
-    EXPECT_EQ(lines_of(shown(Layout::dlmb, cell, "")).size(), 4U) << "names, units, label and figures";
+    EXPECT_EQ(lines_of(shown(TableLayout::dlmb, cell, "")).size(), 4U) << "names, units, label and figures";
     cell.result.phases.push_back({"other", cell.result.time});
     cell.phases.push_back({"other", cell.traffic});
-    EXPECT_EQ(lines_of(shown(Layout::dlmb, cell, "")).size(), 6U);
+    EXPECT_EQ(lines_of(shown(TableLayout::dlmb, cell, "")).size(), 6U);
 }
 
 TEST(Table, OwnLayoutFitsOnALineWhateverTheLabels) {
@@ -126,7 +126,7 @@ TEST(Table, OwnLayoutFitsOnALineWhateverTheLabels) {
             cell.result.phases = {{"count_exchange", cell.result.time}, {"dispatch", cell.result.time}};
             cell.phases = {{"count_exchange", cell.traffic}, {"dispatch", cell.traffic}};
             std::string const title(length, 't');
-            std::string const text = shown(Layout::dlmb, cell, title);
+            std::string const text = shown(TableLayout::dlmb, cell, title);
             EXPECT_NE(text.find(title), std::string::npos);
             EXPECT_NE(text.find(method), std::string::npos) << text;
             for (std::string const& line : lines_of(text)) {
@@ -139,7 +139,7 @@ TEST(Table, OwnLayoutFitsOnALineWhateverTheLabels) {
 TEST(Table, HeadingsAreCommentsAlsoWhereLabelsHaveALineOfTheirOwn) {
     record::Record cell = example();
     cell.identity.method = "algorithm:allreduce=ring_segmented:segment=32K:and_longer";
-    std::vector<std::string> const lines = lines_of(shown(Layout::dlmb, cell, std::string(100, 't')));
+    std::vector<std::string> const lines = lines_of(shown(TableLayout::dlmb, cell, std::string(100, 't')));
     ASSERT_GE(lines.size(), 2U);
     EXPECT_TRUE(lines[0].starts_with("#")) << lines[0];
     EXPECT_TRUE(lines[1].starts_with("#")) << lines[1];
@@ -147,7 +147,7 @@ TEST(Table, HeadingsAreCommentsAlsoWhereLabelsHaveALineOfTheirOwn) {
 
 TEST(Table, OwnLayoutShowsAllColumnsOnRequest) {
     Options options;
-    options.columns = Columns::all;
+    options.columns = TableColumns::all;
     auto const table = make_table(options);
     record::Record cell = example();
     cell.result.figures = {{"involuntary_switches", 12.345, "per second", record::Better::lower, "samples"}};
@@ -162,7 +162,7 @@ TEST(Table, OwnLayoutShowsAllColumnsOnRequest) {
 }
 
 TEST(Table, ShowsWhatWasBesideTheRanksWhereSomethingWas) {
-    EXPECT_EQ(shown(Layout::dlmb, example(), "t").find("beside"), std::string::npos);
+    EXPECT_EQ(shown(TableLayout::dlmb, example(), "t").find("beside"), std::string::npos);
     record::Record loaded = example();
     loaded.identity.beside = record::Load::memory;
     loaded.result.figures = {{"load_rate", 5.25e9, "B/s", record::Better::higher, "samples"},
@@ -178,7 +178,7 @@ TEST(Table, ShowsWhatWasBesideTheRanksWhereSomethingWas) {
     EXPECT_NE(text.find(" memory "), std::string::npos) << text;
     EXPECT_NE(text.find("# the copying beside it: 5.250 GB/s per rank, alone 1.50 times as fast\n"), std::string::npos)
         << text;
-    EXPECT_NE(shown(Layout::osu, loaded, "t").find(" host beside memory, --timing"), std::string::npos);
+    EXPECT_NE(shown(TableLayout::osu, loaded, "t").find(" host beside memory, --timing"), std::string::npos);
 }
 
 TEST(Table, OwnLayoutSaysItsColumnsAgainOnlyWhenTheyChange) {
@@ -207,9 +207,9 @@ record::Record windows(char const* operation) {
 
 // osu_bw.c and osu_mbw_mr.c: the bytes of the messages over the mean, answers left out; fields of 20, two decimals.
 TEST(Table, OsuLayoutHasBandwidthAndMessageRateInTheColumnsOfOsu) {
-    EXPECT_TRUE(shown(Layout::osu, windows("bandwidth"), "")
+    EXPECT_TRUE(shown(TableLayout::osu, windows("bandwidth"), "")
                     .ends_with("\n# Size        Bandwidth (MB/s)\n1000                    256.00\n"));
-    EXPECT_TRUE(shown(Layout::osu, windows("message_rate"), "")
+    EXPECT_TRUE(shown(TableLayout::osu, windows("message_rate"), "")
                     .ends_with("\n# Size                    MB/s          Messages/s\n"
                                "1000                    256.00           256000.00\n"));
 }
@@ -218,13 +218,13 @@ TEST(Table, OsuLayoutHasBandwidthAndMessageRateInTheColumnsOfOsu) {
 TEST(Table, OsuLayoutHasTheOverlapInTheColumnsOfOsu) {
     record::Record cell = windows("allreduce");
     cell.statistics = {{"compute_us", 2000}, {"communication_us", 1000}};
-    EXPECT_TRUE(shown(Layout::osu, cell, "")
+    EXPECT_TRUE(shown(TableLayout::osu, cell, "")
                     .ends_with("\n# Size             Overall(us)         Compute(us)      Pure Comm.(us)          "
                                "Overlap(%)\n"
                                "1000                   2500.00             2000.00             1000.00               "
                                "50.00\n"));
     cell.statistics["compute_us"] = 1000;
-    EXPECT_TRUE(shown(Layout::osu, cell, "").ends_with("  0.00\n")) << "never below 0";
+    EXPECT_TRUE(shown(TableLayout::osu, cell, "").ends_with("  0.00\n")) << "never below 0";
 }
 
 constexpr char const* osu_names =
@@ -232,7 +232,7 @@ constexpr char const* osu_names =
 
 // OSU 7: "%-10s%*s%*s%*s%*s" with 20, 20, 20 and 12; values with two decimals.
 TEST(Table, OsuLayoutHasTheColumnsOfOsu) {
-    EXPECT_EQ(shown(Layout::osu, gather("1048576"), "operation=allgather 1 M"),
+    EXPECT_EQ(shown(TableLayout::osu, gather("1048576"), "operation=allgather 1 M"),
               std::string("# operation=allgather mpi/alltoallv host, --timing : over samples of all ranks\n") +
                   osu_names + "1048576                2500.00                0.00                0.00         100\n");
 }
@@ -241,7 +241,7 @@ TEST(Table, OsuLayoutShowsTheMeansOfRanksWhereTheDefinitionAveragesThem) {
     record::Record cell = gather("1048576");
     cell.identity.mode = "osu";
     cell.result.rank_means = record::RankMeans{1500, 1000, 2000};
-    EXPECT_EQ(shown(Layout::osu, cell, ""),
+    EXPECT_EQ(shown(TableLayout::osu, cell, ""),
               std::string("# mpi/alltoallv host, --timing osu: over ranks\n") + osu_names +
                   "1048576                   1.50                1.00                2.00         100\n");
 }
@@ -249,11 +249,11 @@ TEST(Table, OsuLayoutShowsTheMeansOfRanksWhereTheDefinitionAveragesThem) {
 TEST(Table, OsuLayoutCountsCallsAndNotSamples) {
     record::Record cell = gather("1048576");
     cell.result.iterations_per_sample = 20;
-    EXPECT_TRUE(shown(Layout::osu, cell, "").ends_with("        2000\n"));
+    EXPECT_TRUE(shown(TableLayout::osu, cell, "").ends_with("        2000\n"));
 }
 
 TEST(Table, OsuLayoutAddsPercentiles) {
-    Options options = of_layout(Layout::osu);
+    Options options = of_layout(TableLayout::osu);
     options.percentiles = {50, 99};
     auto const table = make_table(options);
     record::Record cell = gather("8");
@@ -265,7 +265,7 @@ TEST(Table, OsuLayoutAddsPercentiles) {
 }
 
 TEST(Table, LayoutsOfSuitesHaveOneTablePerMethod) {
-    auto const table = make_table(of_layout(Layout::osu));
+    auto const table = make_table(of_layout(TableLayout::osu));
     auto const add = [&](char const* method, char const* size, char const* title) {
         record::Record cell = gather(size);
         cell.identity.method = method;
@@ -294,7 +294,7 @@ TEST(Table, LayoutsOfSuitesHaveOneTablePerMethod) {
 }
 
 TEST(Table, OsuLayoutTakesTheBusiestRankWhereThereIsNoMessageSize) {
-    std::string const text = shown(Layout::osu, example(), "");
+    std::string const text = shown(TableLayout::osu, example(), "");
     EXPECT_TRUE(std::regex_search(text, std::regex("\n3000000 +2500\\.00 "))) << text;  // osu's average is the mean
 }
 
@@ -304,13 +304,14 @@ TEST(Table, NcclLayoutFillsTheHalfThatWasMeasured) {
     std::string const size = "     4194304        262144     float    none      -1";
     std::string const figures = "   2000.0    2.10    1.57      0";
     std::string const nothing = "      N/A     N/A     N/A    N/A";
-    EXPECT_EQ(lines_of(shown(Layout::nccl, gather("1048576"), "")).back(), size + figures + nothing);
-    EXPECT_EQ(lines_of(shown(Layout::nccl, gather("1048576", "on"), "")).back(), size + nothing + figures);
-    EXPECT_EQ(lines_of(shown(Layout::nccl, gather("1048576"), "")).size(), 5U) << "what it is, three of names, figures";
+    EXPECT_EQ(lines_of(shown(TableLayout::nccl, gather("1048576"), "")).back(), size + figures + nothing);
+    EXPECT_EQ(lines_of(shown(TableLayout::nccl, gather("1048576", "on"), "")).back(), size + nothing + figures);
+    EXPECT_EQ(lines_of(shown(TableLayout::nccl, gather("1048576"), "")).size(), 5U)
+        << "what it is, three of names, figures";
 }
 
 TEST(Table, NcclLayoutJoinsBothHalvesWhereBothAreMeasured) {
-    auto const table = make_table(of_layout(Layout::nccl));
+    auto const table = make_table(of_layout(TableLayout::nccl));
     auto const cell = [](char const* size, char const* in_place) { return gather(size, in_place); };
     for (char const* const size : {"1048576", "2097152"}) {
         for (char const* const in_place : {"off", "on"}) {
@@ -334,7 +335,7 @@ TEST(Table, NcclLayoutNamesReductionAndRootWhereTheyCount) {
     record::Record cell = gather("1048576");
     auto const row = [&](char const* operation) {
         cell.identity.parameters["operation"] = operation;
-        return shown(Layout::nccl, cell, "");
+        return shown(TableLayout::nccl, cell, "");
     };
     EXPECT_NE(row("allreduce").find("   262144     float     sum      -1 "), std::string::npos);
     EXPECT_NE(row("broadcast").find("   262144     float    none       0 "), std::string::npos);
@@ -343,7 +344,7 @@ TEST(Table, NcclLayoutNamesReductionAndRootWhereTheyCount) {
 }
 
 TEST(Table, NcclLayoutShowsOtherTrafficAsBytes) {
-    std::string const row = shown(Layout::nccl, example(), "");
+    std::string const row = shown(TableLayout::nccl, example(), "");
     EXPECT_NE(row.find("     4000000       4000000      byte    none      -1   2000.0    2.00    1.50      0"),
               std::string::npos)
         << row;
@@ -351,7 +352,7 @@ TEST(Table, NcclLayoutShowsOtherTrafficAsBytes) {
 
 // common.cu: with -C the column is called cputime, and bandwidths are those of the whole time.
 TEST(Table, NcclLayoutShowsTheHostsTimeWhereItIsAskedFor) {
-    Options options = of_layout(Layout::nccl);
+    Options options = of_layout(TableLayout::nccl);
     options.host_times = true;
     record::Record cell = gather("1048576");
     auto const lines = [&] {
@@ -369,7 +370,7 @@ TEST(Table, NcclLayoutShowsTheHostsTimeWhereItIsAskedFor) {
 
 // nccl-tests prints both lines, and scripts that watch it look for them. 1.573 GB/s in one row, 1.5 in the other.
 TEST(Table, NcclLayoutEndsWithTheLinesThatScriptsLookFor) {
-    auto const table = make_table(of_layout(Layout::nccl));
+    auto const table = make_table(of_layout(TableLayout::nccl));
     EXPECT_EQ(table->footer(), "");
     table->add(gather("1048576"), "");
     table->add(example(), "");
@@ -384,7 +385,7 @@ TEST(Table, ASkippedCellIsACommentWithItsReason) {
     record::Record cell = example();
     cell.result.status = record::Status::skipped;
     cell.result.reason = "no CUDA device";
-    for (Layout const layout : {Layout::dlmb, Layout::osu, Layout::nccl}) {
+    for (TableLayout const layout : {TableLayout::dlmb, TableLayout::osu, TableLayout::nccl}) {
         std::string const row = shown(layout, cell, "");
         EXPECT_EQ(row.front(), '#');
         EXPECT_NE(row.find("no CUDA device"), std::string::npos);
@@ -392,7 +393,7 @@ TEST(Table, ASkippedCellIsACommentWithItsReason) {
 }
 
 TEST(Table, WhatIsSkippedForOneReasonIsOneLineAndANumber) {
-    for (Layout const layout : {Layout::dlmb, Layout::osu, Layout::nccl}) {
+    for (TableLayout const layout : {TableLayout::dlmb, TableLayout::osu, TableLayout::nccl}) {
         auto const table = make_table(of_layout(layout));
         std::string text;
         for (int point = 0; point < 15; ++point) {
@@ -404,18 +405,18 @@ TEST(Table, WhatIsSkippedForOneReasonIsOneLineAndANumber) {
             text += table->ready();
         }
         text += table->footer();
-        EXPECT_EQ(text, "# point 0" + std::string(layout == Layout::dlmb ? "" : " 8 B") +
+        EXPECT_EQ(text, "# point 0" + std::string(layout == TableLayout::dlmb ? "" : " 8 B") +
                             " mpi alltoallv host: skipped: no CUDA device\n# skipped likewise: 14 cells of mpi\n");
     }
 }
 
 TEST(Table, OwnLayoutSaysHowManyBitPatternsSumsHadOrThatThereWereNone) {
     record::Record cell = example();
-    EXPECT_EQ(shown(Layout::dlmb, cell, "").find("bit"), std::string::npos);
+    EXPECT_EQ(shown(TableLayout::dlmb, cell, "").find("bit"), std::string::npos);
     cell.result.bit_patterns = 2;
-    EXPECT_NE(shown(Layout::dlmb, cell, "").find("had 2 different bit patterns"), std::string::npos);
+    EXPECT_NE(shown(TableLayout::dlmb, cell, "").find("had 2 different bit patterns"), std::string::npos);
     cell.result.bit_patterns = 0;
-    EXPECT_NE(shown(Layout::dlmb, cell, "").find("--reproducible has no bits to compare"), std::string::npos);
+    EXPECT_NE(shown(TableLayout::dlmb, cell, "").find("--reproducible has no bits to compare"), std::string::npos);
 }
 
 TEST(FigureOfMerit, MatchesTheDocumentedExpressionAndComesOnlyFromGoodCells) {

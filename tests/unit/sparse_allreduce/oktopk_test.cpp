@@ -10,8 +10,8 @@
 namespace dlmb::sparse_allreduce {
 namespace {
 
-std::shared_ptr<Iteration const> iteration_of(Params const& params, Draw draw) {
-    return Iterations(params).at(draw);
+std::shared_ptr<SparseIteration const> iteration_of(Params const& params, Draw draw) {
+    return SparseIterations(params).at(draw);
 }
 
 /// Li, Hoefler, PPoPP 2022, equation 3: a rank moves at most 6k(P - 1)/P words.
@@ -61,7 +61,7 @@ TEST(Oktopk, WhatIsAddedUpIsTheResultAndWhatTheRanksKeepBack) {
     auto const iteration = iteration_of(params, {});
     std::vector<double> inputs(params.elements);
     std::vector<double> outputs(params.elements);
-    for (Entry const& entry : iteration->result) {
+    for (SparseEntry const& entry : iteration->result) {
         outputs[entry.index] += static_cast<double>(entry.value);
     }
     Gradients const gradients(params);
@@ -70,7 +70,7 @@ TEST(Oktopk, WhatIsAddedUpIsTheResultAndWhatTheRanksKeepBack) {
         std::transform(residual.begin(), residual.end(), inputs.begin(), inputs.begin(),
                        [](float value, double sum) { return sum + static_cast<double>(value); });
         // What is picked here and in the result is spent.
-        for (Entry const& pick : iteration->picks[rank]) {
+        for (SparseEntry const& pick : iteration->picks[rank]) {
             bool const spent = !part_of(iteration->result, pick.index, std::uint64_t{pick.index} + 1).empty();
             residual[pick.index] = spent ? 0 : residual[pick.index];
         }
@@ -85,14 +85,14 @@ TEST(Oktopk, IndicesAbove2To24StayExact) {
     auto const iteration = iteration_of(params, {});
     SparseVector const expected = largest(sum_of(iteration->picks), params.k);
     EXPECT_EQ(iteration->result, expected);
-    EXPECT_TRUE(std::any_of(expected.begin(), expected.end(), [](Entry const& entry) {
+    EXPECT_TRUE(std::any_of(expected.begin(), expected.end(), [](SparseEntry const& entry) {
         return entry.index != static_cast<std::uint32_t>(static_cast<double>(static_cast<float>(entry.index)));
     })) << "some indices are none that fp32 has";
 }
 
 TEST(Oktopk, ThresholdsAreReusedBetweenEstimatesAndRegionsBetweenPartitions) {
     Params const params = params_of(4, skewed({{"threshold-every", "3"}, {"boundaries-every", "4"}}));
-    Iterations const iterations(params);
+    SparseIterations const iterations(params);
     Regions regions;
     for (std::uint32_t index = 0; index < 9; ++index) {
         auto const iteration = iterations.at({1, index});
@@ -114,7 +114,7 @@ TEST(Oktopk, ThresholdsAreReusedBetweenEstimatesAndRegionsBetweenPartitions) {
 
 TEST(Oktopk, AnIterationIsTheSameWhicheverWasAskedForBefore) {
     Params const params = params_of(3, skewed({{"threshold-every", "4"}, {"boundaries-every", "6"}}));
-    Iterations const in_order(params);
+    SparseIterations const in_order(params);
     for (std::uint32_t index = 0; index < 15; ++index) {
         auto const expected = in_order.at({5, index});
         auto const found = iteration_of(params, {5, index});
@@ -146,7 +146,7 @@ TEST(Oktopk, PartsAreEvenedWhereOneIsFarLargerThanTheMean) {
     std::vector<std::size_t> const counts{40, 0, 0, 8};
     EXPECT_TRUE(even_parts(params, counts).empty()) << "40 is below four times 12";
     params.balance_above = 2;
-    EXPECT_EQ(even_parts(params, counts), (std::vector<Move>{{0, 1, 12, 12}, {0, 2, 24, 12}, {0, 3, 36, 4}}));
+    EXPECT_EQ(even_parts(params, counts), (std::vector<EntryMove>{{0, 1, 12, 12}, {0, 2, 24, 12}, {0, 3, 36, 4}}));
     params.balanced = false;
     EXPECT_TRUE(even_parts(params, counts).empty());
 }

@@ -25,7 +25,7 @@ TEST(SparsePlans, HoldTogetherForEveryAlgorithmAndNumberOfRanks) {
             for (std::uint32_t const draw : {0U, 1U}) {
                 Parameters const parameters{
                     {"algorithm", algorithm}, {"elements", "5000"}, {"k", "40"}, {"balance-above", "1"}};
-                std::vector<Problem> const problems = validate(plans(ranks, {1, draw}, parameters));
+                std::vector<PlanProblem> const problems = validate(plans(ranks, {1, draw}, parameters));
                 EXPECT_TRUE(problems.empty()) << algorithm << ' ' << ranks << ": " << problems.front().text;
             }
         }
@@ -110,7 +110,7 @@ TEST(SparsePlans, TheStatisticIsWhatThePlansMove) {
 
 TEST(SparsePlans, BytesFromRankToRankAreThoseOfThePairs) {
     Params const params = params_of(4, skewed());
-    auto const iteration = Iterations(params).at({1, 0});
+    auto const iteration = SparseIterations(params).at({1, 0});
     std::vector<Plan> const all = plans(4, {1, 0}, skewed());
     for (std::size_t from = 0; from < 4; ++from) {
         std::vector<Bytes> row(4);

@@ -40,8 +40,8 @@ Cut cut_at(std::span<float const> values, std::size_t k) {
 
 /// Of `own` sums. `gathered`: where the threshold is estimated, the values of all owners' sums, one owner behind the
 /// other, in which this rank's begin at `first`; else empty.
-SparseVector keep(Params const& params, std::span<Entry const> own, std::span<float const> gathered, std::size_t first,
-                  Thresholds const& thresholds) {
+SparseVector keep(Params const& params, std::span<SparseEntry const> own, std::span<float const> gathered,
+                  std::size_t first, Thresholds const& thresholds) {
     if (gathered.empty()) {
         return at_least(own, thresholds.global);
     }
@@ -57,7 +57,7 @@ SparseVector keep(Params const& params, std::span<Entry const> own, std::span<fl
         }
     }
     SparseVector kept;
-    for (Entry const& entry : own) {
+    for (SparseEntry const& entry : own) {
         float const magnitude = std::fabs(entry.value);
         if (magnitude > cut.magnitude) {
             kept.push_back(entry);
@@ -122,7 +122,7 @@ public:
         return values;
     }
 
-    void write_message(std::string_view label, std::span<Entry const> entries) {
+    void write_message(std::string_view label, std::span<SparseEntry const> entries) {
         Send const* const send = find<Send>(label);
         ASSERT_EQ(send != nullptr, !entries.empty()) << label;
         if (send != nullptr) {
@@ -132,7 +132,7 @@ public:
     [[nodiscard]] SparseVector read_message(std::string_view label) const {
         Recv const* const recv = find<Recv>(label);
         return recv == nullptr ? SparseVector{}
-                               : read<Entry>(Region{recv->buffer, recv->from.offset}, recv->from.bytes);
+                               : read<SparseEntry>(Region{recv->buffer, recv->from.offset}, recv->from.bytes);
     }
 
     /// Writes this rank's part, runs, and gives the parts of all ranks.
@@ -210,7 +210,7 @@ SparseVector run_oktopk(Params const& params, RealRank& real, Draw draw, Before&
             std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(real.me()), std::size_t{0});
         std::vector<float> values;
         std::transform(sums.begin(), sums.end(), std::back_inserter(values),
-                       [](Entry const& entry) { return entry.value; });
+                       [](SparseEntry const& entry) { return entry.value; });
         gathered = real.all_gather<float>("threshold.values", values);
     }
     SparseVector kept = keep(params, sums, gathered, first, before.thresholds);
@@ -219,10 +219,10 @@ SparseVector run_oktopk(Params const& params, RealRank& real, Draw draw, Before&
     std::vector<std::size_t> const counts(announced.begin(), announced.end());
     std::size_t const begin =
         std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(real.me()), std::size_t{0});
-    std::vector<Move> const moves = even_parts(params, counts);
+    std::vector<EntryMove> const moves = even_parts(params, counts);
     std::vector<SparseVector> held;
     std::set<std::size_t> moved;
-    for (Move const& move : moves) {
+    for (EntryMove const& move : moves) {
         std::string const label = "gather.even." + std::to_string(move.from) + '.' + std::to_string(move.to);
         if (move.from == real.me()) {
             real.write_message(label, std::span(kept).subspan(move.first - begin, move.count));
@@ -242,7 +242,7 @@ SparseVector run_oktopk(Params const& params, RealRank& real, Draw draw, Before&
         }
     }
     held.push_back(std::move(stayed));
-    SparseVector result = real.all_gather<Entry>("gather", sum_of(held));
+    SparseVector result = real.all_gather<SparseEntry>("gather", sum_of(held));
     correct_global(params, estimate, result, before.thresholds);
     return result;
 }
@@ -252,17 +252,17 @@ SparseVector run_gtopk(Params const& params, RealRank& real, SparseVector picks)
     for (std::size_t step = 1; step < params.ranks; step *= 2, ++round) {
         std::string const label = "reduce." + std::to_string(round);
         bool const sends = real.find<Send>(label) != nullptr;
-        real.write_message(label, sends ? std::span<Entry const>(picks) : std::span<Entry const>());
+        real.write_message(label, sends ? std::span<SparseEntry const>(picks) : std::span<SparseEntry const>());
         real.run(label);
         std::array const pair{picks, real.read_message(label)};
         picks = largest(sum_of(pair), params.k);
     }
     Collective const& step = *real.find<OperationKind::broadcast>("gather");
     if (real.me() == 0) {
-        real.write<Entry>(step.recv, picks, step.bytes);
+        real.write<SparseEntry>(step.recv, picks, step.bytes);
     }
     real.run("gather");
-    return real.read<Entry>(step.recv, step.bytes);
+    return real.read<SparseEntry>(step.recv, step.bytes);
 }
 
 SparseVector run_recursive(Params const& params, RealRank& real, SparseVector picks) {
@@ -273,7 +273,7 @@ SparseVector run_recursive(Params const& params, RealRank& real, SparseVector pi
     labels.emplace_back("reduce.unfold");
     for (std::string const& label : labels) {
         bool const sends = real.find<Send>(label) != nullptr;
-        real.write_message(label, sends ? std::span<Entry const>(picks) : std::span<Entry const>());
+        real.write_message(label, sends ? std::span<SparseEntry const>(picks) : std::span<SparseEntry const>());
         real.run(label);
         SparseVector const came = real.read_message(label);
         std::array const pair{label == "reduce.unfold" && !came.empty() ? SparseVector{} : picks, came};
@@ -283,18 +283,18 @@ SparseVector run_recursive(Params const& params, RealRank& real, SparseVector pi
 }
 
 SparseVector run_algorithm(Params const& params, RealRank& real, Draw draw, Before& before) {
-    if (params.algorithm == Algorithm::oktopk) {
+    if (params.algorithm == SparseAlgorithm::oktopk) {
         return run_oktopk(params, real, draw, before);
     }
     SparseVector picks = largest(every_gradient(params, static_cast<Rank>(real.me()), draw), params.k);
     switch (params.algorithm) {
-    case Algorithm::gtopk:
+    case SparseAlgorithm::gtopk:
         return run_gtopk(params, real, std::move(picks));
-    case Algorithm::recursive_sparse:
+    case SparseAlgorithm::recursive_sparse:
         return run_recursive(params, real, std::move(picks));
     default: {
-        SparseVector const all = real.all_gather<Entry>("gather", picks);
-        std::vector<std::span<Entry const>> terms;
+        SparseVector const all = real.all_gather<SparseEntry>("gather", picks);
+        std::vector<std::span<SparseEntry const>> terms;
         for (std::size_t rank = 0; rank < params.ranks; ++rank) {
             terms.push_back(std::span(all).subspan(rank * params.k, params.k));
         }
@@ -349,7 +349,7 @@ TEST(RealValues, LaterIterationsAndGtopkGiveWhatWasWorkedOutForTheirPlans) {
     for (Parameters const& variant :
          {Parameters{{"threshold-every", "3"}, {"boundaries-every", "2"}}, Parameters{{"algorithm", "gtopk"}}}) {
         Parameters const parameters = skewed(variant);
-        Iterations const iterations(params_of(5, parameters));
+        SparseIterations const iterations(params_of(5, parameters));
         auto const found = results(5, parameters, 5);
         for (std::uint32_t index = 0; index < found.size(); ++index) {
             expect_alike(found[index], iterations.at({1, index})->result, "iteration " + std::to_string(index));

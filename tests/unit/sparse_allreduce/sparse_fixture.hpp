@@ -80,7 +80,8 @@ inline SparseVector expected_result(Params const& params, Draw draw) {
     for (std::size_t const index : top_indices(sum, params.k)) {
         expected.push_back({static_cast<std::uint32_t>(index), static_cast<float>(sum[index])});
     }
-    std::sort(expected.begin(), expected.end(), [](Entry const& a, Entry const& b) { return a.index < b.index; });
+    std::sort(expected.begin(), expected.end(),
+              [](SparseEntry const& a, SparseEntry const& b) { return a.index < b.index; });
     return expected;
 }
 

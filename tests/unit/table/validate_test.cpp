@@ -15,7 +15,7 @@ std::string only_problem(std::vector<Rule> rules) {
     TuningTable table = sample_table();
     table.rules = std::move(rules);
     std::string paths;
-    for (Problem const& problem : validate(table)) {
+    for (TableProblem const& problem : validate(table)) {
         paths += (paths.empty() ? "" : " and ") + problem.path;
         EXPECT_FALSE(problem.what.empty());
     }
@@ -36,7 +36,7 @@ Rule sized(std::string id, Bytes min, Bytes max) {
 }
 
 TEST(Validate, FindsNothingInTheSampleTable) {
-    EXPECT_EQ(validate(sample_table()), std::vector<Problem>{});
+    EXPECT_EQ(validate(sample_table()), std::vector<TableProblem>{});
 }
 
 TEST(Validate, RefusesMinAboveMax) {
@@ -68,7 +68,7 @@ TEST(Validate, RefusesRulesThatOneOperationCanMatchBoth) {
 TEST(Validate, CallsARuleDeadThatAnEarlierOneCovers) {
     TuningTable table = sample_table();
     table.rules = {sized("a", 0, 10), sized("b", 3, 5)};
-    std::vector<Problem> const problems = validate(table);
+    std::vector<TableProblem> const problems = validate(table);
     ASSERT_EQ(problems.size(), 1);
     EXPECT_NE(problems[0].what.find("'b' is dead"), std::string::npos) << problems[0].what;
 }

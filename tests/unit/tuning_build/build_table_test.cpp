@@ -302,7 +302,7 @@ TEST(BuildTable, ItsRulesAreValid) {
     table.rules =
         build_rules(observe_truth(truth, {sizes}), observe_truth(truth, {sizes, 8, 0.02, 2}), table.policy, false)
             .rules;
-    for (Problem const& problem : validate(table)) {
+    for (TableProblem const& problem : validate(table)) {
         ADD_FAILURE() << problem.path << ": " << problem.what;
     }
     EXPECT_GT(table.rules.size(), 1U);

@@ -9,7 +9,7 @@
 namespace dlmb::tuning {
 namespace {
 
-Point point(Bytes bytes, char const* method, Outcome outcome = Outcome::chosen) {
+MeasuredPoint point(Bytes bytes, char const* method, Outcome outcome = Outcome::chosen) {
     Decision decision;
     decision.outcome = *method == '\0' ? Outcome::no_gain : outcome;
     if (*method != '\0') {
@@ -18,12 +18,13 @@ Point point(Bytes bytes, char const* method, Outcome outcome = Outcome::chosen) 
     return {bytes, decision};
 }
 
-bool chooses(std::vector<Region> const& regions) {
-    return std::any_of(regions.begin(), regions.end(), [](Region const& region) { return region.choice.has_value(); });
+bool chooses(std::vector<ChoiceRegion> const& regions) {
+    return std::any_of(regions.begin(), regions.end(),
+                       [](ChoiceRegion const& region) { return region.choice.has_value(); });
 }
 
 TEST(RegionsOf, EqualNeighboursJoinAndOthersMeetInTheGeometricMiddle) {
-    std::vector<Point> const points{point(512, "a"), point(1024, "a"), point(2048, "b"), point(4096, "b")};
+    std::vector<MeasuredPoint> const points{point(512, "a"), point(1024, "a"), point(2048, "b"), point(4096, "b")};
     auto const regions = regions_of(points, {}, false);
     ASSERT_EQ(regions.size(), 2U);
     EXPECT_EQ(regions[0].bytes, (ByteInterval{512, 1448}));
@@ -32,7 +33,8 @@ TEST(RegionsOf, EqualNeighboursJoinAndOthersMeetInTheGeometricMiddle) {
 
 TEST(RegionsOf, ChoicesAcrossAWideGapSayNothingOfIt) {
     for (char const* const right : {"a", "b"}) {
-        std::vector<Point> const points{point(4096, "a"), point(8192, "a"), point(16385, right), point(32768, right)};
+        std::vector<MeasuredPoint> const points{point(4096, "a"), point(8192, "a"), point(16385, right),
+                                                point(32768, right)};
         auto const regions = regions_of(points, {}, false);
         ASSERT_EQ(regions.size(), 2U);
         EXPECT_EQ(regions[0].bytes, (ByteInterval{4096, 8192}));
@@ -42,17 +44,17 @@ TEST(RegionsOf, ChoicesAcrossAWideGapSayNothingOfIt) {
 }
 
 TEST(RegionsOf, TheDefaultHoldsAlikeOnBothSidesOfAWideGap) {
-    std::vector<Point> const points{point(4096, ""), point(32768, "")};
+    std::vector<MeasuredPoint> const points{point(4096, ""), point(32768, "")};
     EXPECT_EQ(regions_of(points, {}, false).size(), 1U);
 }
 
 TEST(RegionsOf, TheSmallestSizesAreNeighbours) {
-    std::vector<Point> const points{point(0, "a"), point(1, "a"), point(2, "a")};
+    std::vector<MeasuredPoint> const points{point(0, "a"), point(1, "a"), point(2, "a")};
     EXPECT_EQ(regions_of(points, {}, false).size(), 1U);
 }
 
 TEST(RegionsOf, AGapBesideTheDefaultIsTheDefaults) {
-    std::vector<Point> const points{point(64, ""), point(512, "a"), point(1024, "a"), point(4096, "")};
+    std::vector<MeasuredPoint> const points{point(64, ""), point(512, "a"), point(1024, "a"), point(4096, "")};
     auto const regions = regions_of(points, {}, false);
     ASSERT_EQ(regions.size(), 3U);
     EXPECT_EQ(regions[0].bytes, (ByteInterval{64, 511}));
@@ -62,24 +64,24 @@ TEST(RegionsOf, AGapBesideTheDefaultIsTheDefaults) {
 }
 
 TEST(RegionsOf, AnUnconfirmedChoiceNeedsANeighbour) {
-    std::vector<Point> const points{point(64, ""), point(256, "a", Outcome::unconfirmed), point(1024, "")};
+    std::vector<MeasuredPoint> const points{point(64, ""), point(256, "a", Outcome::unconfirmed), point(1024, "")};
     EXPECT_FALSE(chooses(regions_of(points, {}, true)));
-    std::vector<Point> const two{point(64, ""), point(256, "a", Outcome::unconfirmed),
-                                 point(512, "a", Outcome::unconfirmed)};
+    std::vector<MeasuredPoint> const two{point(64, ""), point(256, "a", Outcome::unconfirmed),
+                                         point(512, "a", Outcome::unconfirmed)};
     EXPECT_TRUE(chooses(regions_of(two, {}, true)));
     EXPECT_FALSE(chooses(regions_of(two, {}, false)));
-    std::vector<Point> const far{point(64, ""), point(256, "a", Outcome::unconfirmed),
-                                 point(1024, "a", Outcome::unconfirmed)};
+    std::vector<MeasuredPoint> const far{point(64, ""), point(256, "a", Outcome::unconfirmed),
+                                         point(1024, "a", Outcome::unconfirmed)};
     EXPECT_FALSE(chooses(regions_of(far, {}, true))) << "a neighbour is near";
 }
 
 TEST(RegionsOf, WhatIsOpenStandsApartFromTheDefaultThatIsSettled) {
-    std::vector<Point> const points{point(64, ""),
-                                    point(128, "a", Outcome::tie),
-                                    point(256, "a", Outcome::undecided),
-                                    point(512, "a", Outcome::undecided),
-                                    point(1024, "a", Outcome::unconfirmed),
-                                    point(2048, "b", Outcome::unconfirmed)};
+    std::vector<MeasuredPoint> const points{point(64, ""),
+                                            point(128, "a", Outcome::tie),
+                                            point(256, "a", Outcome::undecided),
+                                            point(512, "a", Outcome::undecided),
+                                            point(1024, "a", Outcome::unconfirmed),
+                                            point(2048, "b", Outcome::unconfirmed)};
     auto const regions = regions_of(points, {}, false);
     ASSERT_EQ(regions.size(), 4U);
     EXPECT_EQ(regions[0].bytes, (ByteInterval{64, 255}));
@@ -88,7 +90,7 @@ TEST(RegionsOf, WhatIsOpenStandsApartFromTheDefaultThatIsSettled) {
     EXPECT_EQ(regions[1].candidate->method, "a");
     EXPECT_EQ(regions[2].candidate->method, "a");
     EXPECT_EQ(regions[3].candidate->method, "b");
-    for (Region const& region : regions) {
+    for (ChoiceRegion const& region : regions) {
         EXPECT_FALSE(region.choice);
     }
 }

@@ -75,7 +75,7 @@ TEST(Method, PairwiseBoundsBothSides) {
     EXPECT_EQ(batch.send_window, 3U);
 }
 
-Knobs knobs_of(char const* method) {
+MethodKnobs knobs_of(char const* method) {
     MethodTable const table;
     ChosenMethods const chosen = table.choose(parse_method(method));
     for (OperationKind const kind : {OperationKind::exchange, OperationKind::all_reduce, OperationKind::broadcast}) {

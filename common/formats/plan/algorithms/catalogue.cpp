@@ -24,14 +24,14 @@ constexpr std::uint32_t of(std::initializer_list<Kind> kinds) {
 constexpr std::uint32_t with_root = of({Kind::reduce, Kind::gather, Kind::scatter, Kind::broadcast});
 constexpr std::uint32_t without_root = of({Kind::all_reduce, Kind::reduce_scatter, Kind::all_gather});
 
-struct Row {
+struct CatalogueRow {
     std::string_view name;
     std::uint32_t operations;
     Algorithm algorithm;
 };
 
 // A name with two rows is a tree where there is a root.
-constexpr std::array<Row, 13> rows{{
+constexpr std::array<CatalogueRow, 13> rows{{
     {"auto", with_root | without_root | of({Kind::barrier}), automatic},
     {"recursive_doubling", of({Kind::all_reduce}), recursive_doubling},
     {"ring", without_root, ring},
@@ -50,7 +50,7 @@ constexpr std::array<Row, 13> rows{{
 }  // namespace
 
 Algorithm find(std::string_view name, OperationKind kind) {
-    auto const found = std::find_if(rows.begin(), rows.end(), [&](Row const& row) {
+    auto const found = std::find_if(rows.begin(), rows.end(), [&](CatalogueRow const& row) {
         return row.name == name && (row.operations & of({kind})) != 0;
     });
     return found == rows.end() ? nullptr : found->algorithm;
@@ -58,7 +58,7 @@ Algorithm find(std::string_view name, OperationKind kind) {
 
 std::vector<std::string> names_for(OperationKind kind) {
     std::vector<std::string> names;
-    for (Row const& row : rows) {
+    for (CatalogueRow const& row : rows) {
         if ((row.operations & of({kind})) != 0) {
             names.emplace_back(row.name);
         }

@@ -9,27 +9,27 @@
 namespace dlmb::algorithms {
 namespace {
 
-struct Range {
+struct PlaceRange {
     int begin = 0;
     int end = 0;
     [[nodiscard]] int size() const { return end - begin; }
 };
 
 /// The sibling ranges of one level, and which of them has this place.
-struct Level {
-    std::vector<Range> ranges;
+struct TreeLevel {
+    std::vector<PlaceRange> ranges;
     std::size_t mine = 0;
 };
 
-std::vector<Level> levels_of(Shape const& shape, int radix) {
-    std::vector<Level> levels;
-    for (Range whole{0, shape.places}; whole.size() > 1; whole = levels.back().ranges[levels.back().mine]) {
+std::vector<TreeLevel> levels_of(Shape const& shape, int radix) {
+    std::vector<TreeLevel> levels;
+    for (PlaceRange whole{0, shape.places}; whole.size() > 1; whole = levels.back().ranges[levels.back().mine]) {
         int const count = std::min(radix, whole.size());
         Parts const split(static_cast<Bytes>(whole.size()), Element::byte, count);
-        Level level;
+        TreeLevel level;
         for (int number = 0; number < count; ++number) {
-            Range const range{whole.begin + static_cast<int>(split.begin(number)),
-                              whole.begin + static_cast<int>(split.begin(number + 1))};
+            PlaceRange const range{whole.begin + static_cast<int>(split.begin(number)),
+                                   whole.begin + static_cast<int>(split.begin(number + 1))};
             level.mine = range.begin <= shape.place ? level.ranges.size() : level.mine;
             level.ranges.push_back(range);
         }
@@ -51,13 +51,13 @@ public:
         }
         Bytes const sums_begin = parts_.begin(own(levels_.front()).begin);
         for (std::size_t depth = 0; depth < levels_.size(); ++depth) {
-            auto const partial = [&](Range const& range) {
+            auto const partial = [&](PlaceRange const& range) {
                 Bytes const begin = parts_.begin(range.begin);
                 return depth == 0 ? shape_.input(begin) : sums + (begin - sums_begin);
             };
-            Level const& level = levels_[depth];
-            Range const mine = own(level);
-            for (Range const& other : level.ranges) {
+            TreeLevel const& level = levels_[depth];
+            PlaceRange const mine = own(level);
+            for (PlaceRange const& other : level.ranges) {
                 if (other.begin != mine.begin) {
                     plan_.send(counterpart(other, mine), partial(other), bytes(other));
                 }
@@ -70,8 +70,8 @@ public:
     /// `from_input`: this place's part does not lie in the output yet. It is copied once its messages are on their way.
     void all_gather(bool from_input) {
         for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
-            Range const mine = own(*level);
-            for (Range const& other : level->ranges) {
+            PlaceRange const mine = own(*level);
+            for (PlaceRange const& other : level->ranges) {
                 if (other.begin == mine.begin) {
                     continue;
                 }
@@ -104,11 +104,11 @@ private:
     }
 
     /// to = the partial results that the other ranges have for mine, and my own, in the order of their places.
-    void join(Level const& level, Area own_operand, Area to) {
-        Range const mine = own(level);
+    void join(TreeLevel const& level, Area own_operand, Area to) {
+        PlaceRange const mine = own(level);
         std::vector<Area> operands;
         std::size_t own_number = 0;
-        for (Range const& other : level.ranges) {
+        for (PlaceRange const& other : level.ranges) {
             if (other.begin == mine.begin) {
                 own_number = operands.size();
                 operands.push_back(own_operand);
@@ -130,16 +130,18 @@ private:
     }
 
     /// The place in `other` that takes this place's data, or has data for it when gathering.
-    [[nodiscard]] int counterpart(Range const& other, Range const& mine) const {
+    [[nodiscard]] int counterpart(PlaceRange const& other, PlaceRange const& mine) const {
         return other.begin + (shape_.place - mine.begin) % other.size();
     }
-    [[nodiscard]] static Range own(Level const& level) { return level.ranges[level.mine]; }
-    [[nodiscard]] Bytes bytes(Range const& range) const { return parts_.begin(range.end) - parts_.begin(range.begin); }
-    [[nodiscard]] Area output(Range const& range) const { return shape_.output(parts_.begin(range.begin)); }
+    [[nodiscard]] static PlaceRange own(TreeLevel const& level) { return level.ranges[level.mine]; }
+    [[nodiscard]] Bytes bytes(PlaceRange const& range) const {
+        return parts_.begin(range.end) - parts_.begin(range.begin);
+    }
+    [[nodiscard]] Area output(PlaceRange const& range) const { return shape_.output(parts_.begin(range.begin)); }
 
     Shape const& shape_;
     Parts parts_;
-    std::vector<Level> levels_;
+    std::vector<TreeLevel> levels_;
     MicroPlanner plan_;
 };
 

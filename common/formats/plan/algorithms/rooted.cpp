@@ -10,9 +10,9 @@ namespace {
 
 /// Places are counted from the root. In base k, a place's parent has its lowest digit that is not zero set to zero, and
 /// its children differ from it in one of the zeros below that digit. A subtree is a run of places.
-class Tree {
+class RootedTree {
 public:
-    Tree(Shape const& shape, Knobs const& knobs)
+    RootedTree(Shape const& shape, Knobs const& knobs)
         : shape_(shape), parts_(shape), radix_(knobs.radix == 0 ? default_radix : knobs.radix),
           me_(shape.right(shape.place, -shape.root)) {
         while (span_ < shape.places && me_ % (span_ * radix_) == 0) {
@@ -134,7 +134,7 @@ private:
 }  // namespace
 
 MicroPlan knomial_tree(Shape const& shape, Knobs const& knobs) {
-    Tree tree(shape, knobs);
+    RootedTree tree(shape, knobs);
     switch (shape.kind) {
     case OperationKind::reduce:
         tree.reduce();

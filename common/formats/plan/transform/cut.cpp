@@ -20,7 +20,7 @@ std::uint64_t before(std::uint64_t units, std::uint64_t part, std::uint64_t part
     return units / parts * part + units % parts * part / parts;
 }
 
-struct Part {
+struct PartOfStep {
     std::uint64_t index;
     std::uint64_t parts;
 
@@ -44,7 +44,7 @@ bool stays_whole(Operation const& operation) {
 }
 
 /// The part of an operation; nothing where no byte is left.
-std::optional<Operation> part_of(Plan const& plan, Operation const& operation, Part const& part) {
+std::optional<Operation> part_of(Plan const& plan, Operation const& operation, PartOfStep const& part) {
     return std::visit(
         [&](auto step) -> std::optional<Operation> {
             using Kind = std::remove_cvref_t<decltype(step)>;
@@ -77,7 +77,7 @@ std::optional<Operation> part_of(Plan const& plan, Operation const& operation, P
 
 /// The part of packed rows; nothing where no number is left in an allgather. Its numbers are cut between blocks, so
 /// that no code and no scale is added.
-std::optional<PackedRows> part_of(Operation const& operation, PackedRows rows, Part const& part) {
+std::optional<PackedRows> part_of(Operation const& operation, PackedRows rows, PartOfStep const& part) {
     bool const gathers = kind_of(operation) == OperationKind::all_gather;
     for (std::vector<std::uint64_t>* const counts : {&rows.sent, &rows.received}) {
         for (std::uint64_t& count : *counts) {
@@ -93,7 +93,7 @@ std::vector<Draft> parts_of(Plan const& plan, Draft const& draft, std::uint64_t 
     bool const whole = stays_whole(draft.operation) || (std::holds_alternative<Compute>(draft.operation) && !overlaps);
     std::vector<Draft> found;
     for (std::uint64_t index = 0; index < parts && !whole; ++index) {
-        Part const part{index, parts};
+        PartOfStep const part{index, parts};
         Draft piece = draft;
         if (draft.rows) {
             piece.rows = part_of(draft.operation, *draft.rows, part);

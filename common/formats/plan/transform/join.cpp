@@ -84,14 +84,14 @@ Bytes bytes_of(Operation const& operation) {
 }
 
 /// Steps that become one, in order.
-struct Bucket {
+struct StepBucket {
     std::vector<StepId> members;
     Bytes bytes = 0;
 };
 
 /// Puts each step into the open bucket of its group, or into one of its own.
-std::vector<Bucket> buckets_of(std::vector<Draft> const& drafts, std::optional<Bytes> limit) {
-    std::vector<Bucket> buckets;
+std::vector<StepBucket> buckets_of(std::vector<Draft> const& drafts, std::optional<Bytes> limit) {
+    std::vector<StepBucket> buckets;
     std::vector<std::size_t> bucket_of(drafts.size());
     std::vector<std::size_t> open;  // at most one of each group
     auto const group_at = [&](StepId step) { return group_of(drafts[step].operation); };
@@ -125,14 +125,15 @@ std::vector<Bucket> buckets_of(std::vector<Draft> const& drafts, std::optional<B
         }
     }
     // A bucket stands where its last step stood: behind all that its steps wait for.
-    std::stable_sort(buckets.begin(), buckets.end(),
-                     [](Bucket const& one, Bucket const& other) { return one.members.back() < other.members.back(); });
+    std::stable_sort(buckets.begin(), buckets.end(), [](StepBucket const& one, StepBucket const& other) {
+        return one.members.back() < other.members.back();
+    });
     return buckets;
 }
 
 Plan joined(Plan const& plan, std::optional<Bytes> limit) {
     std::vector<Draft> drafts = drafts_of(plan);
-    std::vector<Bucket> const buckets = buckets_of(drafts, limit);
+    std::vector<StepBucket> const buckets = buckets_of(drafts, limit);
     std::vector<StepId> place_of(drafts.size());
     for (StepId place = 0; place < buckets.size(); ++place) {
         for (StepId const member : buckets[place].members) {

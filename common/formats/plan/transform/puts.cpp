@@ -16,44 +16,44 @@ namespace dlmb {
 namespace {
 
 /// Blocks that a step sends or receives, each with a signal of its own.
-struct Blocks {
+struct StepBlocks {
     GroupId group = 0;
     BufferId buffer = 0;
     std::vector<Block> blocks;
 };
 
 /// Exchanges, and messages that are alone in their window, become puts. Other operations stay as they are.
-struct Sides {
-    std::optional<Blocks> sent, received;
+struct StepSides {
+    std::optional<StepBlocks> sent, received;
 };
 
-Sides sides_of(Operation const& operation) {
+StepSides sides_of(Operation const& operation) {
     if (auto const* exchange = std::get_if<Exchange>(&operation); exchange != nullptr && !exchange->scattered) {
-        return {Blocks{exchange->group, exchange->send_buffer, exchange->send},
-                Blocks{exchange->group, exchange->recv_buffer, exchange->recv}};
+        return {StepBlocks{exchange->group, exchange->send_buffer, exchange->send},
+                StepBlocks{exchange->group, exchange->recv_buffer, exchange->recv}};
     }
     if (auto const* send = std::get_if<Send>(&operation); send != nullptr && send->window.messages == 1) {
-        return {Blocks{send->group, send->buffer, {send->to}}, std::nullopt};
+        return {StepBlocks{send->group, send->buffer, {send->to}}, std::nullopt};
     }
     if (auto const* recv = std::get_if<Recv>(&operation); recv != nullptr && recv->window.messages == 1) {
-        return {std::nullopt, Blocks{recv->group, recv->buffer, {recv->from}}};
+        return {std::nullopt, StepBlocks{recv->group, recv->buffer, {recv->from}}};
     }
     return {};
 }
 
 /// A block that a rank waits for.
-struct Place {
+struct ReceivePlace {
     Bytes offset;
     Bytes bytes;
 };
 
 /// By (sender, receiver), in the receiver's order. What is taken is gone.
-class Places {
+class ReceivePlaces {
 public:
-    explicit Places(std::span<Plan const> plans) {
+    explicit ReceivePlaces(std::span<Plan const> plans) {
         for (Plan const& plan : plans) {
             for (Step const& step : plan.steps) {
-                std::optional<Blocks> const received = sides_of(step.operation).received;
+                std::optional<StepBlocks> const received = sides_of(step.operation).received;
                 if (received && plan.buffers.at(received->buffer).shared) {
                     throw UsageError(fmt::format("puts: step \"{}\" of rank {} receives in memory that other steps "
                                                  "use, too; raise --memory-limit of the program that made the plans",
@@ -68,7 +68,7 @@ public:
     }
 
     Bytes take(Plan const& plan, Step const& step, Rank to, Bytes bytes) {
-        Queue& queue = of_pairs_[{plan.me, to}];
+        PlaceQueue& queue = of_pairs_[{plan.me, to}];
         if (queue.next == queue.places.size() || queue.places[queue.next].bytes != bytes) {
             throw UsageError(fmt::format("puts: step \"{}\" of rank {}: rank {} does not receive its {} B in the order "
                                          "in which they are sent, as signals have to be waited for",
@@ -78,11 +78,11 @@ public:
     }
 
 private:
-    struct Queue {
-        std::vector<Place> places;
+    struct PlaceQueue {
+        std::vector<ReceivePlace> places;
         std::size_t next = 0;
     };
-    std::map<std::pair<Rank, Rank>, Queue> of_pairs_;
+    std::map<std::pair<Rank, Rank>, PlaceQueue> of_pairs_;
 };
 
 /// A block of nothing is a signal alone.
@@ -94,7 +94,7 @@ void add(Operation& operation, std::vector<Block>& blocks, Block const& block) {
     }
 }
 
-Plan with_puts(Plan const& plan, Places& places) {
+Plan with_puts(Plan const& plan, ReceivePlaces& places) {
     Plan result = plan;
     result.steps.clear();
     std::vector<std::vector<StepId>> steps_of;  // by the step that they were
@@ -145,7 +145,7 @@ Plan with_puts(Plan const& plan, Places& places) {
 }  // namespace
 
 std::vector<Plan> with_puts(std::span<Plan const> plans) {
-    Places places(plans);
+    ReceivePlaces places(plans);
     std::vector<Plan> result;
     std::transform(plans.begin(), plans.end(), std::back_inserter(result),
                    [&](Plan const& plan) { return with_puts(plan, places); });

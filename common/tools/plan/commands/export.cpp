@@ -18,7 +18,7 @@
 namespace dlmb::trace::commands {
 namespace {
 
-class Export {
+class PlanExport {
 public:
     void add_options(CLI::App& parser) {
         parser.add_option("PLAN", plan_, "file of --plan jsonl or of dlmb_plan; -: standard input")->required();
@@ -110,7 +110,7 @@ private:
 }  // namespace
 
 void add_export(CLI::App& program, int& exit_code) {
-    add_command<Export>(program, "export", "write plans in the format of another program", exit_code);
+    add_command<PlanExport>(program, "export", "write plans in the format of another program", exit_code);
 }
 
 }  // namespace dlmb::trace::commands

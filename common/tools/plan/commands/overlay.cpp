@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    struct Iteration {
+    struct OverlaidIteration {
         PlanHeader header;
         std::vector<Plan> plans;  // by rank
     };
@@ -133,9 +133,9 @@ private:
     std::string label_{beside_phase};
     std::optional<int> offset_;
     PlanOutput output_;
-    std::vector<Iteration> held_;
+    std::vector<OverlaidIteration> held_;
     int channels_ = 0;  // of all plans of BESIDE
-    Iteration const* beside_now_ = nullptr;
+    OverlaidIteration const* beside_now_ = nullptr;
     std::optional<PlanWriter> writer_;
     Rank ranks_ = 0;
     Rank next_ = 0;

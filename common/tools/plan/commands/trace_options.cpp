@@ -55,7 +55,7 @@ Assumed assumptions_of(std::vector<std::string> const& words) {
 
 std::string formats_text() {
     std::string text = "Formats:\n";
-    for (trace::Format const& format : trace::all_formats()) {
+    for (trace::TraceFormat const& format : trace::all_formats()) {
         text += fmt::format("  {:<16}{}\n", format.name, format.description);
     }
     return text;

@@ -31,9 +31,9 @@ bool moves_rows(Step const& step) {
 
 /// The plans of one iteration. They are held until a rank has shown that each transformation applies, or to the last
 /// one where a transformation needs all.
-class Iteration {
+class TransformedIteration {
 public:
-    Iteration(PlanHeader const& header, std::vector<Transform> const& transforms, TextSink const& sink)
+    TransformedIteration(PlanHeader const& header, std::vector<Transform> const& transforms, TextSink const& sink)
         : header_(header), transforms_(transforms), sink_(sink) {}
 
     void add(Plan plan) {
@@ -122,7 +122,7 @@ public:
     int run() {
         std::vector<Transform> const transforms = parse_transforms(list_);
         TextSink const sink = output_.sink();
-        std::optional<Iteration> iteration;
+        std::optional<TransformedIteration> iteration;
         auto const end = [&] {
             if (iteration) {
                 iteration->end();

@@ -17,9 +17,9 @@ namespace {
 constexpr std::uint64_t most_count = std::uint64_t{1} << 32U;
 
 /// A line of the file by the names in its header.
-class Row {
+class AicbRow {
 public:
-    Row(std::vector<std::string_view> const& columns, std::vector<std::string_view> cells)
+    AicbRow(std::vector<std::string_view> const& columns, std::vector<std::string_view> cells)
         : columns_(columns), cells_(std::move(cells)) {}
     /// Empty where the file has no such column, or it says None.
     [[nodiscard]] std::string_view operator[](std::string_view name) const {
@@ -45,9 +45,9 @@ struct Section {
     int iterations = 0;                   // that have ended
 };
 
-class AicbReader : public Reader {
+class AicbReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         std::vector<Section> sections;
@@ -69,7 +69,7 @@ public:
             } else if (columns.empty()) {
                 input.refuse("the header comm_type,... is missing");
             } else {
-                add(input, Row(columns, cells_of(input, line)), sections.back());
+                add(input, AicbRow(columns, cells_of(input, line)), sections.back());
             }
         }
         finish_file(input, sections);
@@ -124,7 +124,7 @@ private:
         return cells;
     }
 
-    void add(Input const& input, Row const& row, Section& section) {
+    void add(Input const& input, AicbRow const& row, Section& section) {
         std::string_view type = row["comm_type"];
         if (!type.starts_with("CommType.")) {
             input.refuse(fmt::format("comm_type '{}' must be CommType.all_reduce or the like", type));
@@ -302,7 +302,7 @@ bool is_aicb(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format aicb_format() {
+TraceFormat aicb_format() {
     return {"aicb", "workloads of AICB (CSV)", is_aicb, make_reader<AicbReader>};
 }
 

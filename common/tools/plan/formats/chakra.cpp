@@ -126,9 +126,9 @@ private:
     std::vector<std::size_t> order_;
 };
 
-class ChakraReader : public Reader {
+class ChakraReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         if (first_character(input.peek(1)) == '{') {
@@ -334,7 +334,7 @@ bool is_chakra(std::string_view name, std::string_view head) {
 
 }  // namespace
 
-Format chakra_format() {
+TraceFormat chakra_format() {
     return {"chakra", "execution traces of MLCommons Chakra (.et), one file per rank, with their file of groups (JSON)",
             is_chakra, make_reader<ChakraReader>};
 }

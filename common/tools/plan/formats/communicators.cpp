@@ -26,19 +26,19 @@ TraceOperation nccl_operation(Input const& input, std::string_view where, Operat
     return operation;
 }
 
-void Communicators::join(std::string const& process, std::string const& name, int rank, int size) {
-    Communicator& communicator = communicators_[name];
+void TraceCommunicators::join(std::string const& process, std::string const& name, int rank, int size) {
+    TraceCommunicator& communicator = communicators_[name];
     communicator.size = size;
     auto const [place, added] = communicator.processes.emplace(rank, process);
     communicator.has_namesake = communicator.has_namesake || (!added && place->second != process);
     processes_[process].ranks[name] = rank;
 }
 
-void Communicators::call(std::string const& process, std::string const& name, TraceOperation operation) {
+void TraceCommunicators::call(std::string const& process, std::string const& name, TraceOperation operation) {
     processes_[process].calls.emplace_back(name, std::move(operation));
 }
 
-void Communicators::finish(Builder& builder, std::string const& file) {
+void TraceCommunicators::finish(Builder& builder, std::string const& file) {
     int world = builder.assumptions().ranks.value_or(0);
     for (auto const& [name, communicator] : communicators_) {
         world = std::max(world, communicator.size);

@@ -19,7 +19,7 @@ namespace dlmb::trace {
 [[nodiscard]] TraceOperation nccl_operation(Input const& input, std::string_view where, OperationKind kind, Dtype dtype,
                                             Bytes bytes, Bytes ranks);
 
-class Communicators {
+class TraceCommunicators {
 public:
     /// `process` is rank `rank` of `size` in the communicator that all its members call `name`.
     void join(std::string const& process, std::string const& name, int rank, int size);
@@ -29,7 +29,7 @@ public:
     void finish(Builder& builder, std::string const& file);
 
 private:
-    struct Communicator {
+    struct TraceCommunicator {
         int size = 0;
         std::map<int, std::string> processes;  // by rank in it
         bool has_namesake = false;             // two processes are the same rank: there are two of this name
@@ -38,7 +38,7 @@ private:
         std::map<std::string, int> ranks;  // by communicator
         std::vector<std::pair<std::string, TraceOperation>> calls;
     };
-    std::map<std::string, Communicator> communicators_;
+    std::map<std::string, TraceCommunicator> communicators_;
     std::map<std::string, Process> processes_;
 };
 

@@ -32,9 +32,9 @@ bool is_tensor(Json const& value) {
            value[5].is_string();
 }
 
-class ExecutionTraceReader : public Reader {
+class ExecutionTraceReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         TraceFile file;
@@ -304,7 +304,7 @@ bool is_execution_trace(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format execution_trace_format() {
+TraceFormat execution_trace_format() {
     return {"pytorch-et", "execution traces of PyTorch (schema 1.0.x, 1.1.x), one file per rank", is_execution_trace,
             make_reader<ExecutionTraceReader>};
 }

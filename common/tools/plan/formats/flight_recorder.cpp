@@ -26,7 +26,7 @@ struct RecordedGroup {
 };
 
 /// One entry, read but for what others tell.
-struct Entry {
+struct RecorderEntry {
     Bytes record = 0;
     std::int64_t number = 0;  // of the collective in its group
     bool is_message = false;
@@ -46,14 +46,14 @@ std::optional<std::int64_t> last_number(Input const& input, std::string const& w
     return static_cast<std::int64_t>(whole_number(input, where, value));
 }
 
-class FlightRecorderReader : public Reader {
+class FlightRecorderReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         groups_.clear();
         std::map<std::string, Progress> status;  // by number of the group in this process
-        std::vector<Entry> entries;
+        std::vector<RecorderEntry> entries;
         std::optional<Rank> rank;
         scan_json(input, {[](std::string_view name) { return name == "entries"; },
                           [&](std::string_view /*list*/, std::uint64_t index, Json const& value) {
@@ -118,7 +118,7 @@ private:
         }
     }
 
-    Entry entry(Input const& input, std::string const& where, Json const& told) const {
+    RecorderEntry entry(Input const& input, std::string const& where, Json const& told) const {
         if (!told.is_object()) {
             input.refuse(fmt::format("{} must be an object", where));
         }
@@ -131,7 +131,7 @@ private:
             }
             return told[name].get<std::string>();
         };
-        Entry entry;
+        RecorderEntry entry;
         entry.record = number("record_id");
         entry.number =
             static_cast<std::int64_t>(number(told.contains("collective_seq_id") ? "collective_seq_id" : "seq_id"));
@@ -177,7 +177,7 @@ private:
     }
 
     /// Reads sizes and type of each tensor.
-    void sizes(Input const& input, Json const& told, Entry& entry) const {
+    void sizes(Input const& input, Json const& told, RecorderEntry& entry) const {
         TorchRecord& details = entry.details;
         auto const elements = [&](char const* name, NumberList& tensors) {
             Json const list = told.value(name, Json::array());
@@ -220,9 +220,11 @@ private:
         }
     }
 
-    void add(Input const& input, Rank rank, std::vector<Entry> entries, std::map<std::string, Progress> status) {
-        std::stable_sort(entries.begin(), entries.end(),
-                         [](Entry const& one, Entry const& other) { return one.record < other.record; });
+    void add(Input const& input, Rank rank, std::vector<RecorderEntry> entries,
+             std::map<std::string, Progress> status) {
+        std::stable_sort(entries.begin(), entries.end(), [](RecorderEntry const& one, RecorderEntry const& other) {
+            return one.record < other.record;
+        });
         for (std::size_t place = 1; place < entries.size(); ++place) {
             if (entries[place].record == entries[place - 1].record) {
                 input.refuse(fmt::format("{} and {} have the same record_id, {}", entries[place - 1].details.where,
@@ -242,7 +244,7 @@ private:
                                             input.name(), span - entries.size()));
         }
         RankProgram program{{rank}, {}};
-        for (Entry& entry : entries) {
+        for (RecorderEntry& entry : entries) {
             auto const group = groups_.find(entry.group);
             entry.details.has_no_group = group == groups_.end();
             if (group != groups_.end()) {
@@ -338,7 +340,7 @@ bool is_flight_recorder(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format flight_recorder_format() {
+TraceFormat flight_recorder_format() {
     return {"flight-recorder", "dumps of PyTorch's flight recorder as JSON, one file per rank", is_flight_recorder,
             make_reader<FlightRecorderReader>};
 }

@@ -8,20 +8,20 @@
 
 namespace dlmb::trace {
 
-[[nodiscard]] Format kineto_format();
-[[nodiscard]] Format execution_trace_format();
-[[nodiscard]] Format chakra_format();
-[[nodiscard]] Format param_format();
-[[nodiscard]] Format aicb_format();
-[[nodiscard]] Format simai_format();
-[[nodiscard]] Format nccl_inspector_format();
-[[nodiscard]] Format nccl_log_format();
-[[nodiscard]] Format flight_recorder_format();
-[[nodiscard]] Format goal_format();
-[[nodiscard]] Format pmpi_format();
-[[nodiscard]] Format nccl_matrix_format();
-[[nodiscard]] Format requests_format();
-[[nodiscard]] Format plan_format();
+[[nodiscard]] TraceFormat kineto_format();
+[[nodiscard]] TraceFormat execution_trace_format();
+[[nodiscard]] TraceFormat chakra_format();
+[[nodiscard]] TraceFormat param_format();
+[[nodiscard]] TraceFormat aicb_format();
+[[nodiscard]] TraceFormat simai_format();
+[[nodiscard]] TraceFormat nccl_inspector_format();
+[[nodiscard]] TraceFormat nccl_log_format();
+[[nodiscard]] TraceFormat flight_recorder_format();
+[[nodiscard]] TraceFormat goal_format();
+[[nodiscard]] TraceFormat pmpi_format();
+[[nodiscard]] TraceFormat nccl_matrix_format();
+[[nodiscard]] TraceFormat requests_format();
+[[nodiscard]] TraceFormat plan_format();
 inline constexpr std::string_view plan_format_name = "plan";
 
 /// The member `"name"` of an object stands in `head`: a quick look at JSON, not a proof.

@@ -11,18 +11,18 @@
 namespace dlmb::trace {
 namespace {
 
-class GoalReader : public Reader {
+class GoalReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
-        goal::LineReader lines(most_recorded_ranks);
+        goal::StatementReader lines(most_recorded_ranks);
         RankProgram program;
         Rank next = 0;
         std::string_view line;
         while (input.line(line)) {
-            goal::Line const is = read_line(lines, input, line);
-            if (auto const* world = std::get_if<goal::World>(&is)) {
+            goal::ParsedLine const is = read_line(lines, input, line);
+            if (auto const* world = std::get_if<goal::RankCount>(&is)) {
                 ranks_ = world->ranks;
             } else if (std::holds_alternative<goal::RankBegins>(is)) {
                 program = {{next++}, {}};
@@ -39,7 +39,7 @@ public:
     }
 
 private:
-    static goal::Line read_line(goal::LineReader& lines, Input const& input, std::string_view line) {
+    static goal::ParsedLine read_line(goal::StatementReader& lines, Input const& input, std::string_view line) {
         try {
             return lines.read(line);
         } catch (UsageError const& error) {
@@ -48,11 +48,11 @@ private:
     }
 
     void add(goal::Statement const& statement, RankProgram& program) {
-        if (statement.verb == goal::Verb::calc) {
+        if (statement.verb == goal::StatementKind::calc) {
             program.add_computation(static_cast<double>(statement.amount) / nanoseconds_per_microsecond);
             return;
         }
-        bool const sends = statement.verb == goal::Verb::send;
+        bool const sends = statement.verb == goal::StatementKind::send;
         TraceOperation operation;
         operation.kind = sends ? OperationKind::send : OperationKind::recv;
         operation.dtype = builder_.assumptions().dtype.value_or(Dtype{});
@@ -76,7 +76,7 @@ bool is_goal(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format goal_format() {
+TraceFormat goal_format() {
     return {"goal", "schedules of GOAL (text)", is_goal, make_reader<GoalReader>};
 }
 

@@ -18,13 +18,13 @@
 namespace dlmb::trace {
 namespace {
 
-struct Times {
+struct EventTimes {
     double start_us = 0;
     double duration_us = 0;
 };
 
 /// A time that a thread spends in something that has a name.
-struct Span {
+struct NamedSpan {
     double start_us = 0;
     double end_us = 0;
     std::string thread;
@@ -32,21 +32,21 @@ struct Span {
 };
 
 /// A kernel of communication. Those of one stream run one after the other.
-struct Kernel {
+struct GpuKernel {
     std::string stream;
-    Times times;
+    EventTimes times;
     Bytes id = 0;
 };
 
 /// The calls of kernels that began before another one of their stream ended. Rounded times may meet by a microsecond.
-std::set<Bytes> overlapping(std::vector<Kernel> kernels) {
+std::set<Bytes> overlapping(std::vector<GpuKernel> kernels) {
     constexpr double rounding_us = 1;
-    std::sort(kernels.begin(), kernels.end(), [](Kernel const& one, Kernel const& other) {
+    std::sort(kernels.begin(), kernels.end(), [](GpuKernel const& one, GpuKernel const& other) {
         return std::tie(one.stream, one.times.start_us) < std::tie(other.stream, other.times.start_us);
     });
     std::set<Bytes> found;
-    Kernel const* longest = nullptr;  // of this stream, the one that ends last
-    for (Kernel const& kernel : kernels) {
+    GpuKernel const* longest = nullptr;  // of this stream, the one that ends last
+    for (GpuKernel const& kernel : kernels) {
         if (longest == nullptr || longest->stream != kernel.stream) {
             longest = &kernel;
             continue;
@@ -77,18 +77,18 @@ struct Profile {
     std::optional<Rank> rank;
     int world = 0;
     std::vector<TimedCall> records;
-    std::map<Bytes, Times> kernels;                  // by External id
-    std::vector<Kernel> on_streams;                  // each of them
+    std::map<Bytes, EventTimes> kernels;             // by External id
+    std::vector<GpuKernel> on_streams;               // each of them
     std::vector<std::pair<Bytes, std::size_t>> ids;  // External id of the call, index in `records`
     std::set<std::pair<Bytes, Bytes>> seen;
     std::map<std::string, std::shared_ptr<NumberList const>> ranks_of;  // by what the calls say
-    std::vector<Span> annotations;                                      // and backward operators
-    std::vector<Span> steps;
+    std::vector<NamedSpan> annotations;                                 // and backward operators
+    std::vector<NamedSpan> steps;
     std::uint64_t without_arguments = 0;
     std::uint64_t kernels_alone = 0;
 };
 
-bool begins_before(Span const& one, Span const& other) {
+bool begins_before(NamedSpan const& one, NamedSpan const& other) {
     return one.start_us < other.start_us;
 }
 
@@ -96,7 +96,7 @@ bool begins_before(Span const& one, Span const& other) {
 /// backward pass has a thread of its own, while the main one waits in an annotation.
 class Labels {
 public:
-    explicit Labels(std::vector<Span> spans) : spans_(std::move(spans)) {
+    explicit Labels(std::vector<NamedSpan> spans) : spans_(std::move(spans)) {
         std::sort(spans_.begin(), spans_.end(), begins_before);
     }
 
@@ -118,14 +118,14 @@ public:
     }
 
 private:
-    std::vector<Span> spans_;
+    std::vector<NamedSpan> spans_;
     std::vector<std::size_t> active_;
     std::size_t next_ = 0;
 };
 
-class KinetoReader : public Reader {
+class KinetoReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         Profile profile;
@@ -182,8 +182,8 @@ private:
         }
         double const start_us = time_of(input, where, event, "ts");
         bool const backward = name.starts_with(backward_prefix);
-        Span span{start_us, start_us + time_of(input, where, event, "dur"), thread_of(event),
-                  backward ? "backward" : name};
+        NamedSpan span{start_us, start_us + time_of(input, where, event, "dur"), thread_of(event),
+                       backward ? "backward" : name};
         (name.starts_with(step_prefix) ? profile.steps : profile.annotations).push_back(std::move(span));
     }
     static std::string thread_of(Json const& event) { return event.contains("tid") ? event["tid"].dump() : ""; }
@@ -203,7 +203,7 @@ private:
         ++profile.kernels_alone;
         if (arguments.contains("External id") && event.contains("ts") && event.contains("dur")) {
             Bytes const id = whole_number(input, where + ".args.External id", arguments["External id"]);
-            Times const times{time_of(input, where, event, "ts"), time_of(input, where, event, "dur")};
+            EventTimes const times{time_of(input, where, event, "ts"), time_of(input, where, event, "dur")};
             profile.kernels[id] = times;
             if (event.contains("tid") && times.duration_us > 0) {
                 profile.on_streams.push_back({event.value("pid", Json()).dump() + "/" + thread_of(event), times, id});
@@ -350,7 +350,7 @@ private:
                          [](TimedCall const& one, TimedCall const& other) { return one.time_us < other.time_us; });
         std::sort(profile.steps.begin(), profile.steps.end(), begins_before);
         RankProgram program{{*rank}, {}};
-        for (Span const& step : profile.steps) {
+        for (NamedSpan const& step : profile.steps) {
             program.iterations_us.emplace_back(step.start_us, step.end_us);
         }
         Labels labels(std::move(profile.annotations));
@@ -366,8 +366,8 @@ private:
         builder_.add(input.name(), std::move(program));
     }
 
-    static std::optional<int> iteration_at(std::vector<Span> const& steps, double time_us) {
-        auto const found = std::find_if(steps.begin(), steps.end(), [&](Span const& step) {
+    static std::optional<int> iteration_at(std::vector<NamedSpan> const& steps, double time_us) {
+        auto const found = std::find_if(steps.begin(), steps.end(), [&](NamedSpan const& step) {
             return step.start_us <= time_us && time_us < step.end_us;
         });
         return found == steps.end() ? std::nullopt : std::optional(static_cast<int>(found - steps.begin()));
@@ -383,7 +383,7 @@ bool is_kineto(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format kineto_format() {
+TraceFormat kineto_format() {
     return {"kineto", "profiles of PyTorch (Kineto), one file per rank", is_kineto, make_reader<KinetoReader>};
 }
 

@@ -19,9 +19,9 @@
 namespace dlmb::trace {
 namespace {
 
-class InspectorReader : public Reader {
+class InspectorReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         file_ = input.name();
@@ -141,7 +141,7 @@ private:
     static constexpr std::string_view collective = "coll_";
     static constexpr std::string_view message = "p2p_";
 
-    Communicators communicators_;
+    TraceCommunicators communicators_;
     std::map<std::tuple<std::string, int, std::string>, std::set<Bytes>> numbers_;
     Json header_;  // of the record, or of the marker in front of it
     Json metadata_;
@@ -163,7 +163,7 @@ bool is_nccl_inspector(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format nccl_inspector_format() {
+TraceFormat nccl_inspector_format() {
     return {"nccl-inspector", "JSON Lines of NCCL's Inspector plugin", is_nccl_inspector, make_reader<InspectorReader>};
 }
 

@@ -46,9 +46,9 @@ std::string_view behind(std::string_view text, std::string_view name) {
     return {};
 }
 
-class NcclLogReader : public Reader {
+class NcclLogReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         file_ = input.name();
@@ -233,7 +233,7 @@ private:
         return {*rank, size, fmt::format("{} ranks", size), writer.both()};
     }
 
-    Communicators communicators_;
+    TraceCommunicators communicators_;
     std::map<std::string, std::map<std::string, Joined>> joined_;  // by process and address
     std::set<std::string, std::less<>> hosts_;                     // that wrote lines
     std::string file_;
@@ -246,7 +246,7 @@ bool is_nccl_log(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format nccl_log_format() {
+TraceFormat nccl_log_format() {
     return {"nccl-log", "logs of NCCL and RCCL with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL", is_nccl_log,
             make_reader<NcclLogReader>};
 }

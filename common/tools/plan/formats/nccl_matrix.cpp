@@ -11,9 +11,9 @@
 namespace dlmb::trace {
 namespace {
 
-class MatrixReader : public Reader {
+class MatrixReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         std::vector<std::vector<Bytes>> rows;
@@ -68,7 +68,7 @@ bool is_nccl_matrix(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format nccl_matrix_format() {
+TraceFormat nccl_matrix_format() {
     return {"nccl-matrix", "matrices of alltoallv_perf of nccl-tests", is_nccl_matrix, make_reader<MatrixReader>};
 }
 

@@ -18,9 +18,9 @@ struct ParamGroup {
     std::vector<Rank> members;
 };
 
-class ParamReader : public Reader {
+class ParamReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         auto const rank = rank_of_name(input.name());
@@ -156,7 +156,7 @@ bool is_param(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format param_format() {
+TraceFormat param_format() {
     return {"param", "basic JSON of PARAM, one file per rank", is_param, make_reader<ParamReader>};
 }
 

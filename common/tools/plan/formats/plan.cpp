@@ -11,9 +11,9 @@
 namespace dlmb::trace {
 namespace {
 
-class PlanReader : public Reader {
+class PlanReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         read_plans(input, {[&](PlanHeader const& header) {
@@ -91,7 +91,7 @@ bool is_plan(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format plan_format() {
+TraceFormat plan_format() {
     return {plan_format_name, "plans of DLMB (--plan jsonl), for their summary", is_plan, make_reader<PlanReader>};
 }
 

@@ -14,10 +14,10 @@
 namespace dlmb::trace {
 namespace {
 
-using Fields = std::vector<std::string_view>;
+using LineFields = std::vector<std::string_view>;
 
 /// Where the arguments of a call stand; 0: it has none of the kind. Places count from 1, behind the start.
-struct Layout {
+struct CallLayout {
     std::string_view name;
     std::size_t count;
     std::size_t type;
@@ -29,7 +29,7 @@ struct Layout {
     std::size_t recv_type;
     std::size_t recv_counts;
 };
-constexpr Layout layouts[]{
+constexpr CallLayout layouts[]{
     {"MPI_Send", 2, 3, 0, 4, 5, 6, 0, 0, 0},
     {"MPI_Ssend", 2, 3, 0, 4, 5, 6, 0, 0, 0},
     {"MPI_Rsend", 2, 3, 0, 4, 5, 6, 0, 0, 0},
@@ -56,9 +56,9 @@ constexpr Layout layouts[]{
 };
 constexpr std::string_view sendrecv = "MPI_Sendrecv";
 
-class PmpiReader : public Reader {
+class PmpiReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         auto const rank = rank_of_name(input.name());
@@ -76,7 +76,7 @@ public:
                 builder_.leave_out("call after MPI_Finalize");
                 continue;
             }
-            Fields fields = split(line, ":");
+            LineFields fields = split(line, ":");
             for (std::string_view& field : fields) {
                 field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
                 field = field.substr(0, field.find_last_not_of(' ') + 1);
@@ -97,14 +97,14 @@ public:
     }
 
 private:
-    static std::string_view field(Input const& input, Fields const& fields, std::size_t place) {
+    static std::string_view field(Input const& input, LineFields const& fields, std::size_t place) {
         // The name, the start, the arguments, and the end.
         if (place + 2 >= fields.size()) {
             input.refuse(fmt::format("{} has too few arguments", fields[0]));
         }
         return fields[place + 1];
     }
-    static Bytes number(Input const& input, Fields const& fields, std::size_t place) {
+    static Bytes number(Input const& input, LineFields const& fields, std::size_t place) {
         auto const value = parse_whole<Bytes>(field(input, fields, place));
         if (!value || *value >> 63U != 0) {
             input.refuse(fmt::format("{}: argument {} ('{}') must be a whole number from 0 to 2^63 - 1", fields[0],
@@ -113,7 +113,7 @@ private:
         return *value;
     }
     /// One of the numbers of "11,8,8".
-    static Bytes part(Input const& input, Fields const& fields, std::size_t place, std::size_t which) {
+    static Bytes part(Input const& input, LineFields const& fields, std::size_t place, std::size_t which) {
         auto const parts = split(field(input, fields, place), ",");
         auto const value = which < parts.size() ? parse_whole<Bytes>(parts[which]) : std::nullopt;
         if (!value || *value >> 31U != 0) {
@@ -122,7 +122,7 @@ private:
         }
         return *value;
     }
-    static std::vector<Bytes> list(Input const& input, Fields const& fields, std::size_t place, Bytes size) {
+    static std::vector<Bytes> list(Input const& input, LineFields const& fields, std::size_t place, Bytes size) {
         std::vector<Bytes> counts;
         for (std::string_view const text : split(field(input, fields, place), ",")) {
             auto const value = parse_whole<Bytes>(text);
@@ -133,7 +133,7 @@ private:
         }
         return counts;
     }
-    TraceGroupId group(Input const& input, Rank rank, Fields const& fields, std::size_t place, int& size,
+    TraceGroupId group(Input const& input, Rank rank, LineFields const& fields, std::size_t place, int& size,
                        int& in_group) {
         size = static_cast<int>(part(input, fields, place, 2));
         in_group = static_cast<int>(part(input, fields, place, 1));
@@ -146,7 +146,7 @@ private:
         return builder_.group({in_group == rank ? "" : std::string(handle), size, {}, 0});
     }
 
-    static void times(Fields const& fields, TraceOperation& operation) {
+    static void times(LineFields const& fields, TraceOperation& operation) {
         auto const start = parse_whole<double>(fields[1]);
         auto const end = parse_whole<double>(fields.back());
         if (start && end && *end >= *start) {
@@ -155,7 +155,7 @@ private:
         }
     }
 
-    void message(Input const& input, Rank rank, Fields const& fields, OperationKind kind, std::size_t count,
+    void message(Input const& input, Rank rank, LineFields const& fields, OperationKind kind, std::size_t count,
                  std::size_t type, std::size_t peer, std::size_t tag, std::size_t communicator, RankProgram& program) {
         TraceOperation operation;
         operation.kind = kind;
@@ -188,14 +188,14 @@ private:
         program.operations.push_back(std::move(operation));
     }
 
-    void add(Input const& input, Rank rank, Fields const& fields, RankProgram& program) {
+    void add(Input const& input, Rank rank, LineFields const& fields, RankProgram& program) {
         if (fields[0] == sendrecv) {
             message(input, rank, fields, OperationKind::send, 2, 3, 4, 5, 11, program);
             message(input, rank, fields, OperationKind::recv, 7, 8, 9, 10, 11, program);
             return;
         }
         auto const* const layout = std::find_if(std::begin(layouts), std::end(layouts),
-                                                [&](Layout const& each) { return each.name == fields[0]; });
+                                                [&](CallLayout const& each) { return each.name == fields[0]; });
         if (layout == std::end(layouts)) {
             bool const known = operation_named(fields[0]).has_value() || fields[0].starts_with("MPI_Sendrecv") ||
                                fields[0].starts_with("MPI_Put") || fields[0].starts_with("MPI_Get") ||
@@ -234,7 +234,7 @@ private:
         program.operations.push_back(std::move(operation));
     }
 
-    void sizes(Input const& input, Fields const& fields, Layout const& layout, int ranks, int in_group,
+    void sizes(Input const& input, LineFields const& fields, CallLayout const& layout, int ranks, int in_group,
                TraceOperation& operation) {
         auto const members = static_cast<Bytes>(ranks);
         OperationKind const kind = operation.kind;
@@ -287,7 +287,7 @@ bool is_pmpi(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format pmpi_format() {
+TraceFormat pmpi_format() {
     return {"pmpi", "traces of MPI calls by liballprof, one file per rank", is_pmpi, make_reader<PmpiReader>};
 }
 

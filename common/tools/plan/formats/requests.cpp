@@ -73,9 +73,9 @@ std::optional<double> seconds_of(std::string_view text) {
            *seconds;
 }
 
-class RequestReader : public Reader {
+class RequestReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         if (!trace_.empty()) {
@@ -202,7 +202,7 @@ bool is_requests(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format requests_format() {
+TraceFormat requests_format() {
     return {"requests", "requests to an inference service (JSON Lines of Mooncake, CSV of Azure and BurstGPT)",
             is_requests, make_reader<RequestReader>};
 }

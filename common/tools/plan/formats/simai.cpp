@@ -24,9 +24,9 @@ struct Header {
     }
 };
 
-class SimaiReader : public Reader {
+class SimaiReader : public TraceReader {
 public:
-    using Reader::Reader;
+    using TraceReader::TraceReader;
 
     void read(Input& input) override {
         std::string_view line;
@@ -184,7 +184,7 @@ bool is_simai(std::string_view /*name*/, std::string_view head) {
 
 }  // namespace
 
-Format simai_format() {
+TraceFormat simai_format() {
     return {"simai", "workloads of SimAI and ASTRA-sim (text)", is_simai, make_reader<SimaiReader>};
 }
 

@@ -33,7 +33,7 @@ std::vector<Bytes> parts_of(Builder& builder, Input const& input, TorchRecord co
 
 /// One side of an exchange.
 void split(Builder& builder, Input const& input, TorchRecord const& record, NumberList const& rows, Bytes elements,
-           Bytes element_bytes, int ranks, Bytes& bytes, Split& split) {
+           Bytes element_bytes, int ranks, Bytes& bytes, SplitBytes& split) {
     if (rows.cut) {
         builder.incomplete(fmt::format("{}: {}: its list of split sizes is cut off", input.name(), record.where));
         return;

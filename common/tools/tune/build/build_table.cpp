@@ -14,7 +14,7 @@
 namespace dlmb::tuning {
 namespace {
 
-using Choices = std::vector<std::optional<Choice>>;
+using PointChoices = std::vector<std::optional<Choice>>;
 
 bool counts(Decision const& decision, bool accept_unconfirmed) {
     return decision.outcome == Outcome::chosen || decision.outcome == Outcome::foreign ||
@@ -22,14 +22,14 @@ bool counts(Decision const& decision, bool accept_unconfirmed) {
             (!decision.evidence || bears_out(*decision.evidence)));
 }
 
-bool far_apart(Point const& left, Point const& right) {
+bool far_apart(MeasuredPoint const& left, MeasuredPoint const& right) {
     return (right.bytes - 1) / widest_gap >= std::max<Bytes>(left.bytes, 1);
 }
 
 /// The choice at each point; runs of unconfirmed choices that are too short fall back to the default.
-Choices choices_at(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
-    Choices choices;
-    for (Point const& point : points) {
+PointChoices choices_at(std::span<MeasuredPoint const> points, Policy const& policy, bool accept_unconfirmed) {
+    PointChoices choices;
+    for (MeasuredPoint const& point : points) {
         choices.push_back(counts(point.decision, accept_unconfirmed) ? point.decision.winner : std::nullopt);
     }
     for (std::size_t first = 0; first < choices.size();) {
@@ -51,12 +51,12 @@ Choices choices_at(std::span<Point const> points, Policy const& policy, bool acc
 }
 
 /// Undecided, or unconfirmed and not counted: the default stays because nobody knows better yet.
-bool stays_open(Point const& point, std::optional<Choice> const& choice) {
+bool stays_open(MeasuredPoint const& point, std::optional<Choice> const& choice) {
     Outcome const outcome = point.decision.outcome;
     return !choice && (outcome == Outcome::undecided || outcome == Outcome::unconfirmed);
 }
 
-bool equal_neighbours(std::span<Point const> points, Choices const& choices, std::size_t i) {
+bool equal_neighbours(std::span<MeasuredPoint const> points, PointChoices const& choices, std::size_t i) {
     bool const left = stays_open(points[i - 1], choices[i - 1]);
     bool const right = stays_open(points[i], choices[i]);
     bool const one_candidate = points[i - 1].decision.outcome == points[i].decision.outcome &&
@@ -65,7 +65,7 @@ bool equal_neighbours(std::span<Point const> points, Choices const& choices, std
 }
 
 /// The last size of the gap between two neighbours that goes to the left one.
-Bytes last_of_left(Point const& left, Point const& right, std::optional<Choice> const& a,
+Bytes last_of_left(MeasuredPoint const& left, MeasuredPoint const& right, std::optional<Choice> const& a,
                    std::optional<Choice> const& b) {
     if (!a) {
         return right.bytes - 1;
@@ -74,7 +74,7 @@ Bytes last_of_left(Point const& left, Point const& right, std::optional<Choice> 
 }
 
 /// Whether no rule holds between the points i - 1 and i.
-bool gap_before(std::size_t i, std::span<Point const> points, Choices const& choices) {
+bool gap_before(std::size_t i, std::span<MeasuredPoint const> points, PointChoices const& choices) {
     return choices[i - 1] && choices[i] && far_apart(points[i - 1], points[i]);
 }
 
@@ -96,7 +96,7 @@ void require_one_skew(std::vector<Observation> const& search, std::vector<Observ
 }
 
 std::vector<Series> series_of(std::vector<Comparison> const& comparisons, std::vector<Decision> const& decisions) {
-    std::map<std::pair<std::string, Key>, std::vector<Point>> points;
+    std::map<std::pair<std::string, Key>, std::vector<MeasuredPoint>> points;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         Key key = comparisons[i].key;
         Bytes const bytes = std::exchange(key.bytes, std::nullopt).value();
@@ -104,7 +104,8 @@ std::vector<Series> series_of(std::vector<Comparison> const& comparisons, std::v
     }
     std::vector<Series> all;
     for (auto& [place, of_place] : points) {
-        std::sort(of_place.begin(), of_place.end(), [](Point const& a, Point const& b) { return a.bytes < b.bytes; });
+        std::sort(of_place.begin(), of_place.end(),
+                  [](MeasuredPoint const& a, MeasuredPoint const& b) { return a.bytes < b.bytes; });
         all.push_back({place.first, place.second, std::move(of_place)});
     }
     return all;
@@ -130,7 +131,7 @@ When when_of(Key const& key, ByteInterval bytes) {
 
 /// Times and gain are geometric means over the sizes; the interval is the weakest of any size. The gain is of ratios in
 /// the same launch, and is not that of the times, which differ from launch to launch.
-Evidence joined(std::vector<Point> const& points) {
+Evidence joined(std::vector<MeasuredPoint> const& points) {
     Evidence all = *points.front().decision.evidence;
     all.sizes.clear();
     all.samples = 0;
@@ -139,7 +140,7 @@ Evidence joined(std::vector<Point> const& points) {
     double runner_up = 0;
     double ratio = 0;
     bool all_have_runner_up = true;
-    for (Point const& point : points) {
+    for (MeasuredPoint const& point : points) {
         Evidence const& one = *point.decision.evidence;
         all.sizes.push_back(point.bytes);
         all.samples += one.samples;
@@ -172,7 +173,7 @@ void keep_default(Evidence& evidence) {
     evidence.gain_high = 0;
 }
 
-RuleStatus status_of(Region const& region) {
+RuleStatus status_of(ChoiceRegion const& region) {
     if (region.choice) {
         return RuleStatus::chosen;
     }
@@ -180,9 +181,9 @@ RuleStatus status_of(Region const& region) {
         bool const counted = region.points.front().decision.outcome == Outcome::unconfirmed;
         return counted ? RuleStatus::unconfirmed : RuleStatus::undecided;
     }
-    bool const somebody_was_faster = std::any_of(region.points.begin(), region.points.end(), [](Point const& point) {
-        return point.decision.outcome != Outcome::no_gain;
-    });
+    bool const somebody_was_faster =
+        std::any_of(region.points.begin(), region.points.end(),
+                    [](MeasuredPoint const& point) { return point.decision.outcome != Outcome::no_gain; });
     return somebody_was_faster ? RuleStatus::tie : RuleStatus::no_gain;
 }
 
@@ -195,7 +196,7 @@ Choice default_choice(Series const& series, Policy const& policy) {
 }
 
 void append_rules(std::vector<Rule>& rules, Series const& series, Policy const& policy, bool accept_unconfirmed) {
-    for (Region const& region : regions_of(series.points, policy, accept_unconfirmed)) {
+    for (ChoiceRegion const& region : regions_of(series.points, policy, accept_unconfirmed)) {
         Rule rule;
         rule.scope = series.scope;
         rule.pattern = "collective";
@@ -227,9 +228,10 @@ Bytes geometric_middle(Bytes a, Bytes b) {
     return low;
 }
 
-std::vector<Region> regions_of(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
-    Choices const choices = choices_at(points, policy, accept_unconfirmed);
-    std::vector<Region> regions;
+std::vector<ChoiceRegion> regions_of(std::span<MeasuredPoint const> points, Policy const& policy,
+                                     bool accept_unconfirmed) {
+    PointChoices const choices = choices_at(points, policy, accept_unconfirmed);
+    std::vector<ChoiceRegion> regions;
     for (std::size_t i = 0; i < points.size(); ++i) {
         bool const joins = i > 0 && !gap_before(i, points, choices);
         if (joins && equal_neighbours(points, choices, i)) {

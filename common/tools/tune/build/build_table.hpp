@@ -14,16 +14,16 @@
 namespace dlmb::tuning {
 
 /// A measured size and what was decided there.
-struct Point {
+struct MeasuredPoint {
     Bytes bytes = 0;
     Decision decision;
 };
 
-struct Region {
+struct ChoiceRegion {
     ByteInterval bytes;
-    std::optional<Choice> choice;     // nullopt: the default stays
-    std::optional<Choice> candidate;  // looks better than the default that stays: all points are open, by one outcome
-    std::vector<Point> points;        // measured inside, ascending
+    std::optional<Choice> choice;       // nullopt: the default stays
+    std::optional<Choice> candidate;    // looks better than the default that stays: all points are open, by one outcome
+    std::vector<MeasuredPoint> points;  // measured inside, ascending
 };
 
 /// Neighbouring measured sizes further apart than this factor say nothing of those between them, even where both made
@@ -37,8 +37,8 @@ inline constexpr Bytes widest_gap = 2;
 /// the default holds on a side of it. A choice that was not confirmed holds only where `policy.hysteresis` adjacent
 /// sizes agree; those of foreign evidence may be far apart. Nothing reaches beyond the measured sizes.
 /// `accept_unconfirmed`: choices that no fresh launch has seen count, too.
-[[nodiscard]] std::vector<Region> regions_of(std::span<Point const> points, Policy const& policy,
-                                             bool accept_unconfirmed);
+[[nodiscard]] std::vector<ChoiceRegion> regions_of(std::span<MeasuredPoint const> points, Policy const& policy,
+                                                   bool accept_unconfirmed);
 
 /// floor(sqrt(a * b)) for a <= b, exact.
 [[nodiscard]] Bytes geometric_middle(Bytes a, Bytes b);
@@ -47,7 +47,7 @@ inline constexpr Bytes widest_gap = 2;
 struct Series {
     std::string scope;
     Key key;  // without the size
-    std::vector<Point> points;
+    std::vector<MeasuredPoint> points;
 };
 
 struct Built {

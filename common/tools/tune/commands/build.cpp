@@ -53,11 +53,11 @@ std::vector<fs::path> result_files(std::vector<std::string> const& arguments) {
 }
 
 /// Says on standard error what a file lacks.
-std::vector<Input> read_results(std::vector<std::string> const& arguments, Observations& observations,
-                                record::Converted converted) {
-    std::vector<Input> inputs;
+std::vector<ResultFileInput> read_results(std::vector<std::string> const& arguments, Observations& observations,
+                                          record::Converted converted) {
+    std::vector<ResultFileInput> inputs;
     for (fs::path const& path : result_files(arguments)) {
-        Input input{path.filename().string(), sha256_of_file(path), {}};
+        ResultFileInput input{path.filename().string(), sha256_of_file(path), {}};
         record::ResultFile const file = record::read_results(path, converted);
         for (std::string const& remark : file.remarks) {
             print_error(fmt::format("dlmb_tune: {}: {}\n", path.string(), remark));
@@ -117,7 +117,7 @@ public:
         Observations confirm(accepted);
         TuningTable table;
         table.inputs = read_results(results_, search, record::Converted::read);
-        std::vector<Input> const fresh = read_results(confirm_, confirm, record::Converted::refused);
+        std::vector<ResultFileInput> const fresh = read_results(confirm_, confirm, record::Converted::refused);
         table.inputs.insert(table.inputs.end(), fresh.begin(), fresh.end());
         require_comparable(confirm, search);
         for (Observation const& seen : search.kept()) {
@@ -227,7 +227,7 @@ private:
         }
     }
 
-    void print_undecided(Series const& series, Point const& point) const {
+    void print_undecided(Series const& series, MeasuredPoint const& point) const {
         if (point.decision.outcome != Outcome::undecided) {
             return;
         }
@@ -240,7 +240,7 @@ private:
     void print_summary(Built const& built) const {
         std::map<Outcome, std::size_t> count;
         for (Series const& series : built.series) {
-            for (Point const& point : series.points) {
+            for (MeasuredPoint const& point : series.points) {
                 ++count[point.decision.outcome];
                 print_undecided(series, point);
             }

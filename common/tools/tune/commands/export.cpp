@@ -53,7 +53,7 @@ std::string why_nothing(TuningTable const& table, ExportRequest const& request) 
                        open ? "; dlmb_autotune measures what is open, or more launches of the same sweep do" : "");
 }
 
-class Export {
+class TableExport {
 public:
     void add_options(CLI::App& parser) {
         request_.add_to(parser);
@@ -100,7 +100,7 @@ private:
 }  // namespace
 
 void add_export(CLI::App& tune, int& exit_code) {
-    add_command<Export>(tune, "export", "write a table as the files of another program", exit_code);
+    add_command<TableExport>(tune, "export", "write a table as the files of another program", exit_code);
 }
 
 }  // namespace dlmb::tuning::commands

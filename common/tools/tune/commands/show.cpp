@@ -16,8 +16,8 @@
 namespace dlmb::tuning::commands {
 namespace {
 
-Row const heading{"operation", "bytes",  "ranks", "nodes", "conditions", "choice", "gain over default [95 %]",
-                  "evidence",  "status", "rule"};
+TextRow const heading{"operation", "bytes",  "ranks", "nodes", "conditions", "choice", "gain over default [95 %]",
+                      "evidence",  "status", "rule"};
 
 /// "64 K to 512 K", "from 16 K", "any".
 std::string bytes_text(std::optional<ByteInterval> const& bytes) {
@@ -56,7 +56,7 @@ std::string choice_text(Choice const& choice, bool selects) {
     return selects ? fmt::format("{}: {}", choice.backend, method_text(choice)) : method_text(choice);
 }
 
-Row row_of(Rule const& rule) {
+TextRow row_of(Rule const& rule) {
     bool const selects = rule.scope == select_scope;
     std::string choice = choice_text(rule.choose, selects);
     std::string gain = gain_text(rule);
@@ -114,7 +114,7 @@ void print_head(TuningTable const& table) {
 }
 
 void print_scope(std::string const& scope, std::vector<Rule> const& rules) {
-    std::vector<Row> rows{heading};
+    std::vector<TextRow> rows{heading};
     for (Rule const& rule : rules) {
         if (rule.scope == scope) {
             rows.push_back(row_of(rule));

@@ -10,15 +10,15 @@
 #include <algorithm>
 
 namespace dlmb::tuning::commands {
-std::string columns_text(std::vector<Row> const& rows) {
+std::string columns_text(std::vector<TextRow> const& rows) {
     std::vector<std::size_t> widths(rows.front().size());
-    for (Row const& row : rows) {
+    for (TextRow const& row : rows) {
         for (std::size_t column = 0; column < row.size(); ++column) {
             widths[column] = std::max(widths[column], row[column].size());
         }
     }
     std::string text;
-    for (Row const& row : rows) {
+    for (TextRow const& row : rows) {
         std::string line;
         for (std::size_t column = 0; column < row.size(); ++column) {
             line += fmt::format("  {:<{}}", row[column], widths[column]);

@@ -11,9 +11,9 @@
 
 namespace dlmb::tuning::commands {
 
-using Row = std::vector<std::string>;
+using TextRow = std::vector<std::string>;
 /// Left-aligned columns, a line per row; rows have equally many cells, and there is at least one.
-[[nodiscard]] std::string columns_text(std::vector<Row> const& rows);
+[[nodiscard]] std::string columns_text(std::vector<TextRow> const& rows);
 
 /// "64 K", "65535": exact, a unit only where it divides.
 [[nodiscard]] std::string exact_bytes(Bytes bytes);

@@ -164,12 +164,13 @@ class Splice {
 public:
     Splice(std::string_view size_key, Tree const& base) : size_key_(size_key), base_(base) {}
 
-    [[nodiscard]] Tree tree(std::vector<RankRows<MpichRow>> const& all) const {
-        return with_gaps("comm_size", 1, all, &RankRows<MpichRow>::ranks, [&](RankRows<MpichRow> const& of_ranks) {
-            return size_key_.empty() ? leaf(of_ranks.rows.front())
-                                     : with_gaps(size_key_, 0, of_ranks.rows, &MpichRow::bytes,
-                                                 [&](MpichRow const& row) { return leaf(row); });
-        });
+    [[nodiscard]] Tree tree(std::vector<RowsByRanks<MpichRow>> const& all) const {
+        return with_gaps("comm_size", 1, all, &RowsByRanks<MpichRow>::ranks,
+                         [&](RowsByRanks<MpichRow> const& of_ranks) {
+                             return size_key_.empty() ? leaf(of_ranks.rows.front())
+                                                      : with_gaps(size_key_, 0, of_ranks.rows, &MpichRow::bytes,
+                                                                  [&](MpichRow const& row) { return leaf(row); });
+                         });
     }
 
 private:
@@ -286,7 +287,7 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
         }
         auto all = rows_by_ranks<MpichRow>(
             rules, [&](ExportedRule const& one) { return mpich_row(which, info, one, selection.lost); });
-        for (RankRows<MpichRow>& of_ranks : all) {
+        for (RowsByRanks<MpichRow>& of_ranks : all) {
             of_ranks.ranks.max = of_ranks.ranks.max >= mpich_most ? no_limit : of_ranks.ranks.max;
         }
         if (!all.empty()) {

@@ -62,7 +62,7 @@ struct OpenMpiRow {
     std::uint64_t segment_bytes = 0;  // 0: unsegmented
     std::uint64_t max_requests = 0;   // 0: the library's own
 };
-using OpenMpiRanks = RankRows<OpenMpiRow>;
+using OpenMpiRanks = RowsByRanks<OpenMpiRow>;
 
 std::optional<OpenMpiRow> open_mpi_row(MpiCall collective, LibraryVersion version, ExportedRule const& one,
                                        std::vector<Lost>& lost) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t most_listed_ranks = 64;
 
 /// Why a rule does not hold in the slice as it does in the table; nothing: it does.
-std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, Keys keys) {
+std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, DistinguishedKeys keys) {
     When const& when = rule.when;
     for (auto const& [name, condition, value] :
          {std::tuple{"memory", &when.memory, &slice.memory}, std::tuple{"dtype", &when.dtype, &slice.dtype},
@@ -76,7 +76,7 @@ std::nullopt_t lose(std::vector<Lost>& lost, ExportedRule const& one, LostReason
     return std::nullopt;
 }
 
-Selection select_rules(TuningTable const& table, std::string_view backend, Slice const& slice, Keys keys) {
+Selection select_rules(TuningTable const& table, std::string_view backend, Slice const& slice, DistinguishedKeys keys) {
     Selection selection;
     for (Rule const& rule : table.rules) {
         if (rule.scope == select_scope && rule.choose.backend != backend) {

@@ -27,7 +27,7 @@ struct ExportedRule {
 std::nullopt_t lose(std::vector<Lost>& lost, ExportedRule const& one, LostReason why, std::string detail);
 
 /// Conditions that the format of a consumer has itself; the others come from the slice or are lost.
-struct Keys {
+struct DistinguishedKeys {
     bool memory = false;
     bool nodes = false;
     bool imbalance = false;  // the exporter finds one choice for all of it (rules_of)
@@ -39,7 +39,8 @@ struct Selection {
 };
 
 /// The rules in scope `backend` that hold in the slice. Rules of scope "select" that choose another backend are lost.
-[[nodiscard]] Selection select_rules(TuningTable const& table, std::string_view backend, Slice const& slice, Keys keys);
+[[nodiscard]] Selection select_rules(TuningTable const& table, std::string_view backend, Slice const& slice,
+                                     DistinguishedKeys keys);
 
 /// Rules that hold for the same ranks; in a valid table their bytes are disjoint.
 struct RankSegment {
@@ -56,17 +57,17 @@ struct RankSegment {
 
 /// The rows of a consumer's file for some numbers of ranks.
 template <class Row>
-struct RankRows {
+struct RowsByRanks {
     CountInterval ranks;
     std::vector<Row> rows;  // by bytes, disjoint
 };
 
 /// `row_of`: what a file says for one rule, or nothing where the rule is lost. Ascending; none is without rows.
 template <class Row, class RowOf>
-[[nodiscard]] std::vector<RankRows<Row>> rows_by_ranks(std::vector<ExportedRule> const& rules, RowOf row_of) {
-    std::vector<RankRows<Row>> all;
+[[nodiscard]] std::vector<RowsByRanks<Row>> rows_by_ranks(std::vector<ExportedRule> const& rules, RowOf row_of) {
+    std::vector<RowsByRanks<Row>> all;
     for (RankSegment const& segment : rank_segments(rules)) {
-        RankRows<Row> of_ranks{segment.ranks, {}};
+        RowsByRanks<Row> of_ranks{segment.ranks, {}};
         for (ExportedRule const& one : segment.rules) {
             if (std::optional<Row> row = row_of(one)) {
                 of_ranks.rows.push_back(std::move(*row));

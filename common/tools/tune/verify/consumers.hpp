@@ -56,10 +56,10 @@ void write_export(std::filesystem::path const& folder, ExportRequest const& requ
 
 /// unseen: the runs do not show whether the export acts. They failed without it, or the library's own choice looks like
 /// the table's.
-enum class Verdict : std::uint8_t { held, wrong, unseen };
+enum class TrialVerdict : std::uint8_t { held, wrong, unseen };
 
 struct Check {
-    Verdict verdict = Verdict::unseen;
+    TrialVerdict verdict = TrialVerdict::unseen;
     std::string what;  // one line: what was tried, what was expected, what was seen
 };
 

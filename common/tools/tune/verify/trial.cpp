@@ -84,7 +84,7 @@ std::set<Probe> probes(VerifyRequest const& request) {
 
 /// Where the table chooses, the forced algorithm has to look otherwise than the library's own choice: only then does a
 /// run tell whether the export acts.
-Check check(Trial& trial, Probe const& probe, Environment const& exported) {
+Check check(Trial& trial, Probe const& probe, TrialVariables const& exported) {
     bool const chosen = !probe.algorithm.empty();
     Fingerprint const& seen = trial.fingerprint(probe, exported);
     Fingerprint const& by_default = trial.fingerprint(probe, {});
@@ -93,19 +93,20 @@ Check check(Trial& trial, Probe const& probe, Environment const& exported) {
     std::string const what =
         fmt::format("{}: {}: {}", where_of(probe), chosen ? probe.algorithm : "default", seen.text);
     if (by_default.failed || expected.failed) {
-        return {Verdict::unseen, fmt::format("{}, {}: {}", what, by_default.failed ? "without the export" : "forced",
-                                             (by_default.failed ? by_default : expected).text)};
+        return {TrialVerdict::unseen,
+                fmt::format("{}, {}: {}", what, by_default.failed ? "without the export" : "forced",
+                            (by_default.failed ? by_default : expected).text)};
     }
     if (chosen && seen.hidden.contains(expected.text)) {
-        return {Verdict::unseen, what + ", and what it called before, among them " + expected.text};
+        return {TrialVerdict::unseen, what + ", and what it called before, among them " + expected.text};
     }
     if (!seen.is_like(expected)) {
-        return {Verdict::wrong, fmt::format("{}, expected {}", what, expected.text)};
+        return {TrialVerdict::wrong, fmt::format("{}, expected {}", what, expected.text)};
     }
     if (chosen && expected.is_like(by_default)) {
-        return {Verdict::unseen, what + ", as without the export"};
+        return {TrialVerdict::unseen, what + ", as without the export"};
     }
-    return {Verdict::held, what};
+    return {TrialVerdict::held, what};
 }
 
 }  // namespace
@@ -124,7 +125,7 @@ Fingerprint failure(Finished const& finished) {
     return {fmt::format("exit {} without a word", finished.exit_code), true};
 }
 
-Fingerprint const& Trial::fingerprint(Probe const& probe, Environment const& environment) {
+Fingerprint const& Trial::fingerprint(Probe const& probe, TrialVariables const& environment) {
     auto const [place, is_new] = seen_.try_emplace({probe, environment});
     if (is_new) {
         place->second = look(probe, environment);
@@ -132,7 +133,7 @@ Fingerprint const& Trial::fingerprint(Probe const& probe, Environment const& env
     return place->second;
 }
 
-std::string Trial::timing(Probe const& /*probe*/, Environment const& /*exported*/, std::size_t /*rounds*/) const {
+std::string Trial::timing(Probe const& /*probe*/, TrialVariables const& /*exported*/, std::size_t /*rounds*/) const {
     return "";
 }
 

@@ -15,7 +15,7 @@
 
 namespace dlmb::tuning::commands {
 
-using Environment = std::map<std::string, std::string>;
+using TrialVariables = std::map<std::string, std::string>;
 
 /// One call that an export is tried with.
 struct Probe {
@@ -55,16 +55,17 @@ public:
     virtual ~Trial() = default;
 
     /// Each probe runs once in each environment.
-    [[nodiscard]] Fingerprint const& fingerprint(Probe const& probe, Environment const& environment);
+    [[nodiscard]] Fingerprint const& fingerprint(Probe const& probe, TrialVariables const& environment);
     /// Variables that make the library run an algorithm at every size.
-    [[nodiscard]] virtual Environment force(MpiCall collective, std::string const& algorithm) const = 0;
+    [[nodiscard]] virtual TrialVariables force(MpiCall collective, std::string const& algorithm) const = 0;
     /// One line: what a call takes without the export and with it. Empty: cannot be said.
-    [[nodiscard]] virtual std::string timing(Probe const& probe, Environment const& exported, std::size_t rounds) const;
+    [[nodiscard]] virtual std::string timing(Probe const& probe, TrialVariables const& exported,
+                                             std::size_t rounds) const;
 
 private:
-    [[nodiscard]] virtual Fingerprint look(Probe const& probe, Environment const& environment) = 0;
+    [[nodiscard]] virtual Fingerprint look(Probe const& probe, TrialVariables const& environment) = 0;
 
-    std::map<std::pair<Probe, Environment>, Fingerprint> seen_;
+    std::map<std::pair<Probe, TrialVariables>, Fingerprint> seen_;
 };
 
 /// Every rule of the request's scope that is not lost, tried at its ends and beside them. Skipped where none is left:

@@ -33,7 +33,7 @@ public:
     MpiTrial(MpiLibraryFound library, std::string mpiexec)
         : library_(std::move(library)), mpiexec_(std::move(mpiexec)) {}
 
-    [[nodiscard]] Environment force(MpiCall collective, std::string const& algorithm) const override {
+    [[nodiscard]] TrialVariables force(MpiCall collective, std::string const& algorithm) const override {
         std::string name(name_of(collective));
         if (library_.name == "Open MPI") {
             auto const id = open_mpi_id(collective, algorithm, parse_version(library_.version));
@@ -46,7 +46,7 @@ public:
         return {{fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM", name), algorithm}};
     }
 
-    [[nodiscard]] std::string timing(Probe const& probe, Environment const& exported,
+    [[nodiscard]] std::string timing(Probe const& probe, TrialVariables const& exported,
                                      std::size_t rounds) const override {
         std::vector<double> without;
         std::vector<double> with;
@@ -62,24 +62,24 @@ public:
 
 private:
     /// "ompi_coll_base_allreduce_intra_ring", "240 messages".
-    [[nodiscard]] Fingerprint look(Probe const& probe, Environment const& environment) override {
+    [[nodiscard]] Fingerprint look(Probe const& probe, TrialVariables const& environment) override {
         return library_.name == "Open MPI" ? bound_functions(probe, environment) : messages(probe, environment);
     }
 
     /// Median time of a call on rank 0; 0 where the run failed.
-    [[nodiscard]] double nanoseconds(Probe const& probe, Environment const& environment) const {
+    [[nodiscard]] double nanoseconds(Probe const& probe, TrialVariables const& environment) const {
         Finished const finished = run(probe, environment, timed_calls);
         return finished.exit_code == 0 ? median_in(finished.output).value_or(0) : 0;
     }
 
-    [[nodiscard]] Finished run(Probe const& probe, Environment const& environment, int calls) const {
+    [[nodiscard]] Finished run(Probe const& probe, TrialVariables const& environment, int calls) const {
         return run_ranks(mpiexec_, probe.ranks, environment,
                          {sibling_program("dlmb_plain_mpi").string(), std::string(name_of(probe.collective)),
                           fmt::format("{}", probe.bytes), fmt::format("{}", calls)},
                          std::chrono::seconds(120));
     }
 
-    [[nodiscard]] Fingerprint bound_functions(Probe const& probe, Environment environment) const {
+    [[nodiscard]] Fingerprint bound_functions(Probe const& probe, TrialVariables environment) const {
         TemporaryFolder const folder;
         environment["LD_DEBUG"] = "bindings";
         environment["LD_DEBUG_OUTPUT"] = (folder.path() / "bindings").string();
@@ -100,7 +100,7 @@ private:
         return {seen, false, std::move(functions.before)};
     }
 
-    [[nodiscard]] Fingerprint messages(Probe const& probe, Environment environment) const {
+    [[nodiscard]] Fingerprint messages(Probe const& probe, TrialVariables environment) const {
         environment["MPIR_CVAR_NOLOCAL"] = "1";  // shared memory would hide the messages
         environment["LD_PRELOAD"] = sibling_library("libdlmb_count_sends.so").string();
         Finished const finished = run(probe, environment, fingerprint_calls);
@@ -149,7 +149,7 @@ std::vector<Setting> user_settings() {
 
 /// Settings by which a library does not look at the rules of a file: the algorithm of a call is forced, coll/tuned or
 /// its rules are switched off, or another component comes first. What the export sets itself does not count.
-std::vector<std::string> overriding_settings(bool open_mpi, Environment const& exported) {
+std::vector<std::string> overriding_settings(bool open_mpi, TrialVariables const& exported) {
     static std::regex const of_open_mpi("OMPI_MCA_(coll|coll_tuned_.*|coll_[a-z]+_priority)");
     static std::regex const of_mpich("MPIR_CVAR_(.*_INTRA_ALGORITHM|.*DEVICE_COLLECTIVES?|COLL_SELECTION_.*)");
     std::vector<std::string> notes;

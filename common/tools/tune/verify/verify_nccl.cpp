@@ -37,7 +37,7 @@ std::optional<Check> check(VerifyRequest const& request, Rule const& rule, std::
     bool const loaded = finished.output.find("Using DLMB (v") != finished.output.npos;
     std::string const wanted = rule.choose.algorithm->name + " " + rule.choose.params.protocol;
     std::string const seen = nccl_choice(finished.output, facts_of(kind_of(rule.when.operation)).nccl);
-    return Check{loaded && seen == wanted ? Verdict::held : Verdict::wrong,
+    return Check{loaded && seen == wanted ? TrialVerdict::held : TrialVerdict::wrong,
                  fmt::format("{} of {} bytes, {} ranks: plugin {}, NCCL took {}, the table says {}",
                              name_of(rule.when.operation), bytes, ranks, loaded ? "loaded" : "not loaded", seen,
                              wanted)};

@@ -27,7 +27,7 @@ class UccTrial final : public Trial {
 public:
     explicit UccTrial(std::string mpiexec) : mpiexec_(std::move(mpiexec)) {}
 
-    [[nodiscard]] Environment force(MpiCall collective, std::string const& algorithm) const override {
+    [[nodiscard]] TrialVariables force(MpiCall collective, std::string const& algorithm) const override {
         return {{"UCC_TL_UCP_TUNE", fmt::format("{}:@{}", name_in_ucc(collective), algorithm)}};
     }
 
@@ -41,12 +41,12 @@ public:
     }
 
 private:
-    [[nodiscard]] Fingerprint look(Probe const& probe, Environment const& environment) override {
+    [[nodiscard]] Fingerprint look(Probe const& probe, TrialVariables const& environment) override {
         return in_map(run(probe.ranks, environment), probe);
     }
 
     /// One run shows every size of every collective. Its output is the log.
-    Finished const& run(std::uint64_t ranks, Environment environment) {
+    Finished const& run(std::uint64_t ranks, TrialVariables environment) {
         auto const [place, is_new] = runs_.try_emplace({ranks, environment});
         if (!is_new) {
             return place->second;
@@ -78,7 +78,7 @@ private:
     }
 
     std::string mpiexec_;
-    std::map<std::pair<std::uint64_t, Environment>, Finished> runs_;
+    std::map<std::pair<std::uint64_t, TrialVariables>, Finished> runs_;
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ Verification verify_ucx(VerifyRequest const& request) {
     Seen const without = run(request, {});
     Seen const with = run(request, request.environment);
     if (without.exit_code != 0 || with.exit_code != 0) {
-        return {{{without.exit_code != 0 ? Verdict::unseen : Verdict::wrong,
+        return {{{without.exit_code != 0 ? TrialVerdict::unseen : TrialVerdict::wrong,
                   fmt::format("dlmb_collective --backend ucx failed: exit {} without the export, {} with it",
                               without.exit_code, with.exit_code)}},
                 {},
@@ -65,7 +65,9 @@ Verification verify_ucx(VerifyRequest const& request) {
     auto const seen = read_threshold(shown);
     bool const held = wanted == "inf" ? shown == "none" : seen && seen == read_threshold(wanted);
     std::string const& by_default = without.rendezvous;
-    Verdict const verdict = !held ? Verdict::wrong : shown == by_default ? Verdict::unseen : Verdict::held;
+    TrialVerdict const verdict = !held                 ? TrialVerdict::wrong
+                                 : shown == by_default ? TrialVerdict::unseen
+                                                       : TrialVerdict::held;
     return {{{verdict, fmt::format("rendezvous from {} bytes on; the export says {}, without it from {}", shown, wanted,
                                    by_default)}},
             {},

@@ -38,7 +38,7 @@ std::atomic<std::uint64_t> honoured{0};
 std::atomic<std::uint64_t> refused{0};
 
 /// In the order of the file.
-struct Rule {
+struct TunerRule {
     int function = 0;  // Function
     std::uint64_t min_bytes = 0;
     std::uint64_t max_bytes = 0;
@@ -98,13 +98,13 @@ int index_of(std::string_view name, std::array<std::string_view, count> const& n
     return static_cast<int>(found - names.begin());
 }
 
-Rule parse_rule(std::string_view line) {
+TunerRule parse_rule(std::string_view line) {
     auto const columns = columns_of(line);
     if (columns.size() < 8 || columns.size() > 10) {
         throw std::runtime_error("has " + std::to_string(columns.size()) + " columns, 8 to 10 are expected");
     }
     constexpr auto most_bytes = std::numeric_limits<std::uint64_t>::max();
-    Rule rule;
+    TunerRule rule;
     rule.function = index_of(columns[0], functions);
     rule.min_bytes = number<std::uint64_t>(columns[1], 0, most_bytes);
     rule.max_bytes = number<std::uint64_t>(columns[2], rule.min_bytes, most_bytes);
@@ -125,7 +125,7 @@ Rule parse_rule(std::string_view line) {
 /// Bytes are NCCL's nBytes, both ends included; -1: any, of channels: NCCL's own number. The first line that matches
 /// holds; # begins a comment line. Throws std::runtime_error "line 3: ..." for anything that is not as above: half a
 /// table would be worse than none. So is a file without end: one of more than 16 MiB is refused.
-std::vector<Rule> read_rules(std::string const& path) {
+std::vector<TunerRule> read_rules(std::string const& path) {
     constexpr std::size_t most_bytes = std::size_t{16} << 20;
     std::ifstream file(path, std::ios::binary);
     std::string text;
@@ -137,7 +137,7 @@ std::vector<Rule> read_rules(std::string const& path) {
     if (!file.eof()) {
         throw std::runtime_error(text.empty() ? "cannot be read" : "larger than 16 MiB");
     }
-    std::vector<Rule> rules;
+    std::vector<TunerRule> rules;
     std::string_view left = text;
     for (int count = 1; !left.empty(); ++count) {
         std::string_view const line = left.substr(0, left.find('\n'));
@@ -159,11 +159,11 @@ void count(std::atomic<std::uint64_t>& counter) {
 }
 
 /// One communicator's view. NCCL may ask from a thread of its own: const after it is made.
-class Tuner {
+class TunerContext {
 public:
     /// Reads the file that DLMB_NCCL_TABLE names. Without one, or with one that is not right, it has no rules and says
     /// so in NCCL's log.
-    Tuner(std::size_t ranks, std::size_t nodes, Logger logger)
+    TunerContext(std::size_t ranks, std::size_t nodes, Logger logger)
         : ranks_(static_cast<std::int64_t>(ranks)), nodes_(static_cast<std::int64_t>(nodes)) {
         auto const say = [&](int level, char const* what, char const* path, char const* why) {
             if (logger != nullptr) {
@@ -232,7 +232,7 @@ private:
             bool const known = function >= 0 && function < function_count;
             return known ? forced[static_cast<std::size_t>(function)].load() : Choice{};
         }
-        auto const found = std::find_if(rules_.begin(), rules_.end(), [&](Rule const& rule) {
+        auto const found = std::find_if(rules_.begin(), rules_.end(), [&](TunerRule const& rule) {
             return function == rule.function && rule.min_bytes <= bytes && bytes <= rule.max_bytes &&
                    (rule.ranks == -1 || rule.ranks == ranks_) && (rule.nodes == -1 || rule.nodes == nodes_);
         });
@@ -243,14 +243,14 @@ private:
 
     std::int64_t ranks_;
     std::int64_t nodes_;
-    std::vector<Rule> rules_;
+    std::vector<TunerRule> rules_;
 };
 
 constexpr char const* plugin_name = "DLMB";
 
 Result init(void** context, std::size_t ranks, std::size_t nodes, Logger logger) {
     try {
-        *context = new Tuner(ranks, nodes, logger);
+        *context = new TunerContext(ranks, nodes, logger);
     } catch (...) {
         *context = nullptr;  // no memory: no choice
     }
@@ -266,15 +266,15 @@ Result init_v5(void** context, std::uint64_t, std::size_t ranks, std::size_t nod
 }
 
 Result destroy(void* context) {
-    delete static_cast<Tuner*>(context);
+    delete static_cast<TunerContext*>(context);
     return success;
 }
 
 Result get_v2(void* context, int function, std::size_t bytes, int has_collnet, int has_nvls, int /*pipe_ops*/,
               int* algorithm, int* protocol, int* channels) {
     if (context != nullptr) {
-        static_cast<Tuner const*>(context)->write(function, bytes, has_collnet != 0, has_nvls != 0, algorithm, protocol,
-                                                  channels);
+        static_cast<TunerContext const*>(context)->write(function, bytes, has_collnet != 0, has_nvls != 0, algorithm,
+                                                         protocol, channels);
     }
     return success;
 }
@@ -282,8 +282,8 @@ Result get_v2(void* context, int function, std::size_t bytes, int has_collnet, i
 Result get_v4(void* context, int function, std::size_t bytes, int /*pipe_ops*/, float** costs, int algorithms,
               int protocols, int /*registered*/, int* channels) {
     if (context != nullptr) {
-        static_cast<Tuner const*>(context)->write(function, bytes, reinterpret_cast<float*>(costs), algorithms,
-                                                  protocols, channels);
+        static_cast<TunerContext const*>(context)->write(function, bytes, reinterpret_cast<float*>(costs), algorithms,
+                                                         protocols, channels);
     }
     return success;
 }
