@@ -61,7 +61,7 @@ Nanoseconds Arrivals::gap(PromptLengths const& prompts, Draw draw, RequestPlace 
                               stream_id(Purpose::bag_size, 1));
         return std::llround(-exact::log(to_unit(random.next())) * ns_per_s / number_);
     }
-    std::uint64_t const first = PromptLengths::first_of(draw, request.of_draw());
+    std::uint64_t const first = prompts.first_of(draw, request.of_draw());
     auto const arrival = [&](std::uint64_t in_draw) {
         double const ms = prompts.arrival_ms(first + in_draw) - prompts.arrival_ms(first);
         return std::llround(ms * ns_per_ms / number_);

@@ -57,9 +57,10 @@ public:
     /// When recorded request `number` arrives, counted from the begin of the file; behind its end the file begins
     /// again.
     [[nodiscard]] double arrival_ms(std::uint64_t number) const;
-    /// The number, in that sense, of the first request of a draw.
-    [[nodiscard]] static std::uint64_t first_of(Draw draw, std::uint64_t in_draw) {
-        return draw.seed - 1 + draw.index * in_draw;
+    /// The place in the file of the first request of a draw.
+    [[nodiscard]] std::uint64_t first_of(Draw draw, std::uint64_t in_draw) const {
+        std::uint64_t const all = recorded_.size();
+        return (draw.seed % all + all - 1 + draw.index * in_draw) % all;
     }
 
 private:

@@ -99,6 +99,8 @@ TEST_F(RecordedArrivals, AreThoseOfTheFileFromTheFirstOfADraw) {
     EXPECT_EQ(arrivals_of(build_one(*pattern, 0, {1, 1})), (Times{0, 37'500'000}));
     EXPECT_EQ(arrivals_of(build_one(*pattern, 0, {2, 0})), (Times{0, 40'000'000}));
     EXPECT_EQ(arrivals_of(build_one(*pattern, 0, {4, 0})), (Times{0, 0}));  // the last, and the first of the next pass
+    EXPECT_EQ(arrivals_of(build_one(*pattern, 0, {0, 0})), (Times{0, 0}));  // the one before that of seed 1
+    EXPECT_EQ(arrivals_of(build_one(*pattern, 0, {9'000'000'000'000'000'001U, 1})), (Times{0, 37'500'000}));
 }
 
 TEST_F(RecordedArrivals, MayBeFaster) {
