@@ -104,9 +104,9 @@ void read_requests(Parameters const& parameters, Params& params) {
 
 /// 0 leaves a size to the world: half of it prefills, and one decode instance has the rest.
 Instances read_instances(Parameters const& parameters, WorldShape const& world) {
-    constexpr int any = std::numeric_limits<int>::max();
-    auto const size = [&](std::string_view name, int least) {
-        return static_cast<std::uint64_t>(read_int(parameters, name, least, any));
+    constexpr std::uint64_t most = std::uint64_t{1} << 20U;  // three of them multiplied are below 2^64
+    auto const size = [&](std::string_view name, std::uint64_t least) {
+        return read_unsigned(parameters, name, least, most);
     };
     auto const ranks = static_cast<std::uint64_t>(world.ranks);
     Instances instances{1,

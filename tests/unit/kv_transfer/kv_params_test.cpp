@@ -25,6 +25,13 @@ TEST(KvParams, InstancesThatDoNotFitNameTheNumbers) {
     EXPECT_EQ(refusal({{"prefill-tp", "2"}}, {1, 1}), "--prefill-tp 2 --prefill-pp 1 --decode-tp 1 --decode-pp 1: a "
                                                       "prefill and a decode instance are 3 ranks, which do not "
                                                       "divide the 1 ranks");
+    // 2^64 ranks, which 64 bits count as none.
+    EXPECT_EQ(refusal({{"prefill-tp", "1073741824"},
+                       {"prefill-pp", "16"},
+                       {"prefill-per-decode", "1073741824"},
+                       {"decode-tp", "4"}},
+                      {4, 4}),
+              "--prefill-per-decode '1073741824': expected a whole number from 1 to 1048576");
 }
 
 TEST(KvParams, WhatIsLeftToTheWorldIsHalfAndHalf) {
