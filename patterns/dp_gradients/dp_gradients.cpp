@@ -23,6 +23,7 @@ namespace {
 
 constexpr int max_microbatches = 65536;
 constexpr int max_in_flight = 8;  // the shared buffers of a plan, which steps in flight must not overwrite
+constexpr std::uint64_t max_gathers = std::uint64_t{1} << 20;
 constexpr std::uint64_t deepspeed_bucket_elements = 500'000'000;  // its documented default
 
 constexpr ParameterInfo infos[] = {
@@ -128,6 +129,11 @@ void read_buckets(Parameters const& parameters, Params& params) {
             params.scheme == Scheme::megatron ? megatron_bucket_elements(params.ranks()) : deepspeed_bucket_elements;
     }
     params.gather_elements = read_unsigned(parameters, "gather-elements", 0, max_elements);
+    if (params.gather_elements > 0 && params.model.elements() / params.gather_elements > max_gathers) {
+        throw UsageError(fmt::format("--gather-elements {}: cuts the parameters into {} allgathers; the most is {}",
+                                     params.gather_elements, params.model.elements() / params.gather_elements,
+                                     max_gathers));
+    }
     params.persistence_elements = read_unsigned(parameters, "persistence-elements", 0, max_elements);
     params.prefetch_elements = read_unsigned(parameters, "prefetch-elements", 0, max_elements);
 }

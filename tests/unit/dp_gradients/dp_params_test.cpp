@@ -17,6 +17,8 @@ TEST(DpParams, LayoutsThatDoNotFitNameTheNumbers) {
 TEST(DpParams, WrongValuesAreRefusedByName) {
     EXPECT_EQ(refusal({{"form", "reduce_scatter"}}, {8, 8}),
               "--form reduce_scatter: --scheme ddp only adds with allreduce; use megatron, zero1 or zero2");
+    EXPECT_EQ(refusal({{"scheme", "zero1"}, {"gather-elements", "1"}}, {8, 8}),
+              "--gather-elements 1: cuts the parameters into 162322944 allgathers; the most is 1048576");
     EXPECT_NE(refusal({{"model", "gpt-5"}}, {8, 8}).find("--model 'gpt-5': expected resnet-50"), std::string::npos);
     EXPECT_EQ(refusal({{"quantize", "mxfp8"}}, {8, 8}),
               "--quantize fp8:32:e8m0: these gradients are reduced by allreduce and no parameters are gathered; use "
