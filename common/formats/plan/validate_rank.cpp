@@ -117,6 +117,11 @@ public:
         }
         if (step.conversion) {
             for (RowBlock const& block : step.conversion->blocks) {
+                constexpr std::uint64_t most_numbers = std::uint64_t{1} << 59U;  // their bytes are below 2^64
+                if (block.row_numbers > 0 && block.rows > most_numbers / block.row_numbers) {
+                    fail(fmt::format("converts {} rows of {} numbers", block.rows, block.row_numbers));
+                    return;
+                }
                 check_region({step.conversion->numbers, block.numbers}, step.conversion->number_bytes(block),
                              step.conversion->element, "numbers");
                 check_region({step.conversion->packed, block.packed}, step.conversion->packed_bytes(block),

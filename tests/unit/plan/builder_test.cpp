@@ -176,6 +176,8 @@ TEST(PlanBuilder, AStepThatSendsBeforeItsRowsArePackedIsFound) {
     plan.steps[1].after = {0};
     std::get<Compute>(plan.steps[0].operation).conversion->blocks[0].rows = 1000;
     EXPECT_FALSE(validate_rank(plan).empty()) << "numbers beyond the end of their buffer";
+    std::get<Compute>(plan.steps[0].operation).conversion->blocks[0].rows = std::uint64_t{1} << 63U;
+    EXPECT_FALSE(validate_rank(plan).empty()) << "numbers whose bytes are a multiple of 2^64";
 }
 
 // Rows of 16 bytes: two to rank 0, none to rank 1, three to rank 2, in blocks of their own.
