@@ -134,6 +134,13 @@ class Imports(TraceTest):
         steps = self.plans(*files)["plans"][0]["steps"]
         self.assertEqual([step["recorded_ns"] for step in steps], [[0, 5000], [1000, 5000]])  # kernels at 3 and 4 us, 5 us each
 
+    def test_tags_that_are_no_channels_of_plans_are_left_out(self):
+        for tag, channel in ((2**29, 2**29), (2**29 + 1, 0)):
+            trace = self.file(f"{tag}.goal", GOAL.replace("tag 3", f"tag {tag}"))
+            plans = self.file(f"{tag}.jsonl", run("import", trace, "-o", "-").stdout)
+            self.assertEqual(plan_of(plans.read_text())["plans"][0]["steps"][0]["channel"], channel)
+            self.assertEqual(run("summary", plans).returncode, 0, tag)
+
     def test_what_does_not_fit_together_is_refused(self):
         self.refused_import([self.file("b.goal", GOAL.replace("recv 10b", "recv 11b"))], "not complete", "sends 10 bytes")
         self.refused_import([self.file("c.goal", GOAL.replace("recv 20b from 1 tag 4", "recv 20b from 1 tag 5"))], "do not fit together")

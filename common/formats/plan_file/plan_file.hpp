@@ -27,6 +27,7 @@ class Input;
 
 inline constexpr char const* plan_schema = "dlmb.plan/2.0";
 inline constexpr std::size_t most_steps = 1'000'000;  // of one rank, here and in what dlmb_plan import writes
+inline constexpr int most_channels = 1 << 29;         // and batches: an overlay adds those of two plans
 
 /// The first line.
 struct PlanHeader {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -22,7 +21,6 @@ using json::Json;
 
 constexpr Bytes most_plan_bytes = Bytes{1} << 62U;           // of one rank
 constexpr Bytes most_messages = Bytes{1} << 20U;             // of a window
-constexpr int most_channels = 1 << 29;                       // and batches: an overlay adds those of two plans
 constexpr Bytes longest_edge = Bytes{1} << 24U;              // of a matrix
 constexpr Nanoseconds longest_ns = 1'000'000'000'000;        // beyond which no launch waits
 constexpr std::size_t longest_line = std::size_t{64} << 20;  // a step with a block for each of 131,072 ranks has 16 MiB

@@ -310,7 +310,7 @@ private:
         Rank const peer = operation.peer_is_offset ? rank_ + *operation.peer : *operation.peer;
         GroupId const everybody = plan_.group(all());
         // Messages of different tags may overtake each other, those of one may not.
-        bool const is_channel = operation.tag >= 0 && operation.tag <= std::numeric_limits<int>::max();
+        bool const is_channel = operation.tag >= 0 && operation.tag <= most_channels;
         int const channel = is_channel ? static_cast<int>(operation.tag) : 0;
         if (operation.kind == OperationKind::send) {
             in_flight_.push_back(plan_.send(everybody, peer, operation.sent, channel, -1, label_, last_));
