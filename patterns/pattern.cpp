@@ -3,6 +3,7 @@
 #include "patterns/pattern.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/row_named.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,8 +12,6 @@
 
 namespace dlmb {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::vector<std::string> parameter_names(PatternType const& type) {
     std::vector<std::string> names;
@@ -25,7 +24,7 @@ std::vector<std::string> parameter_names(PatternType const& type) {
 /// Names the preset in every complaint.
 class PresetReader {
 public:
-    PresetReader(PatternType const& type, Json const& object) : type_(type), object_(object) {
+    PresetReader(PatternType const& type, nlohmann::ordered_json const& object) : type_(type), object_(object) {
         if (!object.is_object()) {
             throw UsageError(fmt::format("{}: presets.json: expected a list of objects", type.name));
         }
@@ -73,20 +72,9 @@ private:
     }
 
     PatternType const& type_;
-    Json const& object_;
+    nlohmann::ordered_json const& object_;
     std::string name_;
 };
-
-Preset find_preset(PatternType const& type, std::string_view name) {
-    std::vector<std::string> names;
-    for (Preset& preset : presets_of(type)) {
-        if (preset.name == name) {
-            return std::move(preset);
-        }
-        names.push_back(std::move(preset.name));
-    }
-    throw UsageError(unknown_name("preset", name, names));
-}
 
 }  // namespace
 
@@ -101,17 +89,17 @@ bool sets_compute(PatternType const& type, std::string_view parameter) {
 }
 
 std::vector<Preset> presets_of(PatternType const& type) {
-    Json list;
+    nlohmann::ordered_json list;
     try {
-        list = Json::parse(type.presets_json);
-    } catch (Json::exception const& error) {  // also a number beyond double
+        list = nlohmann::ordered_json::parse(type.presets_json);
+    } catch (nlohmann::ordered_json::exception const& error) {  // also a number beyond double
         throw UsageError(fmt::format("{}: presets.json: {}", type.name, error.what()));
     }
     if (!list.is_array()) {
         throw UsageError(fmt::format("{}: presets.json: expected a list of objects", type.name));
     }
     std::vector<Preset> presets;
-    for (Json const& object : list) {
+    for (nlohmann::ordered_json const& object : list) {
         Preset preset = PresetReader(type, object).read();
         if (std::any_of(presets.begin(), presets.end(),
                         [&](Preset const& known) { return known.name == preset.name; })) {
@@ -128,7 +116,8 @@ Parameters resolve(PatternType const& type, std::string_view preset, Parameters 
         values.emplace(info.name, info.value);
     }
     if (!preset.empty()) {
-        for (auto const& [name, value] : find_preset(type, preset).values) {
+        std::vector<Preset> const presets = presets_of(type);
+        for (auto const& [name, value] : row_named(presets, preset, "preset").values) {
             values.insert_or_assign(name, value);
         }
     }

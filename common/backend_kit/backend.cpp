@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/backend.hpp"
 
+#include "common/base/row_named.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -84,14 +86,8 @@ std::string_view BackendContext::option(std::string_view backend, std::string_vi
 }
 
 std::size_t find_method(std::span<MethodInfo const> methods, std::string_view backend, std::string_view name) {
-    std::vector<std::string> known;
-    for (MethodInfo const& method : methods) {
-        if (method.name == name) {
-            return known.size();
-        }
-        known.emplace_back(method.name);
-    }
-    throw UsageError(unknown_name(fmt::format("{} method", backend), name, known));
+    MethodInfo const& method = row_named(methods, name, fmt::format("{} method", backend));
+    return static_cast<std::size_t>(&method - methods.data());
 }
 
 void throw_unknown_knob(std::string_view backend, MethodInfo const& method, MethodChoice const& choice,

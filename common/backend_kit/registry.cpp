@@ -3,6 +3,7 @@
 #include "common/backend_kit/registry.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/row_named.hpp"
 
 #include <fmt/core.h>
 
@@ -14,14 +15,7 @@ namespace dlmb {
 namespace {
 
 BackendEntry const& entry_of(std::string_view name) {
-    std::vector<std::string> known;
-    for (BackendEntry const& entry : backend_entries()) {
-        if (entry.name == name) {
-            return entry;
-        }
-        known.emplace_back(entry.name);
-    }
-    throw UsageError(unknown_name("backend", name, known));
+    return row_named(backend_entries(), name, "backend");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 
 namespace dlmb::record {
 
-using Json = json::Json;
+using json::Json;
 
 /// The format of common/formats/json/fields.hpp. Readers pass over fields that they do not know.
 struct ResultLine {

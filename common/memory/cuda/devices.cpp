@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/memory/devices.hpp"
 
+#include "common/base/lower_case.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <fstream>
 
 namespace dlmb {
@@ -21,9 +20,7 @@ std::string version_text(int version) {
 std::string pci_bus_id(int device) {
     std::array<char, 32> text{};
     check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device), "cudaDeviceGetPCIBusId");
-    std::string id(text.data());
-    std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return std::tolower(c); });
-    return id;
+    return lower_case(text.data());
 }
 
 Device describe(int index, int count) {

@@ -3,6 +3,7 @@
 #include "common/tools/plan/plans.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/lower_case.hpp"
 #include "common/formats/plan/builder.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
 #include "common/tools/plan/builder.hpp"
@@ -12,9 +13,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -26,9 +25,7 @@ constexpr Bytes most_blocks = Bytes{1} << 24U;  // of the exchanges of one rank
 
 /// The phase that a name of the trace tells, and the layer: "forward.layer3". Names themselves stay out of plans.
 std::string phase_named(std::string_view label) {
-    std::string text(label);
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    std::string const text = lower_case(label);
     struct PhaseWord {
         std::string_view word;
         std::string_view phase;
@@ -308,7 +305,7 @@ private:
             refuse(operation, "it does not say which rank the peer is");
         }
         Rank const peer = operation.peer_is_offset ? rank_ + *operation.peer : *operation.peer;
-        GroupId const everybody = plan_.group(all());
+        GroupId const everybody = plan_.group(consecutive_group({.ranks = trace_.ranks}, rank_, trace_.ranks));
         // Messages of different tags may overtake each other, those of one may not.
         bool const is_channel = operation.tag >= 0 && operation.tag <= most_channels;
         int const channel = is_channel ? static_cast<int>(operation.tag) : 0;
@@ -318,14 +315,6 @@ private:
             in_flight_.push_back(plan_.recv(everybody, peer, operation.received, channel, -1, label_, last_));
             received_.push_back(in_flight_.back());
         }
-    }
-
-    [[nodiscard]] Group all() const {
-        Group group;
-        for (Rank rank = 0; rank < trace_.ranks; ++rank) {
-            group.members.push_back(rank);
-        }
-        return group;
     }
 
     [[nodiscard]] Rank root(TraceOperation const& operation) const {

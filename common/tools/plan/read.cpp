@@ -3,37 +3,19 @@
 #include "common/tools/plan/read.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/row_named.hpp"
 #include "common/formats/input/input.hpp"
 #include "common/tools/plan/formats/formats.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 
 namespace dlmb::trace {
 namespace {
 
 constexpr std::size_t head_bytes = std::size_t{64} << 10;
-
-std::vector<std::string> format_names() {
-    std::vector<std::string> names;
-    for (TraceFormat const& format : all_formats()) {
-        names.emplace_back(format.name);
-    }
-    return names;
-}
-
-TraceFormat const& format_named(std::string_view name) {
-    auto const formats = all_formats();
-    auto const found =
-        std::find_if(formats.begin(), formats.end(), [&](TraceFormat const& each) { return each.name == name; });
-    if (found == formats.end()) {
-        throw UsageError(fmt::format("--format: {}", unknown_name("format", name, format_names())));
-    }
-    return *found;
-}
 
 /// Protocol 2 or newer: an opcode with the number of the protocol, then one that begins a value.
 bool is_pickle(std::string_view head) {
@@ -58,8 +40,11 @@ TraceFormat const& format_of(Input& input) {
             return format;
         }
     }
-    input.refuse(
-        fmt::format("none of the formats that are read: {}; --format forces one", fmt::join(format_names(), ", ")));
+    std::vector<std::string_view> names;
+    for (TraceFormat const& format : all_formats()) {
+        names.push_back(format.name);
+    }
+    input.refuse(fmt::format("none of the formats that are read: {}; --format forces one", fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -93,7 +78,8 @@ std::span<TraceFormat const> all_formats() {
 
 Trace read_trace(std::vector<std::filesystem::path> const& paths, ReadOptions const& options) {
     Builder builder(options.assumptions);
-    TraceFormat const* format = options.format.empty() ? nullptr : &format_named(options.format);
+    TraceFormat const* format =
+        options.format.empty() ? nullptr : &row_named(all_formats(), options.format, "format", "--format: ");
     std::unique_ptr<TraceReader> reader;
     std::string first;
     each_input(paths, [&](Input& input) {

@@ -3,6 +3,7 @@
 #include "common/tools/plan/requests.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/row_named.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -158,19 +159,13 @@ Bytes CacheLayout::stage_write(Bytes page) const {
 }
 
 CacheLayout cache_layout(std::string const& model, Bytes value_bytes, Bytes tensor_parallel, Bytes pipeline_parallel) {
-    std::vector<std::string> names;
-    for (CacheModel const& each : models) {
-        if (each.name == model) {
-            bool const splits = tensor_parallel > 0 && each.values_per_layer % tensor_parallel == 0;
-            if (!splits || pipeline_parallel == 0 || pipeline_parallel > each.layers) {
-                throw UsageError(fmt::format("{} ({}) is not split over --tp {} and --pp {}", each.name, each.source,
-                                             tensor_parallel, pipeline_parallel));
-            }
-            return {each, value_bytes, tensor_parallel, pipeline_parallel};
-        }
-        names.emplace_back(each.name);
+    CacheModel const& found = row_named(models, model, "model", "--model: ");
+    bool const splits = tensor_parallel > 0 && found.values_per_layer % tensor_parallel == 0;
+    if (!splits || pipeline_parallel == 0 || pipeline_parallel > found.layers) {
+        throw UsageError(fmt::format("{} ({}) is not split over --tp {} and --pp {}", found.name, found.source,
+                                     tensor_parallel, pipeline_parallel));
     }
-    throw UsageError(fmt::format("--model: {}", unknown_name("model", model, names)));
+    return {found, value_bytes, tensor_parallel, pipeline_parallel};
 }
 
 std::string requests_text(RequestTrace const& trace, std::optional<CacheLayout> const& layout) {
@@ -209,18 +204,18 @@ std::string requests_text(RequestTrace const& trace, std::optional<CacheLayout> 
 }
 
 std::string requests_json(RequestTrace const& trace, std::optional<CacheLayout> const& layout) {
-    using OrderedJson = nlohmann::ordered_json;
     Statistics const found = statistics_of(trace, layout);
-    OrderedJson document{{"format", "requests"},
-                         {"requests", trace.requests.size()},
-                         {"duration_s", found.duration_s},
-                         {"per_second", found.per_second(static_cast<double>(trace.requests.size()))},
-                         {"busiest_second", found.busiest_second},
-                         {"gap_variation", found.gap_variation},
-                         {"input_tokens", json_of(found.input)},
-                         {"output_tokens", json_of(found.output)}};
+    nlohmann::ordered_json document{{"format", "requests"},
+                                    {"requests", trace.requests.size()},
+                                    {"duration_s", found.duration_s},
+                                    {"per_second", found.per_second(static_cast<double>(trace.requests.size()))},
+                                    {"busiest_second", found.busiest_second},
+                                    {"gap_variation", found.gap_variation},
+                                    {"input_tokens", json_of(found.input)},
+                                    {"output_tokens", json_of(found.output)}};
     if (found.blocks > 0) {
-        document["blocks"] = {{"block_tokens", trace.block_tokens ? OrderedJson(*trace.block_tokens) : OrderedJson()},
+        document["blocks"] = {{"block_tokens", trace.block_tokens ? nlohmann::ordered_json(*trace.block_tokens)
+                                                                  : nlohmann::ordered_json()},
                               {"blocks", found.blocks},
                               {"distinct", trace.distinct_blocks},
                               {"reused", found.reused_blocks}};

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tools/plan/trace.hpp"
 
+#include "common/base/lower_case.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -97,17 +99,10 @@ std::optional<OperationKind> kind_named(std::string_view letters) {
     return letters == "bcast" ? std::optional(OperationKind::broadcast) : std::nullopt;
 }
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    return result;
-}
-
 }  // namespace
 
 std::optional<Dtype> dtype_named(std::string_view name) {
-    std::string const text = lower(name);
+    std::string const text = lower_case(name);
     std::string_view word = text;
     for (std::string_view const prefix : {"tensor(", "c10::", "torch.", "nccl", "mpi_"}) {
         if (word.starts_with(prefix)) {
@@ -130,7 +125,7 @@ std::optional<Dtype> nccl_dtype(std::uint64_t number) {
 }
 
 std::optional<OperationKind> operation_named(std::string_view name) {
-    bool const is_mpi = lower(name.substr(0, 4)) == "mpi_";
+    bool const is_mpi = lower_case(name.substr(0, 4)) == "mpi_";
     std::string const letters = letters_of(is_mpi ? name.substr(4) : name);
     std::string_view word = letters;
     auto kind = kind_named(word);

@@ -3,6 +3,7 @@
 //
 // This node as hwloc sees it: limits of containers and jobs are already applied.
 #include "common/base/error.hpp"
+#include "common/base/lower_case.hpp"
 #include "common/measure/environment/machine.hpp"
 
 #include <fmt/core.h>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -109,9 +109,7 @@ std::string kind_of(hwloc_obj_t object) {
     if (object->type == HWLOC_OBJ_BRIDGE) {
         return object->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_HOST ? "host bridge" : "PCI switch";
     }
-    std::string name = hwloc_obj_type_string(object->type);
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    return name;
+    return lower_case(hwloc_obj_type_string(object->type));
 }
 
 /// hwloc's own search for a common ancestor does not serve devices, which have no depth.

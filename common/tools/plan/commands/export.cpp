@@ -6,6 +6,7 @@
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
+#include "common/base/row_named.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
 #include "common/tools/plan/commands/run_plan.hpp"
 #include "common/tools/plan/exports/exports.hpp"
@@ -36,7 +37,7 @@ public:
     }
 
     [[nodiscard]] int run() const {
-        trace::ExportFormat const& format = format_named();
+        trace::ExportFormat const& format = row_named(trace::all_export_formats(), format_, "format", "--to: ");
         PlanFile const file = read_plan_file(plan_);
         PlanSource const all(file.plans);
         PlanSource const plans = phase_.empty() ? all : trace::only_phase(all, phase_);
@@ -70,17 +71,6 @@ private:
             text += fmt::format("  {:<16}{}\n", format.name, format.description);
         }
         return text + "\nWhat a format does not hold is listed in OUTPUT.losses.json.";
-    }
-    [[nodiscard]] trace::ExportFormat const& format_named() const {
-        auto const formats = trace::all_export_formats();
-        std::vector<std::string> names;
-        for (trace::ExportFormat const& format : formats) {
-            if (format.name == format_) {
-                return format;
-            }
-            names.emplace_back(format.name);
-        }
-        throw UsageError(fmt::format("--to: {}", unknown_name("format", format_, names)));
     }
     [[nodiscard]] std::string without_slash() const {
         std::filesystem::path const path = std::filesystem::path(output_).lexically_normal();

@@ -223,10 +223,10 @@ private:
                     "a section of several does not say of which ranks it is; the line [ pp_stage0: [rank0, ...] ] "
                     "must stand in front of each header");
             }
+            RankProgram program{section.ranks, {}};
             for (Rank rank = 0; section.ranks.empty() && rank < std::max(world, 1); ++rank) {
-                all_.push_back(rank);
+                program.ranks.push_back(rank);
             }
-            RankProgram program{section.ranks.empty() ? std::exchange(all_, {}) : section.ranks, {}};
             for (std::size_t place = 0; place < section.operations.size(); ++place) {
                 TraceOperation& operation = section.operations[place];
                 if (operation.iteration == section.iterations) {  // behind the last end
@@ -290,8 +290,6 @@ private:
         operation.peer_is_offset = true;
         return true;
     }
-
-    std::vector<Rank> all_;
 };
 
 bool is_aicb(std::string_view /*name*/, std::string_view head) {

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/lower_case.hpp"
 #include "common/formats/table/nccl_tuner_control.hpp"
 #include "common/tools/tune/exporters/select_rules.hpp"
 
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 
 namespace dlmb::tuning {
@@ -23,10 +23,7 @@ bool is_one_of(std::array<std::string_view, count> const& names, std::string_vie
 
 /// NCCL's function in lower case.
 std::string collective_name(TunedOperation operation) {
-    std::string name(facts_of(kind_of(operation)).nccl);
-    std::ranges::transform(name, name.begin(),
-                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    return name;
+    return lower_case(facts_of(kind_of(operation)).nccl);
 }
 
 /// A column that holds one number or any (-1): a range is a line for each number. Nothing: too many.

@@ -7,12 +7,12 @@
 #include "common/base/command_line/siblings.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
+#include "common/base/row_named.hpp"
 #include "common/formats/table/table_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <sstream>
@@ -92,12 +92,7 @@ std::vector<std::string> consumer_names() {
 }
 
 Consumer const& consumer_named(std::string const& name) {
-    auto const found =
-        std::find_if(consumers.begin(), consumers.end(), [&](Consumer const& each) { return each.name == name; });
-    if (found == consumers.end()) {
-        throw UsageError("--to: " + unknown_name("consumer", name, consumer_names()));
-    }
-    return *found;
+    return row_named(consumers, name, "consumer", "--to: ");
 }
 
 /// With absolute paths.

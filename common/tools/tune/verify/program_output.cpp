@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tools/tune/verify/program_output.hpp"
 
+#include "common/base/lower_case.hpp"
 #include "common/base/units.hpp"
 #include "common/formats/table/nccl_tuner_control.hpp"
 #include "common/tools/tune/exporters/export.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <regex>
 #include <sstream>
 
@@ -54,9 +54,7 @@ std::string function_at(std::string const& line, Bytes bytes) {
 /// NCCL's log has names or numbers.
 template <std::size_t count>
 std::string name_or_number(std::string const& text, std::array<std::string_view, count> const& names) {
-    std::string lower = text;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::string const lower = lower_case(text);
     auto const number = parse_whole<std::size_t>(lower);
     return number && *number < count ? std::string(names.at(*number)) : lower;
 }
