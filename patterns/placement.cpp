@@ -100,13 +100,10 @@ std::vector<std::size_t> dealt(PlacementRule const& rule, std::span<PlacedUnit c
 
 PlacementRule read_placement_rule(Parameters const& parameters, std::string_view name,
                                   PlacementChoices const& choices) {
-    auto const found = parameters.find(name);
-    if (found == parameters.end()) {
-        throw Error(fmt::format("parameter '{}' was not resolved", name));
-    }
-    std::optional<PlacementRule> rule = placement_named(found->second, choices);
+    ParameterValue const& text = text_of(parameters, name);
+    std::optional<PlacementRule> rule = placement_named(text, choices);
     if (!rule) {
-        throw UsageError(fmt::format("--{} '{}': expected {}", name, found->second, expected_placements(choices)));
+        throw UsageError(fmt::format("--{} '{}': expected {}", name, text, expected_placements(choices)));
     }
     return *std::move(rule);
 }

@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace dlmb {
-namespace {
 
-ParameterValue const& value_of(Parameters const& parameters, std::string_view name) {
+ParameterValue const& text_of(Parameters const& parameters, std::string_view name) {
     auto const found = parameters.find(name);
     if (found == parameters.end()) {
         throw Error(fmt::format("parameter '{}' was not resolved", name));
@@ -21,10 +21,8 @@ ParameterValue const& value_of(Parameters const& parameters, std::string_view na
     return found->second;
 }
 
-}  // namespace
-
 std::uint64_t read_unsigned(Parameters const& parameters, std::string_view name, std::uint64_t min, std::uint64_t max) {
-    ParameterValue const& text = value_of(parameters, name);
+    ParameterValue const& text = text_of(parameters, name);
     auto const value = parse_whole<std::uint64_t>(text);
     if (!value || *value < min || *value > max) {
         throw UsageError(fmt::format("--{} '{}': expected a whole number from {} to {}", name, text, min, max));
@@ -33,7 +31,7 @@ std::uint64_t read_unsigned(Parameters const& parameters, std::string_view name,
 }
 
 Bytes read_bytes(Parameters const& parameters, std::string_view name, Bytes min, Bytes max) {
-    ParameterValue const& text = value_of(parameters, name);
+    ParameterValue const& text = text_of(parameters, name);
     Bytes const value = parse_bytes(text, fmt::format("--{}", name));
     if (value < min || value > max) {
         throw UsageError(fmt::format("--{} '{}': expected a size from {} to {} bytes", name, text, min, max));
@@ -42,7 +40,7 @@ Bytes read_bytes(Parameters const& parameters, std::string_view name, Bytes min,
 }
 
 double read_real(Parameters const& parameters, std::string_view name, double min, double max) {
-    ParameterValue const& text = value_of(parameters, name);
+    ParameterValue const& text = text_of(parameters, name);
     auto const value = parse_whole<double>(text);
     if (!value || *value < min || *value > max) {
         throw UsageError(fmt::format("--{} '{}': expected a number from {} to {}", name, text, min, max));
@@ -50,9 +48,17 @@ double read_real(Parameters const& parameters, std::string_view name, double min
     return *value;
 }
 
+Nanoseconds read_nanoseconds(Parameters const& parameters, std::string_view name) {
+    return static_cast<Nanoseconds>(read_unsigned(parameters, name, 0, 60'000'000'000));
+}
+
+Nanoseconds read_microseconds(Parameters const& parameters, std::string_view name) {
+    return std::llround(read_real(parameters, name, 0, 1e9) * nanoseconds_per_microsecond);
+}
+
 std::size_t read_choice(Parameters const& parameters, std::string_view name,
                         std::span<std::string_view const> choices) {
-    ParameterValue const& text = value_of(parameters, name);
+    ParameterValue const& text = text_of(parameters, name);
     auto const found = std::find(choices.begin(), choices.end(), text);
     if (found == choices.end()) {
         constexpr std::size_t many = 5;
@@ -90,8 +96,12 @@ Element read_element(Parameters const& parameters, std::string_view name, std::s
     return elements[read_choice(parameters, name, names)];
 }
 
+Passes read_passes(Parameters const& parameters) {
+    return read_enum<Passes>(parameters, "direction", {"forward", "backward", "both"});
+}
+
 std::optional<BlockFormat> read_packing(Parameters const& parameters, std::string_view name) {
-    std::string const& text = parameters.find(name)->second;
+    ParameterValue const& text = text_of(parameters, name);
     if (text == "none") {
         return std::nullopt;
     }
@@ -148,7 +158,7 @@ void require_nodes_of_skew(Skew const& skew, std::string_view text, WorldShape c
 }
 
 Skew read_skew(Parameters const& parameters, WorldShape const& world) {
-    std::string const& text = parameters.find("skew")->second;
+    ParameterValue const& text = text_of(parameters, "skew");
     Skew skew = parse_skew(text);
     require_nodes_of_skew(skew, text, world);
     return skew;

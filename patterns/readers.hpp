@@ -18,11 +18,17 @@
 
 namespace dlmb {
 
+/// The value as it is written.
+[[nodiscard]] ParameterValue const& text_of(Parameters const& parameters, std::string_view name);
 [[nodiscard]] std::uint64_t read_unsigned(Parameters const& parameters, std::string_view name, std::uint64_t min,
                                           std::uint64_t max);
 [[nodiscard]] int read_int(Parameters const& parameters, std::string_view name, int min, int max);
 [[nodiscard]] Bytes read_bytes(Parameters const& parameters, std::string_view name, Bytes min, Bytes max);
 [[nodiscard]] double read_real(Parameters const& parameters, std::string_view name, double min, double max);
+/// Whole nanoseconds, up to a minute.
+[[nodiscard]] Nanoseconds read_nanoseconds(Parameters const& parameters, std::string_view name);
+/// Microseconds, up to 1e9.
+[[nodiscard]] Nanoseconds read_microseconds(Parameters const& parameters, std::string_view name);
 [[nodiscard]] bool read_switch(Parameters const& parameters, std::string_view name);  // on or off
 
 /// The place of the value among `choices`.
@@ -47,6 +53,10 @@ inline constexpr ParameterInfo memory_limit_parameter{
 inline constexpr std::array training_elements{Element::bf16, Element::fp16, Element::fp32};
 [[nodiscard]] Element read_element(Parameters const& parameters, std::string_view name,
                                    std::span<Element const> elements);
+
+/// The passes that an iteration has, of --direction.
+enum class Passes { forward, backward, both };
+[[nodiscard]] Passes read_passes(Parameters const& parameters);
 
 /// The format that numbers travel in; nothing for "none".
 [[nodiscard]] std::optional<BlockFormat> read_packing(Parameters const& parameters, std::string_view name);

@@ -14,9 +14,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <optional>
-#include <tuple>
 
 namespace dlmb::collective {
 
@@ -67,7 +65,7 @@ constexpr ParameterInfo infos[] = {
 };
 
 Element read_any_element(Parameters const& parameters) {
-    std::string const& text = parameters.find("element")->second;
+    std::string const& text = text_of(parameters, "element");
     auto const element = element_named(text);
     if (!element) {
         throw UsageError(fmt::format("--element '{}': expected {}", text, element_names));
@@ -87,7 +85,7 @@ bool read_in_place(Parameters const& parameters, Kind kind) {
 
 /// SPREAD of --skew distance:SPREAD: 1: in proportion to the distance of the ranks, nothing to itself; 0: equal parts.
 std::optional<double> read_spread(Parameters const& parameters, Kind kind) {
-    std::string const& text = parameters.find("skew")->second;
+    std::string const& text = text_of(parameters, "skew");
     constexpr std::string_view prefix = "distance:";
     if (!text.starts_with(prefix)) {
         return std::nullopt;
@@ -103,7 +101,7 @@ std::optional<double> read_spread(Parameters const& parameters, Kind kind) {
 
 /// --skew neighbors:DIMENSIONS:RADIUS; nullopt: another skew.
 std::optional<Neighborhood> read_neighbors(Parameters const& parameters, Kind kind, int ranks) {
-    std::string_view text = parameters.find("skew")->second;
+    std::string_view text = text_of(parameters, "skew");
     constexpr std::string_view prefix = "neighbors:";
     if (!text.starts_with(prefix)) {
         return std::nullopt;
@@ -133,7 +131,7 @@ Skew read_shares(Parameters const& parameters, Kind kind, WorldShape const& worl
     if (info_of(kind).shares && skew.intra_host != 1) {
         throw UsageError(fmt::format("--skew '{}': the parts of --operation {} are the same for all ranks, so none is "
                                      "on their node",
-                                     parameters.find("skew")->second, info_of(kind).name));
+                                     text_of(parameters, "skew"), info_of(kind).name));
     }
     return skew;
 }
@@ -146,7 +144,7 @@ Route read_route(Parameters const& parameters, Kind kind, int ranks) {
     auto const route = read_enum<Route>(parameters, "route", {"ring", "ping_pong", "hypercube", "fan_in", "fan_out"});
     bool const known = is_fan(route) ? kind == Kind::bandwidth : route != Route::hypercube || kind == Kind::sendrecv;
     if (!known) {
-        throw UsageError(fmt::format("--route {}: is of --operation {}, not of {}", parameters.find("route")->second,
+        throw UsageError(fmt::format("--route {}: is of --operation {}, not of {}", text_of(parameters, "route"),
                                      is_fan(route) ? "bandwidth" : "sendrecv", info_of(kind).name));
     }
     if (kind == Kind::sendrecv && route == Route::ping_pong && ranks % 2 != 0) {
@@ -172,8 +170,8 @@ constexpr int largest_window = 65536;
 
 /// How many ranks of the first node have the windows of all others.
 int read_hubs(Parameters const& parameters, WorldShape const& world) {
-    std::string const& route = parameters.find("route")->second;
-    if (parameters.find("pairs")->second != "all") {
+    std::string const& route = text_of(parameters, "route");
+    if (text_of(parameters, "pairs") != "all") {
         throw UsageError(fmt::format("--pairs beside --route {}: all ranks take part", route));
     }
     if (world.ranks_per_node == 0) {
@@ -198,7 +196,7 @@ Windows read_windows(Parameters const& parameters, Params const& params, WorldSh
         windows.hubs = read_hubs(parameters, world);
         windows.pairs = ranks - windows.hubs;
     } else {
-        std::string const& pairs = parameters.find("pairs")->second;
+        std::string const& pairs = text_of(parameters, "pairs");
         windows.pairs = pairs == "all" ? ranks / 2 : read_int(parameters, "pairs", 1, ranks / 2);
     }
     if (params.message_bytes > max_message_bytes / static_cast<Bytes>(windows.messages)) {
@@ -209,11 +207,9 @@ Windows read_windows(Parameters const& parameters, Params const& params, WorldSh
 }
 
 ComputeBeside read_compute(Parameters const& parameters) {
-    constexpr double longest_us = 1e9;
     std::size_t const kind = read_choice(parameters, "compute", {"none", "busy", "gemm"});
-    bool const known = parameters.find("compute-us")->second != "auto";
-    double const us = known ? read_real(parameters, "compute-us", 0, longest_us) : 0;
-    return {kind > 0, std::llround(us * nanoseconds_per_microsecond), kind == 2,
+    bool const known = text_of(parameters, "compute-us") != "auto";
+    return {kind > 0, known ? read_microseconds(parameters, "compute-us") : 0, kind == 2,
             !read_switch(parameters, "compute-progress")};
 }
 
@@ -230,7 +226,7 @@ Bytes read_message_bytes(Parameters const& parameters, Params const& params, int
     }
     if (bytes % size != 0) {
         throw UsageError(fmt::format("--message-size {}: --element {} of {} B does not divide it",
-                                     parameters.find("message-size")->second, name_of(params.element), size));
+                                     text_of(parameters, "message-size"), name_of(params.element), size));
     }
     return bytes;
 }
@@ -352,12 +348,23 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 constexpr std::string_view compute_parameters[] = {"compute", "compute-us", "compute-progress"};
 
 std::string_view set_by_communication(Parameters const& parameters) {
-    bool const is_set = parameters.find("compute")->second != "none" && parameters.find("compute-us")->second == "auto";
+    bool const is_set = text_of(parameters, "compute") != "none" && text_of(parameters, "compute-us") == "auto";
     return is_set ? compute_parameters[1] : std::string_view();
 }
 
 bool has_sizes(Parameters const& parameters) {
-    return parameters.find("operation")->second != info_of(Kind::barrier).name;
+    return text_of(parameters, "operation") != info_of(Kind::barrier).name;
+}
+
+std::vector<std::string_view> named(Parameters const& parameters) {
+    std::string const& operation = text_of(parameters, "operation");
+    bool const windows = std::any_of(std::begin(kind_table), std::end(kind_table),
+                                     [&](KindInfo const& kind) { return kind.windows && kind.name == operation; });
+    if (text_of(parameters, "route").starts_with("fan_")) {
+        return {"operation", "window"};
+    }
+    return windows ? std::vector<std::string_view>{"operation", "window", "pairs"}
+                   : std::vector<std::string_view>{"operation"};
 }
 
 /// The allreduce of data parallelism without buckets: all gradients of a rank.
@@ -393,21 +400,6 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.skew = params.spread || params.neighbors ? Skew{} : read_shares(parameters, params.kind, world);
     return params;
 }
-
-namespace {
-
-std::vector<std::string_view> named(Parameters const& parameters) {
-    std::string const& operation = parameters.find("operation")->second;
-    bool const windows = std::any_of(std::begin(kind_table), std::end(kind_table),
-                                     [&](KindInfo const& kind) { return kind.windows && kind.name == operation; });
-    if (parameters.find("route")->second.starts_with("fan_")) {
-        return {"operation", "window"};
-    }
-    return windows ? std::vector<std::string_view>{"operation", "window", "pairs"}
-                   : std::vector<std::string_view>{"operation"};
-}
-
-}  // namespace
 
 PatternType const& type() {
     static PatternType const collective{

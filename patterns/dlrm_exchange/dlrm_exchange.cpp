@@ -5,13 +5,12 @@
 #include "common/base/error.hpp"
 #include "common/formats/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
+#include "patterns/counts.hpp"
 #include "patterns/dlrm_exchange/of_model.hpp"
 #include "patterns/dlrm_exchange/sizes.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -27,14 +26,6 @@ Element reduced_element(Params const& params) {
     return params.forward_element == Element::fp8 ? Element::fp16 : params.forward_element;
 }
 
-double sum(std::span<std::uint64_t const> counts) {
-    return static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
-}
-
-double largest(std::span<std::uint64_t const> counts) {
-    return static_cast<double>(*std::max_element(counts.begin(), counts.end()));
-}
-
 /// By rank: pooled bytes passed to the API in the forward pass, reduce-scatter of row-wise tables included.
 Counts pooled_sent(Params const& params, ExchangeSizes const& sizes) {
     Bytes const row_wise = sizes.row_wise_values() * size_of(reduced_element(params));
@@ -48,13 +39,6 @@ Counts pooled_sent(Params const& params, ExchangeSizes const& sizes) {
 constexpr Bytes split_bytes = 8;   // int64
 constexpr Bytes weight_bytes = 4;  // fp32
 
-std::vector<Bytes> times(Counts counts, Bytes element_bytes) {
-    for (std::uint64_t& count : counts) {
-        count *= element_bytes;
-    }
-    return counts;
-}
-
 /// Indices that a rank sends to and receives from every rank.
 struct IndexCounts {
     Counts sent;
@@ -67,10 +51,8 @@ class DlrmSteps {
 public:
     DlrmSteps(Params const& params, ExchangeSizes const& sizes, Rank me)
         : params_(params), sizes_(sizes), me_(static_cast<std::size_t>(me)), builder_(me) {
-        Group all;
-        all.members.resize(params.ranks);
-        std::iota(all.members.begin(), all.members.end(), 0);
-        all_ = builder_.group(std::move(all));
+        auto const ranks = static_cast<int>(params.ranks);
+        all_ = builder_.group(consecutive_group({.ranks = ranks}, me, ranks));
     }
 
     void indices_to_tables(IndexCounts const& indices) {
@@ -83,7 +65,7 @@ public:
         auto const from = [&](std::size_t peer) { return sizes_.lengths(peer, me_) * length_bytes; };
         wait_for({exchange(per_peer(to), per_peer(from), "lengths")});
         auto const ragged = [&](Bytes bytes, char const* label) {
-            return exchange(times(indices.sent, bytes), times(indices.received, bytes), label);
+            return exchange(bytes_of(indices.sent, bytes), bytes_of(indices.received, bytes), label);
         };
         std::vector<StepId> sent{ragged(size_of(params_.index_element), "indices")};
         if (params_.weighted) {
@@ -188,17 +170,14 @@ private:
 /// One source's indices: what it sends in its own place, then what every rank receives from it.
 std::vector<std::uint64_t> statistic_counts(Params const& params, std::size_t source, Counts const& indices_sent) {
     std::vector<std::uint64_t> counts(params.ranks);
-    counts[source] = std::accumulate(indices_sent.begin(), indices_sent.end(), std::uint64_t{0});
+    counts[source] = sum_of(indices_sent);
     counts.insert(counts.end(), indices_sent.begin(), indices_sent.end());
     return counts;
 }
 
 std::vector<Statistic> statistics_of(Params const& params, ExchangeSizes const& sizes,
                                      std::span<std::uint64_t const> summed) {
-    if (summed.size() != 2 * params.ranks) {
-        throw Error(
-            fmt::format("dlrm_exchange: {} counts in the statistics, expected {}", summed.size(), 2 * params.ranks));
-    }
+    require_statistics("dlrm_exchange", summed, 2 * params.ranks);
     auto const sent = summed.first(params.ranks);
     auto const received = summed.subspan(params.ranks);
     Counts const pooled = pooled_sent(params, sizes);
@@ -208,13 +187,13 @@ std::vector<Statistic> statistics_of(Params const& params, ExchangeSizes const& 
     }
     auto const index_bytes = static_cast<double>(size_of(params.index_element));
     return {
-        {"index_bytes_total", sum(sent) * index_bytes},
+        {"index_bytes_total", static_cast<double>(sum_of(sent)) * index_bytes},
         {"max_mean_index_sent", max_over_mean(sent)},
         {"max_mean_index_received", max_over_mean(received)},
-        {"pooled_bytes_total", sum(pooled)},
+        {"pooled_bytes_total", static_cast<double>(sum_of(pooled))},
         {"max_mean_pooled_sent", max_over_mean(pooled)},
-        {"max_shards_rank", largest(shards)},
-        {"mean_shards_rank", sum(shards) / static_cast<double>(params.ranks)},
+        {"max_shards_rank", static_cast<double>(largest_of(shards))},
+        {"mean_shards_rank", static_cast<double>(sum_of(shards)) / static_cast<double>(params.ranks)},
         {"tables", static_cast<double>(params.tables.size())},
         {"row_wise_tables", static_cast<double>(params.layout.row_wise.size())},
         {"replicated_tables", static_cast<double>(params.layout.replicated.size())},

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint64_t max_batch = std::uint64_t{1} << 31;
 constexpr std::uint64_t max_splits = 1024;
-constexpr std::uint64_t max_lookup_ns = 60'000'000'000;
 
 constexpr ParameterInfo infos[] = {
     {"batch", "samples per iteration, over all ranks", "2048"},
@@ -125,11 +124,11 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.bags = read_enum<Bags>(parameters, "bags", {"fixed", "uniform"});
     params.weighted = read_switch(parameters, "weighted");
     params.splits = read_unsigned(parameters, "splits", 0, max_splits);
-    std::string const& top = parameters.find("top")->second;
-    params.bottom_parameters = mlp_parameters(parameters.find("bottom")->second, "--bottom");
+    std::string const& top = text_of(parameters, "top");
+    params.bottom_parameters = mlp_parameters(text_of(parameters, "bottom"), "--bottom");
     params.top_parameters =
-        mlp_parameters(top, "--top") + cross_parameters(parameters.find("cross")->second, input_width(top, "--top"));
-    params.lookup_ns = static_cast<Nanoseconds>(read_unsigned(parameters, "lookup-ns", 0, max_lookup_ns));
+        mlp_parameters(top, "--top") + cross_parameters(text_of(parameters, "cross"), input_width(top, "--top"));
+    params.lookup_ns = read_nanoseconds(parameters, "lookup-ns");
     params.overlap = read_switch(parameters, "overlap");
     read_row_order(parameters, params);
     return params;

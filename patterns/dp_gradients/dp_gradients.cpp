@@ -87,7 +87,7 @@ struct Params {
 };
 
 TrainedModel read_model(Parameters const& parameters) {
-    if (auto const transformer = transformer_of(parameters.find("model")->second)) {
+    if (auto const transformer = transformer_of(text_of(parameters, "model"))) {
         return *transformer;
     }
     std::vector<std::string_view> names = model_names();

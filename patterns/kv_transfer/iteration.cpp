@@ -144,13 +144,13 @@ private:
     /// The group of a prefill instance and its decode instance, prefill ranks first.
     [[nodiscard]] Group both_instances(std::uint64_t prefilling) const {
         Instances const& all = params_.instances;
-        Group group;
-        for (std::uint64_t rank = 0; rank < all.prefill_ranks(); ++rank) {
-            group.members.push_back(all.prefill_rank(prefilling, 0, 0) + static_cast<Rank>(rank));
-        }
-        for (std::uint64_t rank = 0; rank < all.decode_ranks(); ++rank) {
-            group.members.push_back(all.decode_rank(prefilling / all.per_decoding, 0, 0) + static_cast<Rank>(rank));
-        }
+        std::uint64_t const prefill = prefilling * all.prefill_ranks();
+        std::uint64_t const decode =
+            all.prefilling() * all.prefill_ranks() + prefilling / all.per_decoding * all.decode_ranks();
+        Group group{std::vector<Rank>(all.prefill_ranks() + all.decode_ranks())};
+        auto const first_decode = group.members.begin() + static_cast<std::ptrdiff_t>(all.prefill_ranks());
+        std::iota(group.members.begin(), first_decode, static_cast<Rank>(prefill));
+        std::iota(first_decode, group.members.end(), static_cast<Rank>(decode));
         return group;
     }
 
@@ -175,9 +175,8 @@ private:
 
     /// A request arrives when all ranks are done with the one before it.
     void serve_alone() {
-        std::vector<Rank> everybody(params_.instances.ranks());
-        std::iota(everybody.begin(), everybody.end(), Rank{0});
-        GroupId const world = builder_.group({std::move(everybody)});
+        auto const ranks = static_cast<int>(params_.instances.ranks());
+        GroupId const world = builder_.group(consecutive_group({.ranks = ranks}, 0, ranks));
         std::size_t next = 0;
         for (int number = 0; number < static_cast<int>(params_.all_requests()); ++number) {
             builder_.microbatch(number);

@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/formats/plan/arrivals.hpp"
 #include "common/formats/plan/builder.hpp"
+#include "patterns/counts.hpp"
 #include "patterns/kv_transfer/iteration.hpp"
 #include "patterns/kv_transfer/params.hpp"
 #include "patterns/model_parameters.hpp"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -73,10 +73,7 @@ public:
     }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
-        if (summed.size() != totals) {
-            throw Error(fmt::format("kv_transfer: {} counts in the statistics, expected {}", summed.size(),
-                                    std::size_t{totals}));
-        }
+        require_statistics("kv_transfer", summed, totals);
         auto const per_request = [&](RequestTotal total) {
             return static_cast<double>(summed[total]) /
                    static_cast<double>(std::max<std::uint64_t>(summed[requests], 1));

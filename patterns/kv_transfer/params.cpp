@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -22,7 +21,6 @@ constexpr std::uint64_t max_heads = 4096;
 constexpr std::uint64_t max_values = 4096;  // of a head, of a latent
 constexpr std::uint64_t max_block_tokens = 65536;
 constexpr std::uint64_t max_requests = 4096;
-constexpr std::uint64_t max_compute_ns = 60'000'000'000;
 constexpr Bytes max_request_bytes = Bytes{1} << 56U;
 constexpr std::uint64_t max_put_blocks = std::uint64_t{1} << 26U;  // of a rank: a plan has each of them
 constexpr double max_arrivals_ns = 1e12;
@@ -84,16 +82,16 @@ void read_cache(Parameters const& parameters, Params& params) {
 }
 
 void read_requests(Parameters const& parameters, Params& params) {
-    params.lengths = PromptLengths::parse(parameters.find("tokens")->second);
+    params.lengths = PromptLengths::parse(text_of(parameters, "tokens"));
     params.block_tokens = read_unsigned(parameters, "block-tokens", 1, max_block_tokens);
-    params.reuse_recorded = parameters.find("reuse")->second == "recorded";
+    params.reuse_recorded = text_of(parameters, "reuse") == "recorded";
     if (params.reuse_recorded && !params.lengths.has_ids()) {
         throw UsageError(
             "--reuse recorded: the requests of --tokens have no hash_ids; give --tokens file:PATH of a trace "
             "that has them");
     }
     params.reuse = params.reuse_recorded ? 0 : read_real(parameters, "reuse", 0, 1);
-    params.arrivals = Arrivals::parse(parameters.find("arrivals")->second, params.lengths);
+    params.arrivals = Arrivals::parse(text_of(parameters, "arrivals"), params.lengths);
     params.requests = read_unsigned(parameters, "requests", 1, max_requests);
     Bytes const most = (params.lengths.most() + params.block_tokens) * params.requests;
     if (params.bytes_per_token() > max_request_bytes / std::max<Bytes>(most, 1)) {
@@ -144,8 +142,8 @@ void check_together(Parameters const& parameters, Params const& params) {
     if (duration > max_arrivals_ns) {
         throw UsageError(fmt::format("--arrivals {}: {} requests of {} prefill instances arrive over {:.0f} s, above "
                                      "{:.0f} s; give a larger number behind the colon, or fewer requests",
-                                     parameters.find("arrivals")->second, params.requests,
-                                     params.instances.prefilling(), duration / 1e9, max_arrivals_ns / 1e9));
+                                     text_of(parameters, "arrivals"), params.requests, params.instances.prefilling(),
+                                     duration / 1e9, max_arrivals_ns / 1e9));
     }
     if (params.op_type == OpType::write && params.placement == BlockPlacement::paged) {
         std::uint64_t const chunks = params.granularity == Granularity::layer ? params.layers : 1;
@@ -170,14 +168,6 @@ InstancePlace Instances::place_of(Rank rank) const {
     }
     std::uint64_t const local = (global - prefill) % decode_ranks();
     return {false, (global - prefill) / decode_ranks(), local / decode_tp, local % decode_tp};
-}
-
-Rank Instances::prefill_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const {
-    return static_cast<Rank>(instance * prefill_ranks() + stage * prefill_tp + tp);
-}
-
-Rank Instances::decode_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const {
-    return static_cast<Rank>(prefilling() * prefill_ranks() + instance * decode_ranks() + stage * decode_tp + tp);
 }
 
 UnitRange Params::layers_of(std::uint64_t stage, std::uint64_t stages) const {
@@ -216,7 +206,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.split.prefill.ranks = params.instances.prefill_tp;
     params.split.decode.ranks = params.instances.decode_tp;
     params.layers_in_flight = read_unsigned(parameters, "layers-in-flight", 0, max_layers);
-    params.compute_ns = static_cast<Nanoseconds>(read_unsigned(parameters, "compute-ns", 0, max_compute_ns));
+    params.compute_ns = read_nanoseconds(parameters, "compute-ns");
     params.memory_limit = read_memory_limit(parameters);
     params.op_type = read_enum<OpType>(parameters, "op-type", {"send_recv", "write"});
     check_together(parameters, params);

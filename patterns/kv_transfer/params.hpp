@@ -50,9 +50,6 @@ struct Instances {
     /// Ranks of all instances.
     [[nodiscard]] std::uint64_t ranks() const { return prefilling() * prefill_ranks() + decoding * decode_ranks(); }
     [[nodiscard]] InstancePlace place_of(Rank rank) const;
-    /// World rank.
-    [[nodiscard]] Rank prefill_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const;
-    [[nodiscard]] Rank decode_rank(std::uint64_t instance, std::uint64_t stage, std::uint64_t tp) const;
 };
 
 /// Tokens of one request that travel, and in how many blocks.

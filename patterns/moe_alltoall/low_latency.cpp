@@ -98,9 +98,9 @@ std::vector<std::uint64_t> read_rows(SetupCounts const& setup, std::uint32_t lay
 
 }  // namespace
 
-Bytes low_latency_message_bytes(RowFormat format, std::uint64_t hidden) {
+Bytes low_latency_message_bytes(Element element, std::uint64_t hidden) {
     constexpr Bytes header_bytes = 16;  // an int4: the token's index and three words in reserve
-    return header_bytes + dispatch_row_bytes(format, hidden);
+    return header_bytes + dispatch_row_bytes(element, hidden);
 }
 
 void append_expert_rows(std::vector<std::uint64_t> const& counts, SetupCounts& setup) {
@@ -122,7 +122,7 @@ LowLatencyRows low_latency_rows(std::span<SetupCounts const> own, std::span<Setu
 
 PutAndWait add_dispatch(PlanBuilder& builder, Params const& params, GroupId group, std::size_t me,
                         LowLatencyRows const& rows, std::string const& suffix, std::vector<StepId> const& after) {
-    Slots const slots(params.tokens, low_latency_message_bytes(params.format, params.hidden));
+    Slots const slots(params.tokens, low_latency_message_bytes(params.element, params.hidden));
     auto const run = [&](std::uint64_t expert, std::uint64_t source) { return expert * params.ep + source; };
     Signalled put = by_rank(rows.sent, slots, [&](auto expert, auto /*number*/) { return run(expert, me); });
     Signalled wait = by_own_expert(rows.received, slots, run);
@@ -132,7 +132,7 @@ PutAndWait add_dispatch(PlanBuilder& builder, Params const& params, GroupId grou
 
 PutAndWait add_combine(PlanBuilder& builder, Params const& params, GroupId group, std::size_t me,
                        LowLatencyRows const& rows, std::string const& suffix, std::vector<StepId> const& after) {
-    Slots const slots(params.tokens, combine_row_bytes(params.format, params.hidden));
+    Slots const slots(params.tokens, combine_row_bytes(params.element, params.hidden));
     std::uint64_t const first = experts_of(rows.sent, me);  // of this rank among those of the group
     Signalled put = by_own_expert(rows.received, slots, [&](auto expert, auto /*source*/) { return first + expert; });
     Signalled wait = by_rank(rows.sent, slots, [](auto /*expert*/, auto number) { return number; });

@@ -20,7 +20,7 @@
 namespace dlmb::moe_alltoall {
 
 /// 16 B + the dispatch row: 7408 at hidden 7168 in fp8, 14352 in bf16.
-[[nodiscard]] Bytes low_latency_message_bytes(RowFormat format, std::uint64_t hidden);
+[[nodiscard]] Bytes low_latency_message_bytes(Element element, std::uint64_t hidden);
 
 /// Rows of one layer, by rank of the group and then by its experts in the order of ExpertPlacement::experts_of().
 using RowsOfExperts = std::vector<std::vector<std::uint64_t>>;

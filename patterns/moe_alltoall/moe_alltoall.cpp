@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/formats/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
+#include "patterns/counts.hpp"
 #include "patterns/model_parameters.hpp"
 #include "patterns/moe_alltoall/dispatch_hops.hpp"
 #include "patterns/moe_alltoall/low_latency.hpp"
@@ -31,19 +32,6 @@ enum Total : std::size_t { tokens, rows, rows_relayed, rows_dropped, token_ranks
 
 // Places of a draw's state, at the end of the vector where the skew moves.
 enum State : std::size_t { hot_expert, shift, in_burst, states };
-
-std::uint64_t sum(std::vector<std::uint64_t> const& counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-}
-
-std::vector<Bytes> times(std::vector<std::uint64_t> const& rows, Bytes row_bytes) {
-    std::vector<Bytes> bytes;
-    bytes.reserve(rows.size());
-    for (std::uint64_t const count : rows) {
-        bytes.push_back(count * row_bytes);
-    }
-    return bytes;
-}
 
 /// One token on its way: `bytes`, or packed. `moved`: it lies elsewhere than it travels (token_rows.hpp).
 struct SentRow {
@@ -138,7 +126,7 @@ private:
                     std::string const& label) {
         GroupId const id = builder_.group(group);
         if (row.packing) {
-            PackedRowShape const packed{{*row.packing, params_.element()}, params_.hidden};
+            PackedRowShape const packed{{*row.packing, params_.element}, params_.hidden};
             after_ = {builder_.rearranged_exchange(id, sent, received, packed, mover_of(params_.pack), label, after_)};
         } else {
             after_ = {add_exchange_of_rows(builder_, params_.pack, id, sent, received, row.bytes, label, after_)};
@@ -149,10 +137,11 @@ private:
                   SentRow const& row, std::string label) {
         GroupId const id = builder_.group(group);
         if (row.packing) {
-            after_ = {builder_.packed_exchange(id, send, recv, params_.hidden, {*row.packing, params_.element()}, label,
+            after_ = {builder_.packed_exchange(id, send, recv, params_.hidden, {*row.packing, params_.element}, label,
                                                after_)};
         } else {
-            after_ = {builder_.exchange(id, times(send, row.bytes), times(recv, row.bytes), std::move(label), after_)};
+            after_ = {
+                builder_.exchange(id, bytes_of(send, row.bytes), bytes_of(recv, row.bytes), std::move(label), after_)};
         }
     }
 
@@ -170,8 +159,8 @@ private:
     Params const& params_;
     Rank me_;
     bool moved_ = params_.pack != Pack::none;
-    SentRow dispatch_{dispatch_row_bytes(params_.format, params_.hidden), params_.dispatch_packing, moved_};
-    SentRow combine_{combine_row_bytes(params_.format, params_.hidden), params_.combine_packing, moved_};
+    SentRow dispatch_{dispatch_row_bytes(params_.element, params_.hidden), params_.dispatch_packing, moved_};
+    SentRow combine_{combine_row_bytes(params_.element, params_.hidden), params_.combine_packing, moved_};
     std::vector<LayerRows> rows_;
     PlanBuilder builder_;
     std::vector<StepId> after_;
@@ -182,13 +171,13 @@ private:
 std::vector<std::uint64_t> statistic_counts(Params const& params, Rank source, std::span<ExpertCounts const> layers) {
     std::vector<std::uint64_t> counts(totals);
     for (ExpertCounts const& layer : layers) {
-        std::uint64_t const to_ranks = sum(rows_to_ranks(params, layer));
-        std::uint64_t const to_nodes = sum(layer.node_tokens);
+        std::uint64_t const to_ranks = sum_of(rows_to_ranks(params, layer));
+        std::uint64_t const to_nodes = sum_of(layer.node_tokens);
         counts[tokens] += params.tokens;
         counts[rows] += params.relayed() ? to_nodes : to_ranks;
         counts[rows_relayed] += params.relayed() ? to_ranks : 0;
         counts[rows_dropped] += dropped(params, layer);
-        counts[token_ranks] += sum(layer.rank_tokens);
+        counts[token_ranks] += sum_of(layer.rank_tokens);
         counts[token_nodes] += to_nodes;
     }
     ExpertCounts const& first = layers.front();
@@ -220,9 +209,7 @@ std::vector<Statistic> statistics_of(Params const& params, WorldShape const& wor
                                      std::span<std::uint64_t const> summed) {
     std::size_t const known = totals + params.experts + 2 * params.ep;
     std::size_t const expected = known + (params.moving.any() ? std::size_t{states} : 0);
-    if (summed.size() != expected) {
-        throw Error(fmt::format("moe_alltoall: {} counts in the statistics, expected {}", summed.size(), expected));
-    }
+    require_statistics("moe_alltoall", summed, expected);
     auto const per_token = [&](Total total) {
         return summed[tokens] == 0 ? 0 : static_cast<double>(summed[total]) / static_cast<double>(summed[tokens]);
     };
@@ -237,7 +224,7 @@ std::vector<Statistic> statistics_of(Params const& params, WorldShape const& wor
         {"max_mean_rank", max_over_mean(ranks), params.moving.any() ? OverDraws::mean_and_each : OverDraws::mean},
         {"rows_total", static_cast<double>(summed[rows])},
         {"ranks_per_token", per_token(token_ranks)},
-        {"experts_per_rank_most", static_cast<double>(*std::max_element(held.begin(), held.end()))},
+        {"experts_per_rank_most", static_cast<double>(largest_of(held))},
     };
     if (world.ranks_per_node > 0) {
         statistics.push_back({"nodes_per_token", per_token(token_nodes)});
@@ -302,7 +289,7 @@ public:
                                               routing_.placement(draw.seed, layer), place, params_.ep));
             }
         }
-        for (std::uint32_t layer = 0; layer < params_.layers && params_.direction != Direction::backward; ++layer) {
+        for (std::uint32_t layer = 0; layer < params_.layers && params_.direction != Passes::backward; ++layer) {
             if (params_.wire == Wire::low_latency) {
                 steps.low_latency(layer, consecutive_group(world_, me, static_cast<int>(params_.ep)),
                                   low_latency_rows(own.counts_to_send, received_counts, layer));
@@ -310,7 +297,7 @@ public:
                 steps.forward(layer, hops(layer));
             }
         }
-        for (std::uint32_t layer = params_.layers; layer-- > 0 && params_.direction != Direction::forward;) {
+        for (std::uint32_t layer = params_.layers; layer-- > 0 && params_.direction != Passes::forward;) {
             steps.backward(layer, hops(layer));
         }
         return std::move(steps).finish();

@@ -174,14 +174,13 @@ RoutingSkew parse_routing_skew(std::string_view text) {
     if (!still.empty() || !skew.moving.any()) {
         skew.still = parse_skew(still, "--skew", moving_choices);
     }
-    using Family = Skew::Family;
     bool const reorders = skew.moving.period > 0 || skew.moving.half_life > 0;
-    if (skew.moving.any() && skew.still.family == Family::balanced) {
+    if (skew.moving.any() && skew.still.family == Skew::Family::balanced) {
         throw UsageError(fmt::format("--skew '{}': nothing can move after balanced, whose counts are equal by "
                                      "definition; use lognormal:0",
                                      text));
     }
-    if (reorders && skew.still.family == Family::uniform) {
+    if (reorders && skew.still.family == Skew::Family::uniform) {
         throw UsageError(fmt::format("--skew '{}': rotating and drift need a family before them whose experts differ, "
                                      "as in zipf:1.2+rotating:16",
                                      text));

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <sstream>
 #include <utility>
@@ -19,6 +20,7 @@ constexpr std::uint64_t max_experts = 65536;
 constexpr std::uint64_t max_tokens = std::uint64_t{1} << 31;  // a token is one 32-bit counter word
 constexpr std::uint64_t max_hidden = std::uint64_t{1} << 24;
 static_assert(max_experts <= max_words_per_token);
+constexpr std::array row_elements{Element::bf16, Element::fp16, Element::fp8, Element::fp32};
 
 constexpr ParameterInfo infos[] = {
     {"hidden", "values in one token's row", "2048"},
@@ -67,9 +69,9 @@ std::size_t read_ep(Parameters const& parameters, std::size_t ranks, std::size_t
 }
 
 /// To the nearest. Without libm: what decides a count is the same everywhere.
-Millionths in_millionths(double value) {
+std::uint64_t in_millionths(double value) {
     double const scaled = value * 1e6;
-    auto const whole = static_cast<Millionths>(scaled);
+    auto const whole = static_cast<std::uint64_t>(scaled);
     return scaled - static_cast<double>(whole) < 0.5 ? whole : whole + 1;
 }
 
@@ -159,7 +161,7 @@ void read_placement(Parameters const& parameters, WorldShape const& world, Param
         }
     }
     std::uint64_t const ffn = read_unsigned(parameters, "expert-ffn", 0, max_hidden);
-    params.expert_bytes = 3 * ffn * dispatch_row_bytes(params.format, params.hidden);
+    params.expert_bytes = 3 * ffn * dispatch_row_bytes(params.element, params.hidden);
     if (params.placement_before.kind != Kind::none && ffn == 0) {
         throw UsageError("--rebalance: needs --expert-ffn, which says how large an expert is");
     }
@@ -179,22 +181,14 @@ std::size_t automatic_ep(std::size_t ranks, std::size_t experts) {
     return ep;
 }
 
-Bytes dispatch_row_bytes(RowFormat format, std::uint64_t hidden) {
+Bytes dispatch_row_bytes(Element element, std::uint64_t hidden) {
     constexpr std::uint64_t block = 128;
-    switch (format) {
-    case RowFormat::fp8:
-        return hidden + 4 * ((hidden + block - 1) / block);
-    case RowFormat::fp32:
-        return 4 * hidden;
-    case RowFormat::bf16:
-    case RowFormat::fp16:
-        break;
-    }
-    return 2 * hidden;
+    Bytes const scales = element == Element::fp8 ? (hidden + block - 1) / block : 0;
+    return size_of(element) * hidden + size_of(Element::fp32) * scales;
 }
 
-Bytes combine_row_bytes(RowFormat format, std::uint64_t hidden) {
-    return dispatch_row_bytes(format == RowFormat::fp8 ? RowFormat::bf16 : format, hidden);
+Bytes combine_row_bytes(Element element, std::uint64_t hidden) {
+    return dispatch_row_bytes(element == Element::fp8 ? Element::bf16 : element, hidden);
 }
 
 std::uint64_t capacity(std::uint64_t tokens, std::uint64_t experts, std::uint64_t top_k, CapacityRule rule) {
@@ -221,7 +215,7 @@ void read_packings(Parameters const& parameters, Params& params) {
     params.combine_packing = read_packing(parameters, "quantize-combine");
     for (auto const& [name, packing] :
          {std::pair("quantize", params.dispatch_packing), std::pair("quantize-combine", params.combine_packing)}) {
-        if (packing && params.format == RowFormat::fp8) {
+        if (packing && params.element == Element::fp8) {
             throw UsageError(fmt::format("--{0} {1}: rows of --element fp8 are sent as they are; --element bf16 with "
                                          "--quantize fp8:128:fp32 packs rows of the same size",
                                          name, to_string(*packing)));
@@ -243,18 +237,18 @@ void read_row_order(Parameters const& parameters, Params& params) {
         throw UsageError(
             fmt::format("--pack {}: --wire {} adds rows up or fills empty places, which is no copy of rows; "
                         "use --wire expanded",
-                        name_of(params.pack), parameters.at("wire")));
+                        name_of(params.pack), text_of(parameters, "wire")));
     }
     if (params.pack == Pack::fused && (params.dispatch_packing || params.combine_packing)) {
         throw UsageError("--pack fused: the exchange moves rows and does not convert them; with --quantize use "
                          "--pack host or cuda, which do both in one step");
     }
     for (auto const& [bytes, packing] :
-         {std::pair(dispatch_row_bytes(params.format, params.hidden), params.dispatch_packing),
-          std::pair(combine_row_bytes(params.format, params.hidden), params.combine_packing)}) {
+         {std::pair(dispatch_row_bytes(params.element, params.hidden), params.dispatch_packing),
+          std::pair(combine_row_bytes(params.element, params.hidden), params.combine_packing)}) {
         if (!packing) {
             require_movable_rows(params.pack, bytes,
-                                 fmt::format("--hidden {} of {}", params.hidden, parameters.at("element")));
+                                 fmt::format("--hidden {} of {}", params.hidden, text_of(parameters, "element")));
         }
     }
 }
@@ -267,22 +261,22 @@ void check_low_latency(Parameters const& parameters, Params const& params) {
     auto const refuse = [](std::string_view option, std::string_view value, std::string_view why) {
         throw UsageError(fmt::format("--wire low_latency: --{} {}: {}", option, value, why));
     };
-    if (params.format != RowFormat::bf16 && params.format != RowFormat::fp8) {
-        refuse("element", parameters.at("element"), "its rows are bf16, or fp8 with scales");
+    if (params.element != Element::bf16 && params.element != Element::fp8) {
+        refuse("element", text_of(parameters, "element"), "its rows are bf16, or fp8 with scales");
     }
-    if (params.direction != Direction::forward) {
-        refuse("direction", parameters.at("direction"), "it is for inference, which goes forward only");
+    if (params.direction != Passes::forward) {
+        refuse("direction", text_of(parameters, "direction"), "it is for inference, which goes forward only");
     }
     if (params.probs) {
         refuse("probs", "on", "weights stay where the tokens come from");
     }
     if (params.dispatch_packing || params.combine_packing) {
-        refuse("quantize", parameters.at("quantize"), "--element fp8 has the bytes of quantized rows");
+        refuse("quantize", text_of(parameters, "quantize"), "--element fp8 has the bytes of quantized rows");
     }
 }
 
 void read_routing_skew(Parameters const& parameters, WorldShape const& world, Params& params) {
-    std::string const& text = parameters.at("skew");
+    std::string const& text = text_of(parameters, "skew");
     RoutingSkew skew = parse_routing_skew(text);
     require_nodes_of_skew(skew.still, text, world);
     params.skew = std::move(skew.still);
@@ -296,8 +290,8 @@ void check_zero_rank(Parameters const& parameters, Params const& params) {
     }
     std::size_t const rank = *params.moving.zero_rank;
     if (rank >= params.ep) {
-        throw UsageError(
-            fmt::format("--skew '{}': a group has --ep {} ranks, numbered from 0", parameters.at("skew"), params.ep));
+        throw UsageError(fmt::format("--skew '{}': a group has --ep {} ranks, numbered from 0",
+                                     text_of(parameters, "skew"), params.ep));
     }
     std::vector<std::size_t> left(params.expert_groups, params.experts / params.expert_groups);
     for (std::size_t expert = params.first_expert(rank); expert < params.first_expert(rank + 1); ++expert) {
@@ -309,7 +303,7 @@ void check_zero_rank(Parameters const& parameters, Params const& params) {
     std::size_t const reachable = std::accumulate(left.begin(), left.end(), std::size_t{0});
     if (params.top_k > reachable) {
         throw UsageError(fmt::format("--skew '{}': leaves a token {} experts, fewer than --top-k {}",
-                                     parameters.at("skew"), reachable, params.top_k));
+                                     text_of(parameters, "skew"), reachable, params.top_k));
     }
 }
 
@@ -324,8 +318,8 @@ void check_sizes(Params const& params, WorldShape const& world) {
             ? (experts + static_cast<double>(params.redundant_experts)) * tokens  // slots
             : tokens * static_cast<double>(params.top_k);
     constexpr Bytes header_bytes = 16;
-    Bytes const row = std::max(dispatch_row_bytes(params.format, params.hidden) + header_bytes,
-                               combine_row_bytes(params.format, params.hidden));
+    Bytes const row = std::max(dispatch_row_bytes(params.element, params.hidden) + header_bytes,
+                               combine_row_bytes(params.element, params.hidden));
     bool const moves = params.placement_before.kind != PlacementRule::Kind::none;
     double const moved = moves ? experts * static_cast<double>(params.expert_bytes) : 0;
     double const calls = static_cast<double>(world.ranks) * static_cast<double>(params.layers);
@@ -354,14 +348,14 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.tokens = read_unsigned(parameters, "tokens", 0, max_tokens);
     params.layers = static_cast<std::uint32_t>(read_unsigned(parameters, "layers", 1, max_layers));
     params.ep = read_ep(parameters, static_cast<std::size_t>(world.ranks), params.experts);
-    params.format = read_enum<RowFormat>(parameters, "element", {"bf16", "fp16", "fp8", "fp32"});
+    params.element = read_element(parameters, "element", row_elements);
     params.wire =
         read_enum<Wire>(parameters, "wire", {"expanded", "rank_dedup", "node_dedup", "padded", "low_latency"});
     params.node_ranks = params.wire == Wire::node_dedup ? read_node_ranks(world, params.ep) : params.ep;
     params.capacity_rule.factor = in_millionths(read_real(parameters, "capacity-factor", 0, 1e6));
     params.capacity_rule.min = read_unsigned(parameters, "min-capacity", 0, max_tokens);
     read_routing_skew(parameters, world, params);
-    params.direction = read_enum<Direction>(parameters, "direction", {"forward", "backward", "both"});
+    params.direction = read_passes(parameters);
     read_groups(parameters, params);
     check_zero_rank(parameters, params);
     params.group_score = read_enum<GroupScore>(parameters, "group-score", {"best", "best_two"});

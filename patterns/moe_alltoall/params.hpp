@@ -21,16 +21,10 @@ namespace dlmb::moe_alltoall {
 
 /// How token rows become messages; README.md draws them.
 enum class Wire { expanded, rank_dedup, node_dedup, padded, low_latency };
-enum class Direction { forward, backward, both };
 enum class GroupScore { best, best_two };
 
-enum class RowFormat { bf16, fp16, fp8, fp32 };
-
-/// A capacity factor in millionths, so that rounding up is exact.
-using Millionths = std::uint64_t;
-
 struct CapacityRule {
-    Millionths factor = 1'000'000;
+    std::uint64_t factor = 1'000'000;  // in millionths, so that rounding up is exact
     std::uint64_t min = 4;
 };
 
@@ -45,12 +39,12 @@ struct Params {
     std::uint32_t layers = 1;
     std::size_t ep = 1;          // ranks that share one set of experts
     std::size_t node_ranks = 1;  // ranks of one expert-parallel group on one node; ep when the group is on one node
-    RowFormat format = RowFormat::bf16;
+    Element element = Element::bf16;  // of rows
     Wire wire = Wire::expanded;
     CapacityRule capacity_rule;
     Skew skew;          // what stays over all draws
     MovingSkew moving;  // and what does not
-    Direction direction = Direction::forward;
+    Passes direction = Passes::forward;
     std::size_t expert_groups = 1;
     std::size_t group_limit = 1;  // equal to expert_groups: no limit
     GroupScore group_score = GroupScore::best;
@@ -65,10 +59,6 @@ struct Params {
     std::optional<BlockFormat> combine_packing;                         // and back
     Pack pack = Pack::none;                                             // who sorts rows by expert and back
 
-    /// The type of the numbers that are packed.
-    [[nodiscard]] Element element() const {
-        return format == RowFormat::fp16 ? Element::fp16 : format == RowFormat::fp32 ? Element::fp32 : Element::bf16;
-    }
     [[nodiscard]] std::size_t nodes() const { return ep / node_ranks; }
     /// node_dedup over several nodes; on one node there is nothing to relay.
     [[nodiscard]] bool relayed() const { return wire == Wire::node_dedup && nodes() > 1; }
@@ -83,10 +73,10 @@ struct Params {
 [[nodiscard]] Params read_params(Parameters const& parameters, WorldShape const& world);
 
 /// A token's row on its way to an expert. fp8: one byte per value and one fp32 scale per block of 128 values.
-[[nodiscard]] Bytes dispatch_row_bytes(RowFormat format, std::uint64_t hidden);
+[[nodiscard]] Bytes dispatch_row_bytes(Element element, std::uint64_t hidden);
 
 /// The row on its way back: as dispatched, but bf16 where dispatch was fp8.
-[[nodiscard]] Bytes combine_row_bytes(RowFormat format, std::uint64_t hidden);
+[[nodiscard]] Bytes combine_row_bytes(Element element, std::uint64_t hidden);
 
 /// Bytes of the routing probability that may travel with a row.
 inline constexpr Bytes probability_bytes = 4;

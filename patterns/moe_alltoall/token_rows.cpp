@@ -3,11 +3,9 @@
 #include "patterns/moe_alltoall/token_rows.hpp"
 
 #include "common/base/error.hpp"
+#include "patterns/counts.hpp"
 
 #include <fmt/core.h>
-
-#include <algorithm>
-#include <numeric>
 
 namespace dlmb::moe_alltoall {
 namespace {
@@ -78,7 +76,7 @@ std::vector<RankRows> read_rows(Params const& params, SetupCounts const& setup) 
     std::vector<RankRows> layers(params.layers);
     for (RankRows& rows : layers) {
         rows.expert_rows = take(take(1).front());
-        rows.tokens = take(std::accumulate(rows.expert_rows.begin(), rows.expert_rows.end(), std::uint64_t{0}));
+        rows.tokens = take(sum_of(rows.expert_rows));
     }
     return layers;
 }

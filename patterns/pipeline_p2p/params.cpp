@@ -7,8 +7,6 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-
 namespace dlmb::pipeline_p2p {
 namespace {
 
@@ -162,7 +160,7 @@ void read_small_messages(Parameters const& parameters, Params& params) {
     }
     if (params.loss && pipes_of(params.shape) > 1) {
         throw UsageError(fmt::format("--loss on: --schedule {} ends on several ranks; choose one with one pipe",
-                                     parameters.find("schedule")->second));
+                                     text_of(parameters, "schedule")));
     }
     params.vocabulary = read_unsigned(parameters, "vocabulary", 0, 1U << 24U);
     if (params.vocabulary % static_cast<std::uint64_t>(params.tp) != 0) {
@@ -179,19 +177,15 @@ void read_small_messages(Parameters const& parameters, Params& params) {
     }
 }
 
-Nanoseconds read_us(Parameters const& parameters, std::string_view name) {
-    return std::llround(read_real(parameters, name, 0, 1e9) * nanoseconds_per_microsecond);
-}
-
 /// Times of a rank's part of a pipe, divided among its chunks.
 void read_compute(Parameters const& parameters, Params& params) {
     std::size_t const choice = read_choice(parameters, "compute", {"none", "busy", "gemm"});
-    Nanoseconds const forward = read_us(parameters, "forward-us");
-    Nanoseconds const backward = read_us(parameters, "backward-us");
-    Nanoseconds const weight = read_us(parameters, "weight-us");
+    Nanoseconds const forward = read_microseconds(parameters, "forward-us");
+    Nanoseconds const backward = read_microseconds(parameters, "backward-us");
+    Nanoseconds const weight = read_microseconds(parameters, "weight-us");
     if (weight > backward) {
         throw UsageError(fmt::format("--weight-us {}: above --backward-us {}, of which it is a part",
-                                     parameters.find("weight-us")->second, parameters.find("backward-us")->second));
+                                     text_of(parameters, "weight-us"), text_of(parameters, "backward-us")));
     }
     bool const split = params.shape.schedule == PipelineSchedule::zb_h1 ||
                        params.shape.schedule == PipelineSchedule::zb_v ||
@@ -220,7 +214,7 @@ void read_compute(Parameters const& parameters, Params& params) {
 }
 
 void read_fill(Parameters const& parameters, Params& params) {
-    std::string const& text = parameters.find("bubble-fill")->second;
+    std::string const& text = text_of(parameters, "bubble-fill");
     params.fill_reserve = read_real(parameters, "bubble-reserve", 0, 1000) / 100;
     if (text == "none") {
         return;

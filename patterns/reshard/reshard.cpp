@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/formats/plan/builder.hpp"
+#include "patterns/counts.hpp"
 #include "patterns/model_parameters.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/reshard/routes.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -159,9 +159,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
 }
 
 Group whole_world(int ranks) {
-    Group all{std::vector<Rank>(static_cast<std::size_t>(ranks))};
-    std::iota(all.members.begin(), all.members.end(), 0);
-    return all;
+    return consecutive_group({.ranks = ranks}, 0, ranks);
 }
 
 /// One exchange of all ranks. It has buffers of its own whatever their size: no other step could share them.
@@ -249,8 +247,8 @@ public:
         setup.statistics[ranks + rank] = routes_.lacking(source);
         if (params_.wire != WeightWire::broadcast) {
             PeerBytes const peers = peers_of(source);
-            setup.statistics[rank] = std::accumulate(peers.received.begin(), peers.received.end(), Bytes{0});
-            setup.statistics[2 * ranks + rank] = std::accumulate(peers.sent.begin(), peers.sent.end(), Bytes{0});
+            setup.statistics[rank] = sum_of(peers.received);
+            setup.statistics[2 * ranks + rank] = sum_of(peers.sent);
             return setup;
         }
         for (BroadcastBucket const& bucket : broadcasts_.buckets) {
@@ -279,24 +277,17 @@ public:
     }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
-        if (summed.size() != 3 * count()) {
-            throw Error(fmt::format("reshard: {} counts in the statistics, expected {}", summed.size(), 3 * count()));
-        }
+        require_statistics("reshard", summed, 3 * count());
         auto const of = [&](std::size_t kind) { return summed.subspan(kind * count(), count()); };
-        auto const sum = [](std::span<std::uint64_t const> bytes) {
-            return static_cast<double>(std::accumulate(bytes.begin(), bytes.end(), Bytes{0}));
-        };
-        auto const most = [](std::span<std::uint64_t const> bytes) {
-            return static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
-        };
-        double const moved = sum(of(0));
-        double const bound = sum(of(1));
+        auto const most = [&](std::size_t kind) { return static_cast<double>(largest_of(of(kind))); };
+        auto const moved = static_cast<double>(sum_of(of(0)));
+        auto const bound = static_cast<double>(sum_of(of(1)));
         return {{"moved_bytes", moved},
                 {"bound_bytes", bound},
                 {"moved_of_bound", bound > 0 ? moved / bound : 1},
-                {"received_bytes_max", most(of(0))},
-                {"bound_bytes_max", most(of(1))},
-                {"sent_bytes_max", most(of(2))}};
+                {"received_bytes_max", most(0)},
+                {"bound_bytes_max", most(1)},
+                {"sent_bytes_max", most(2)}};
     }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {

@@ -24,7 +24,6 @@ constexpr std::uint64_t max_tokens = std::uint64_t{1} << 32;
 constexpr std::uint64_t max_heads = std::uint64_t{1} << 12;
 constexpr std::uint64_t max_head_dim = std::uint64_t{1} << 12;
 constexpr int max_layers = 65536;
-constexpr std::uint64_t max_compute_ns = 60'000'000'000;
 
 constexpr ParameterInfo infos[] = {
     {"kind", "ulysses (exchanges turn sequence shares into head shares), ring (keys and values go round)", "ulysses"},
@@ -44,7 +43,6 @@ constexpr ParameterInfo infos[] = {
 };
 
 enum class Kind { ulysses, ring };
-enum class Direction { forward, backward, both };
 
 /// A tensor [batch, sequence, heads, head_dim] of the whole sequence.
 struct Tensor {
@@ -60,7 +58,7 @@ struct Params {
     Tensor keys;     // and values; grouped-query attention has fewer heads here
     int layers = 1;
     int sp = 1;  // ranks that share one sequence
-    Direction direction = Direction::both;
+    Passes direction = Passes::both;
     Element element = Element::bf16;
     Element gradient_element = Element::fp32;  // ring: of dk and dv on their way
     Nanoseconds compute_ns = 0;                // ring: attention over one block
@@ -139,18 +137,16 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     read_tensors(parameters, params);
     params.layers = read_int(parameters, "layers", 1, max_layers);
     params.sp = read_sp(parameters, world);
-    params.direction = read_enum<Direction>(parameters, "direction", {"forward", "backward", "both"});
+    params.direction = read_passes(parameters);
     params.element = read_element(parameters, "element", training_elements);
     params.gradient_element = read_element(parameters, "gradient-element", training_elements);
-    params.compute_ns = static_cast<Nanoseconds>(read_unsigned(parameters, "compute-ns", 0, max_compute_ns));
+    params.compute_ns = read_nanoseconds(parameters, "compute-ns");
     params.memory_limit = read_memory_limit(parameters);
     params.pack = read_pack(parameters);
     check_layout(params);
     check_pack(params);
     return params;
 }
-
-using Steps = std::vector<StepId>;
 
 /// Labels: Ulysses [pack.|unpack.]phase.tensor[.layer], tensor one of q, k, v, out; ring phase.kv|dkv|compute[.layer].
 class AttentionSteps {
@@ -185,7 +181,7 @@ public:
     /// dk and dv of a block leave when this rank's part is added: after its attention and after the arrival of the sum
     /// so far.
     void ring_backward(int layer) {
-        Steps sums;
+        std::vector<StepId> sums;
         for (int step = 0; step < params_.sp; ++step) {
             attend("backward", step, layer);
             after_.insert(after_.end(), sums.begin(), sums.end());
@@ -243,7 +239,7 @@ private:
 
     /// Attention over the block that is here, while the next one arrives; afterwards both are ready.
     void attend(std::string const& phase, int step, int layer) {
-        Steps done;
+        std::vector<StepId> done;
         if (step + 1 < params_.sp) {
             done = pass(phase + ".kv", channel_of_keys, params_.element, layer);
         }
@@ -255,11 +251,11 @@ private:
         }
     }
 
-    Steps pass(std::string const& name, int channel, Element element, int layer) {
+    std::vector<StepId> pass(std::string const& name, int channel, Element element, int layer) {
         Bytes const bytes = params_.local_bytes(params_.keys, element);
         builder_.share_buffers(!budget_.take(4 * bytes));
         int const batch = batches_++;
-        Steps steps;
+        std::vector<StepId> steps;
         for (int tensor = 0; tensor < 2; ++tensor) {
             Rank const next = (me_ + 1) % params_.sp;
             Rank const previous = (me_ + params_.sp - 1) % params_.sp;
@@ -279,7 +275,7 @@ private:
     GroupId group_;
     BufferBudget budget_;
     int batches_ = 0;
-    Steps after_;  // what the next exchange or block waits for
+    std::vector<StepId> after_;  // what the next exchange or block waits for
 };
 
 /// A ring of one rank has no steps.
@@ -287,10 +283,10 @@ Plan plan_of(Params const& params, WorldShape const& world, Rank me) {
     AttentionSteps steps(params, world, me);
     bool const ring = params.kind == Kind::ring;
     int const layers = ring && params.sp == 1 ? 0 : params.layers;
-    for (int layer = 0; layer < layers && params.direction != Direction::backward; ++layer) {
+    for (int layer = 0; layer < layers && params.direction != Passes::backward; ++layer) {
         ring ? steps.ring_forward(layer) : steps.ulysses_forward(layer);
     }
-    for (int layer = layers; layer-- > 0 && params.direction != Direction::forward;) {
+    for (int layer = layers; layer-- > 0 && params.direction != Passes::forward;) {
         ring ? steps.ring_backward(layer) : steps.ulysses_backward(layer);
     }
     return std::move(steps).finish();

@@ -17,7 +17,6 @@ namespace {
 constexpr std::uint64_t max_picks = std::uint64_t{1} << 30;  // of all ranks: every rank holds them at set-up
 constexpr int max_ranks = 1 << 17;                           // sums of values stay exact (gradients.hpp)
 constexpr std::uint64_t max_interval = 1'000'000;
-constexpr double max_time_us = 1e9;
 
 constexpr ParameterInfo infos[] = {
     {"algorithm", "dense, topk_allgather, gtopk, recursive_sparse, oktopk", "oktopk"},
@@ -38,7 +37,7 @@ constexpr ParameterInfo infos[] = {
 };
 
 SkewShare read_skew_share(Parameters const& parameters) {
-    std::string const& text = parameters.find("skew-share")->second;
+    std::string const& text = text_of(parameters, "skew-share");
     std::vector<std::string_view> const parts = split(text, ":");
     SkewShare share;
     bool sound = parts.size() == 2;
@@ -71,10 +70,6 @@ void require_room(Params const& params) {
     }
 }
 
-Nanoseconds read_time(Parameters const& parameters, std::string_view name) {
-    return std::llround(read_real(parameters, name, 0, max_time_us) * nanoseconds_per_microsecond);
-}
-
 }  // namespace
 
 std::span<ParameterInfo const> parameter_infos() {
@@ -105,8 +100,8 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.boundaries_every =
         static_cast<std::uint32_t>(read_unsigned(parameters, "boundaries-every", 1, max_interval));
     params.bucket = read_unsigned(parameters, "bucket", 1, max_ranks);
-    params.select_ns = read_time(parameters, "select-us");
-    params.estimate_ns = read_time(parameters, "estimate-us");
+    params.select_ns = read_microseconds(parameters, "select-us");
+    params.estimate_ns = read_microseconds(parameters, "estimate-us");
     if (world.ranks > max_ranks) {
         throw UsageError(fmt::format("{} ranks: sums of gradients are exact for up to {}", world.ranks, max_ranks));
     }

@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/formats/plan/builder.hpp"
+#include "patterns/counts.hpp"
 #include "patterns/sparse_allreduce/iteration.hpp"
 #include "patterns/sparse_allreduce/params.hpp"
 #include "patterns/trained_model.hpp"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <variant>
@@ -33,10 +33,8 @@ constexpr Bytes bound_bytes = 8;
 class SparseSteps {
 public:
     SparseSteps(Params const& params, Rank me) : params_(params), me_(static_cast<std::size_t>(me)), builder_(me) {
-        Group group;
-        group.members.resize(params.ranks);
-        std::iota(group.members.begin(), group.members.end(), 0);
-        world_ = builder_.group(std::move(group));
+        auto const ranks = static_cast<int>(params.ranks);
+        world_ = builder_.group(consecutive_group({.ranks = ranks}, me, ranks));
     }
 
     void dense() {
@@ -107,11 +105,8 @@ public:
         }
         announce_sizes("gather.sizes");
         even(iteration);
-        std::vector<Bytes> shares;
-        for (std::size_t const count : iteration.held) {
-            shares.push_back(count * entry_bytes);
-        }
-        after_ = {builder_.all_gather(world_, SharedBytes(std::move(shares)), Element::int64, "gather", after_)};
+        after_ = {builder_.all_gather(world_, SharedBytes(dlmb::bytes_of(iteration.held, entry_bytes)), Element::int64,
+                                      "gather", after_)};
     }
 
     [[nodiscard]] Plan finish() && { return std::move(builder_).finish(); }
@@ -311,14 +306,8 @@ public:
     }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
-        if (summed.size() != counts + 2 * params_.ranks) {
-            throw Error(fmt::format("sparse_allreduce: {} counts in the statistics, expected {}", summed.size(),
-                                    counts + 2 * params_.ranks));
-        }
-        auto const most = [&](std::size_t first) {
-            auto const words = summed.subspan(first, params_.ranks);
-            return *std::max_element(words.begin(), words.end());
-        };
+        require_statistics("sparse_allreduce", summed, counts + 2 * params_.ranks);
+        auto const most = [&](std::size_t first) { return largest_of(summed.subspan(first, params_.ranks)); };
         auto const ranks = static_cast<double>(params_.ranks);
         return {
             // Each phase waits for its busiest rank.

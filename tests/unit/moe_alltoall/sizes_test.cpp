@@ -8,23 +8,23 @@ namespace dlmb::moe_alltoall {
 namespace {
 
 TEST(RowBytes, OfDeepSeekV3AreThePublishedOnes) {
-    EXPECT_EQ(dispatch_row_bytes(RowFormat::bf16, 7168), 14336U);
-    EXPECT_EQ(dispatch_row_bytes(RowFormat::fp8, 7168), 7392U);  // 7168 + 4 * 56 scales
-    EXPECT_EQ(combine_row_bytes(RowFormat::fp8, 7168), 14336U);
+    EXPECT_EQ(dispatch_row_bytes(Element::bf16, 7168), 14336U);
+    EXPECT_EQ(dispatch_row_bytes(Element::fp8, 7168), 7392U);  // 7168 + 4 * 56 scales
+    EXPECT_EQ(combine_row_bytes(Element::fp8, 7168), 14336U);
     // DeepEP's byte accounting: fp8 with scales is exactly 0.515625 = (1 + 4/128) / 2 of bf16.
     EXPECT_EQ(7392.0 / 14336.0, 0.515625);
 }
 
 TEST(RowBytes, RoundABlockOfScalesUp) {
-    EXPECT_EQ(dispatch_row_bytes(RowFormat::fp8, 2880), 2880U + 92U);  // gpt-oss: 22.5 blocks of 128 need 23 scales
-    EXPECT_EQ(dispatch_row_bytes(RowFormat::fp8, 1), 5U);
+    EXPECT_EQ(dispatch_row_bytes(Element::fp8, 2880), 2880U + 92U);  // gpt-oss: 22.5 blocks of 128 need 23 scales
+    EXPECT_EQ(dispatch_row_bytes(Element::fp8, 1), 5U);
 }
 
 TEST(RowBytes, ComeBackAsTheyWentExceptFp8) {
-    EXPECT_EQ(dispatch_row_bytes(RowFormat::fp32, 100), 400U);
-    EXPECT_EQ(combine_row_bytes(RowFormat::fp32, 100), 400U);
-    EXPECT_EQ(dispatch_row_bytes(RowFormat::fp16, 100), 200U);
-    EXPECT_EQ(combine_row_bytes(RowFormat::fp16, 100), 200U);
+    EXPECT_EQ(dispatch_row_bytes(Element::fp32, 100), 400U);
+    EXPECT_EQ(combine_row_bytes(Element::fp32, 100), 400U);
+    EXPECT_EQ(dispatch_row_bytes(Element::fp16, 100), 200U);
+    EXPECT_EQ(combine_row_bytes(Element::fp16, 100), 200U);
 }
 
 // DeepSpeed: max(ceil(T / E * factor * k), min).
