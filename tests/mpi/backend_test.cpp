@@ -151,7 +151,7 @@ TEST(MpiBackend, AddsInAFixedTree) {
 
 TEST(MpiBackend, CutsABlockWithoutGapOrOverlap) {
     std::vector<std::byte> memory(2500);
-    std::vector<Message> messages;
+    std::vector<NativeMessage> messages;
     append_messages(memory.data(), 2500, 3, true, {.chunk_bytes = 1000}, messages);
     ASSERT_EQ(messages.size(), 3U);
     EXPECT_EQ(messages[0].data, memory.data());

@@ -94,7 +94,7 @@ TEST(Flags, FewSamplesSayNothing) {
 TEST(Bimodality, TwoSharpLevelsAreSplitWithoutRemainder) {
     std::vector<double> values(10, 1.0);
     values.insert(values.end(), 10, std::exp(1.0));
-    statistics::Split const split = statistics::best_split(values);
+    statistics::ClassSplit const split = statistics::best_split(values);
     EXPECT_NEAR(split.share, 1, 1e-12);
     EXPECT_NEAR(split.distance, std::exp(1.0) - 1, 1e-12);
     EXPECT_TRUE(statistics::is_bimodal(split));

@@ -18,7 +18,7 @@ class GoalProgram {
 public:
     explicit GoalProgram(int ranks) : builder_(ProgramBuilder::Matching::first_in_first_out, ranks, ranks) {}
 
-    void add(goal::Line const& line) {
+    void add(goal::ParsedLine const& line) {
         if (std::holds_alternative<goal::RankBegins>(line)) {
             builder_.begin_rank();
             tasks_.clear();
@@ -46,7 +46,7 @@ private:
         Task task{.amount = statement.amount,
                   .cpu = static_cast<std::uint8_t>(statement.cpu),
                   .nic = static_cast<std::uint8_t>(statement.nic)};
-        if (statement.verb == goal::Verb::calc) {
+        if (statement.verb == goal::StatementKind::calc) {
             if (statement.amount > std::numeric_limits<std::uint64_t>::max() / goal_picoseconds) {
                 throw UsageError(fmt::format("calc {} is too long to be simulated", statement.amount));
             }
@@ -64,7 +64,7 @@ private:
             throw UsageError(fmt::format("tag {} is a wildcard or beyond 32 bits, and cannot be simulated", tag));
         }
         task.peer = *statement.peer;
-        task.kind = statement.verb == goal::Verb::send ? TaskKind::send : TaskKind::recv;
+        task.kind = statement.verb == goal::StatementKind::send ? TaskKind::send : TaskKind::recv;
         TaskId const first = builder_.next();
         if (task.kind == TaskKind::recv) {
             builder_.add({.kind = TaskKind::post});
@@ -86,8 +86,8 @@ Program read_goal(std::string_view text, std::string_view name) {
     for (std::string_view const line : split(text, "\n")) {
         ++number;
         try {
-            goal::Line const is = lines.read(line);
-            if (auto const* world = std::get_if<goal::World>(&is)) {
+            goal::ParsedLine const is = lines.read(line);
+            if (auto const* world = std::get_if<goal::RankCount>(&is)) {
                 program.emplace(world->ranks);
             } else if (program) {
                 program->add(is);
