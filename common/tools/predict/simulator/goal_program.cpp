@@ -80,7 +80,7 @@ private:
 }  // namespace
 
 Program read_goal(std::string_view text, std::string_view name) {
-    goal::LineReader lines(most_goal_ranks);
+    goal::StatementReader lines(most_goal_ranks);
     std::optional<GoalProgram> program;
     std::size_t number = 0;
     for (std::string_view const line : split(text, "\n")) {
