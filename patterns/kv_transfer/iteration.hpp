@@ -41,8 +41,8 @@ struct TransferRequest {
 };
 
 /// `requests`: of all prefill instances that send to one decode instance, so that all ranks share buffers alike.
-/// `most_units`: Split::most_units(). Labels: first_layer.LAYER.REQUEST, layers.LAYER.REQUEST, request.STAGE.REQUEST,
-/// compute.LAYER, arrival.REQUEST.
+/// `most_units`: CacheSplit::most_units(). Labels: first_layer.LAYER.REQUEST, layers.LAYER.REQUEST,
+/// request.STAGE.REQUEST, compute.LAYER, arrival.REQUEST.
 [[nodiscard]] Plan build_iteration(Params const& params, std::uint64_t most_units,
                                    std::vector<LayerChunk> const& chunks, Rank me,
                                    std::vector<TransferRequest> requests);

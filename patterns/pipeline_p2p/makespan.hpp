@@ -51,7 +51,7 @@ struct Timetable {
 /// Computation of one rank, the same on all.
 [[nodiscard]] Nanoseconds compute_per_rank(ScheduleShape const& shape, Durations const& durations);
 
-/// A Task or a GradientSync of this rank and the slot in which it begins.
+/// A PipelineTask or a GradientSync of this rank and the slot in which it begins.
 struct TimedAction {
     ScheduleAction action;
     Nanoseconds slot = 0;

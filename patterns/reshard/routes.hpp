@@ -58,10 +58,10 @@ public:
     /// Least bytes that a rank has to receive: those that it needs and does not hold.
     [[nodiscard]] Bytes lacking(Rank rank) const;
 
-    /// The pieces that a rank receives, so that it has each box that it lacks. Senders::one: the receivers that lack a
-    /// box, one behind the other, are cut into equal parts for its holders, which so send equally much; several holders
-    /// share a receiver only where their numbers demand it. Senders::all: an equal stripe from each holder (the P2P
-    /// mode of MoonshotAI/checkpoint-engine has all replicas send).
+    /// The pieces that a rank receives, so that it has each box that it lacks. PieceSenders::one: the receivers that
+    /// lack a box, one behind the other, are cut into equal parts for its holders, which so send equally much; several
+    /// holders share a receiver only where their numbers demand it. PieceSenders::all: an equal stripe from each holder
+    /// (the P2P mode of MoonshotAI/checkpoint-engine has all replicas send).
     [[nodiscard]] std::vector<WeightPiece> pieces_to(Rank receiver, PieceSenders senders) const;
     /// The bytes of these pieces, and of those that other ranks get from this one.
     [[nodiscard]] PeerBytes peers_of(Rank rank, PieceSenders senders) const;

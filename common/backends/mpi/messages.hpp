@@ -11,7 +11,7 @@
 
 namespace dlmb::mpi {
 
-/// At most Limits::chunk_bytes. Chunks of one block share peer and tag: MPI delivers them in posting order.
+/// At most CallLimits::chunk_bytes. Chunks of one block share peer and tag: MPI delivers them in posting order.
 struct NativeMessage {
     std::byte* data = nullptr;
     int bytes = 0;

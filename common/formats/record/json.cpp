@@ -541,12 +541,6 @@ Json calibration_json(std::optional<Calibration> const& calibration) {
     return write_value(calibration, "calibration");
 }
 
-std::optional<Calibration> calibration_from(Json const& value) {
-    std::optional<Calibration> calibration;
-    read_value(value, calibration, "calibration");
-    return calibration;
-}
-
 Json parameter_json(std::string const& value) {
     bool const plain = !value.empty() && std::all_of(value.begin(), value.end(), [](char character) {
         return (character >= '0' && character <= '9') || character == '.' || character == '-';

@@ -100,6 +100,5 @@ void fields(auto& io, json::Of<RankPlace> auto& place) {
 
 /// Null without a calibration.
 [[nodiscard]] Json calibration_json(std::optional<Calibration> const& calibration);
-[[nodiscard]] std::optional<Calibration> calibration_from(Json const& value);
 
 }  // namespace dlmb::record

@@ -60,8 +60,8 @@ struct Options {
     bool also_in_place = false;  // every point that can is measured in place, too, right after
     TableLayout layout = TableLayout::dlmb;
     TableColumns columns = TableColumns::fitting;
-    std::vector<std::uint64_t> percentiles;  // further columns of Layout::osu
-    bool host_times = false;                 // of Layout::nccl: what the host takes to queue a call, not the time
+    std::vector<std::uint64_t> percentiles;  // further columns of TableLayout::osu
+    bool host_times = false;                 // of TableLayout::nccl: what the host takes to queue a call, not the time
     bool figures = false;                    // DLMB-FOM lines also on a terminal
     std::vector<std::string> command;        // argv
 
