@@ -25,7 +25,8 @@
 
 namespace dlmb {
 
-/// Base addresses of a plan's buffers, by BufferId. Plans of several draws share one set sized for the largest.
+/// Base addresses of a plan's buffers, by BufferId. Plans of several draws share one set sized for the largest. In
+/// memory `nccl` all ranks have as many, and those of one number are allocated alike: in the size of the largest.
 struct Buffers {
     MemoryKind kind = MemoryKind::host;
     std::vector<std::byte*> base;

@@ -14,11 +14,12 @@
 namespace dlmb::measure {
 namespace {
 
-BufferPool filled_pool(MemorySpace& memory, std::span<Plan const> plans, PointSetup const& setup) {
+BufferPool filled_pool(Bootstrap& bootstrap, MemorySpace& memory, std::span<Plan const> plans,
+                       PointSetup const& setup) {
     if (plans.empty() || setup.slots == 0) {
         throw Error("a point without plans or without buffers");
     }
-    BufferPool pool(memory, buffer_sizes(plans), setup.slots, buffer_leads(plans.front()));
+    BufferPool pool(memory, allocated_sizes(bootstrap, memory.kind(), plans), setup.slots, buffer_leads(plans.front()));
     fill_slots(memory, pool.slots(), plans, setup.fill);
     return pool;
 }
@@ -27,7 +28,7 @@ BufferPool filled_pool(MemorySpace& memory, std::span<Plan const> plans, PointSe
 
 PreparedPoint::PreparedPoint(Bootstrap& bootstrap, MemorySpace& memory, std::vector<Plan> plans,
                              PointSetup const& setup)
-    : space_(memory), plans_(std::move(plans)), pool_(filled_pool(memory, plans_, setup)), gpu_(setup.gpu),
+    : space_(memory), plans_(std::move(plans)), pool_(filled_pool(bootstrap, memory, plans_, setup)), gpu_(setup.gpu),
       osu_(setup.osu), phases_(bootstrap, plans_), requests_(bootstrap, plans_, phases_.labels()),
       check_(bootstrap, memory, pool_.slots(), plans_, setup.fill) {
     if (setup.flushed_cache > 0) {

@@ -66,7 +66,7 @@ bool has_device_pages(MemoryKind memory) {
 
 BufferChoice choose_buffers(Bootstrap& bootstrap, RankHardware const& hardware, record::CacheMode mode,
                             MemoryKind memory, Bytes limit, std::span<Plan const> plans) {
-    std::vector<Bytes> const sizes = measure::buffer_sizes(plans);
+    std::vector<Bytes> const sizes = measure::allocated_sizes(bootstrap, memory, plans);
     Bytes const slot = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
     Bytes const stride = std::accumulate(sizes.begin(), sizes.end(), Bytes{0},
                                          [](Bytes sum, Bytes size) { return sum + measure::slot_stride(size); });

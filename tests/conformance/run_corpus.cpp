@@ -16,19 +16,26 @@ namespace {
 
 constexpr std::uint32_t iterations = 2;
 
-/// One allocation for all buffers of a plan, each on pages of its own.
+/// One allocation for all buffers of a plan, each on pages of its own. Alike on all ranks.
 struct Arena {
     Allocation memory;
     Buffers buffers;
 };
 
-Arena make_arena(Plan const& plan, MemorySpace& space) {
+Arena make_arena(std::span<Plan const> all_ranks, MemorySpace& space) {
     constexpr Bytes page = 4096;
+    std::vector<Bytes> sizes;
+    for (Plan const& plan : all_ranks) {
+        sizes.resize(std::max(sizes.size(), plan.buffers.size()));
+        for (std::size_t id = 0; id < plan.buffers.size(); ++id) {
+            sizes[id] = std::max(sizes[id], plan.buffers[id].bytes);
+        }
+    }
     std::vector<Bytes> offsets;
     Bytes total = 0;
-    for (Buffer const& buffer : plan.buffers) {
+    for (Bytes const size : sizes) {
         offsets.push_back(total);
-        total += (buffer.bytes + page - 1) / page * page;
+        total += (size + page - 1) / page * page;
     }
     Arena arena{space.allocate(total + page), {space.kind(), {}}};
     for (Bytes const offset : offsets) {
@@ -58,7 +65,7 @@ void run_plan(CompiledPlan& compiled, PlanPayload& payload, std::string const& w
 void run_entry(CorpusEntry const& entry, std::string_view method, Bootstrap& bootstrap, Backend& backend,
                MemorySpace& memory, CorpusResult& result) {
     Plan const& plan = entry.plans[static_cast<std::size_t>(bootstrap.rank())];
-    Arena const arena = make_arena(plan, memory);
+    Arena const arena = make_arena(entry.plans, memory);
     PlanPayload payload(memory, arena.buffers, plan);
     auto compiled = backend.compile(plan, arena.buffers, parse_method(method));
     if (!compiled) {

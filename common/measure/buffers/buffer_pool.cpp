@@ -5,6 +5,7 @@
 #include "common/backend_kit/payload_layout.hpp"
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/base/error.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/memory/zeros.hpp"
 
 #include <fmt/core.h>
@@ -62,6 +63,18 @@ std::vector<Bytes> buffer_sizes(std::span<Plan const> plans) {
         }
     }
     return sizes;
+}
+
+std::vector<Bytes> allocated_sizes(Bootstrap& bootstrap, MemoryKind memory, std::span<Plan const> plans) {
+    std::vector<Bytes> sizes = buffer_sizes(plans);
+    if (memory != MemoryKind::nccl) {
+        return sizes;
+    }
+    auto const count = reduce_over_ranks(bootstrap, static_cast<std::int64_t>(sizes.size()), Fold::max);
+    std::vector<std::int64_t> most(sizes.begin(), sizes.end());
+    most.resize(static_cast<std::size_t>(count));
+    bootstrap.all_reduce(most, Fold::max);
+    return {most.begin(), most.end()};
 }
 
 std::vector<Bytes> buffer_leads(Plan const& plan) {

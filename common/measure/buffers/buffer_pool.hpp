@@ -57,6 +57,9 @@ inline constexpr Bytes slot_alignment = 4096;
 
 /// Bytes of each buffer, the largest over the draws.
 [[nodiscard]] std::vector<Bytes> buffer_sizes(std::span<Plan const> plans);
+/// Collective. The same as they are allocated in memory of this kind: in that of NCCL, whose windows are alike on all
+/// ranks, every rank has as many, each of the largest size that any rank needs of that number.
+[[nodiscard]] std::vector<Bytes> allocated_sizes(Bootstrap& bootstrap, MemoryKind memory, std::span<Plan const> plans);
 
 /// Bytes of each buffer before the first that a step may write; 0 where nothing is delivered.
 [[nodiscard]] std::vector<Bytes> buffer_leads(Plan const& plan);

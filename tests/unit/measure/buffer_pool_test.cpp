@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/memory/host_space.hpp"
 
@@ -61,6 +62,18 @@ TEST(BufferPool, ABufferIsAsLargeAsInTheDrawThatNeedsMost) {
     plans[0].buffers = {{"a", 100}, {"b", 50}};
     plans[1].buffers = {{"a", 70}, {"b", 200}};
     EXPECT_EQ(buffer_sizes(plans), (std::vector<Bytes>{100, 200}));
+}
+
+TEST(BufferPool, InMemoryOfNcclRanksAllocateAlike) {
+    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
+        bool const first = bootstrap.rank() == 0;
+        Plan plan;
+        plan.buffers = first ? std::vector<Buffer>{{"send", 8}} : std::vector<Buffer>{{"recv", 5}, {"more", 3}};
+        std::vector<Bytes> const own = first ? std::vector<Bytes>{8} : std::vector<Bytes>{5, 3};
+        std::span<Plan const> const plans(&plan, 1);
+        EXPECT_EQ(allocated_sizes(bootstrap, MemoryKind::nccl, plans), (std::vector<Bytes>{8, 3}));
+        EXPECT_EQ(allocated_sizes(bootstrap, MemoryKind::cuda, plans), own);
+    });
 }
 
 }  // namespace
