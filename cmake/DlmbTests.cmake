@@ -194,3 +194,13 @@ function(dlmb_add_mpi_test name)
                        ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
     endforeach()
 endfunction()
+
+# The backend nccl of such a test on the double makes the one-sided calls of NCCL 2.29, whatever NCCL the build has. Its
+# wrapper has to set DLMB_FAKE_NCCL_VERSION.
+function(dlmb_use_one_sided_calls test)
+    if(TARGET ${test} AND NOT DLMB_NCCL_HAS_ONE_SIDED)
+        target_sources(${test} PRIVATE ${PROJECT_SOURCE_DIR}/common/backends/nccl/one_sided_native.cpp)
+        target_include_directories(${test} SYSTEM BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/tests/fakes/gpu/newer_nccl)
+        target_link_libraries(${test} PRIVATE dlmb_fake_gpu)
+    endif()
+endfunction()

@@ -42,6 +42,10 @@ Methods methods_of(std::vector<CorpusEntry> const& entries, Backend const& backe
     return methods;
 }
 
+bool has_puts(CorpusEntry const& entry) {
+    return std::any_of(entry.plans.begin(), entry.plans.end(), [](Plan const& plan) { return has_signals(plan); });
+}
+
 TEST_P(Nccl, EveryMethodRunsAndEveryByteIsRight) {
     auto const& [kind, part] = GetParam();
     std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
@@ -65,7 +69,11 @@ TEST_P(Nccl, EveryMethodRunsAndEveryByteIsRight) {
         EXPECT_FALSE(declined.reason.empty()) << declined.method << ", " << declined.entry;
         EXPECT_FALSE(declined.required && declined.method == by_default) << declined.entry << ": " << declined.reason;
     }
-    Methods const methods = methods_of(entries, *backend.value(), kind, result);
+    Methods methods = methods_of(entries, *backend.value(), kind, result);
+    if (std::any_of(entries.begin(), entries.end(), has_puts)) {
+        EXPECT_EQ(methods.asked.erase("graph"), 1U) << "which takes none";
+        EXPECT_EQ(methods.ran.count("put"), 1U);
+    }
     EXPECT_EQ(methods.ran, methods.asked);
 }
 
@@ -77,6 +85,11 @@ INSTANTIATE_TEST_SUITE_P(OnTheTestDouble, Nccl,
                          [](auto const& test) {
                              return std::string(name_of(std::get<0>(test.param))) + "_" + std::get<1>(test.param).name;
                          });
+
+INSTANTIATE_TEST_SUITE_P(PutsOnTheTestDouble, Nccl,
+                         testing::Combine(testing::Values(MemoryKind::nccl),
+                                          testing::Values(CorpusPart{"signals", add_signals})),
+                         [](auto const& /*test*/) { return "nccl_signals"; });
 
 }  // namespace
 }  // namespace dlmb::conformance

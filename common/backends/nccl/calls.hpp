@@ -43,18 +43,41 @@ struct CollectiveCall {
     int root = 0;
 };
 
+/// To a place in the window of the peer, with a signal behind it. Of 0 bytes: the signal alone.
+struct SignalledWrite {
+    std::byte const* data = nullptr;
+    std::size_t bytes = 0;
+    int peer = 0;
+    void* window = nullptr;  // an ncclWindow_t, which NCCL before 2.27 has not
+    std::size_t offset = 0;
+};
+/// As an ncclWaitSignalDesc_t, which NCCL before 2.29 has not. NCCL counts the signals from each peer, and a wait takes
+/// the next `count` of them.
+struct AwaitedCount {
+    int count = 0;
+    int peer = 0;
+    int signal_index = 0;  // NCCL 2.29 has one signal and one context
+    int context = 0;
+};
+/// Either of the two. Writes are one group, in which those to a peer keep their order.
+struct OneSidedCall {
+    ncclComm_t communicator;
+    std::vector<SignalledWrite> writes;
+    std::vector<AwaitedCount> waits;
+};
+
 /// NCCL's collectives take equal parts, named or not.
 [[nodiscard]] inline bool are_equal(std::span<Bytes const> shares) {
     return std::adjacent_find(shares.begin(), shares.end(), std::not_equal_to<>()) == shares.end();
 }
 
-using Work = std::variant<GroupedCall, CollectiveCall, Compute>;
+using Work = std::variant<GroupedCall, CollectiveCall, OneSidedCall, Compute>;
 
 /// Next work of one of the two streams: computations have a stream of their own, everything else shares one.
 struct Item {
-    std::vector<StepId> steps;  // complete together
+    std::vector<StepId> steps;  // complete together; none: permissions of one-sided writes
     Work work;
-    std::optional<std::size_t> wait;  // the item of the other stream that must be complete before this one starts
+    std::optional<std::size_t> wait = {};  // the item of the other stream that must be complete before this one starts
 
     [[nodiscard]] bool computes() const { return std::holds_alternative<Compute>(work); }
 };

@@ -3,8 +3,8 @@
 #include "common/backends/nccl/communicators.hpp"
 
 #include "common/backends/nccl/check.hpp"
+#include "common/backends/nccl/iteration.hpp"
 #include "common/base/clock.hpp"
-#include "common/memory/device_queue.hpp"
 #include "common/memory/memory_space.hpp"
 
 #include <fmt/core.h>
@@ -157,19 +157,44 @@ void Communicators::connect(std::set<Rank> const& peers) {
         }
         check(ncclGroupEnd(), "ncclGroupEnd");
         wait_until_ready(bootstrap_, world(), "ncclGroupEnd");
-        DeviceEvent arrived;
-        arrived.record(queue);
-        while (!arrived.reached()) {
-            throw_if_failed();
-            bootstrap_.progress();
-            sched_yield();
-        }
+        drain(queue);
     } catch (...) {
         abort();  // freeing the bytes would wait for a kernel that waits for a peer
         throw;
     }
     connected_.insert(missing.begin(), missing.end());
     init_ns_ += now_ns() - start;
+}
+
+std::string Communicators::connect_signals() {
+    if (signals_connected_) {
+        return "";
+    }
+    Nanoseconds const start = now_ns();
+    DeviceQueue const queue;
+    auto* const stream = static_cast<cudaStream_t>(queue.native());
+    try {
+        post(OneSidedCall{world(), {{.peer = bootstrap_.rank()}}, {}}, stream);
+    } catch (Error const& error) {
+        return fmt::format("nccl makes no one-sided calls here: {}", error.what());
+    }
+    wait_until_ready(bootstrap_, world(), "ncclSignal");
+    post(OneSidedCall{world(), {}, {{1, bootstrap_.rank()}}}, stream);
+    wait_until_ready(bootstrap_, world(), "ncclWaitSignal");
+    drain(queue);
+    signals_connected_ = true;
+    init_ns_ += now_ns() - start;
+    return "";
+}
+
+void Communicators::drain(DeviceQueue const& queue) {
+    DeviceEvent arrived;
+    arrived.record(queue);
+    while (!arrived.reached()) {
+        throw_if_failed();
+        bootstrap_.progress();
+        sched_yield();
+    }
 }
 
 void Communicators::create_world() {

@@ -7,12 +7,14 @@
 
 #include "common/bootstrap/bootstrap.hpp"
 #include "common/formats/plan/group_index.hpp"
+#include "common/memory/device_queue.hpp"
 
 #include <nccl.h>
 
 #include <map>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -61,6 +63,10 @@ public:
     /// both directions at once. NCCL connects what a group names first, and both ends must name the same then: where
     /// one names one direction and the other both, it fails with "Message truncated" (2.28.9). Throws Error.
     void connect(std::set<Rank> const& peers);
+    /// Collective over the world, behind the registration of a window. The first one-sided call of a communicator sets
+    /// up all of its ranks and waits for them (until NCCL 2.31; later the first window does), so that all make one: a
+    /// signal to oneself. Why NCCL makes no such calls here; empty: it does. Throws Error.
+    [[nodiscard]] std::string connect_signals();
     [[nodiscard]] ncclComm_t world() const { return all_.front(); }
     [[nodiscard]] ncclComm_t of(Group const& group) const { return by_members_.at(group.members); }
 
@@ -76,6 +82,8 @@ public:
 
 private:
     void create_world();
+    /// Returns when the device has done all of the queue. Throws Error.
+    void drain(DeviceQueue const& queue);
     [[nodiscard]] std::vector<Group> new_groups(std::span<Group const> mine);
     void keep(Group const& group, ncclComm_t communicator);
 
@@ -84,6 +92,7 @@ private:
     std::vector<ncclComm_t> all_;  // in the order of creation, the world's first
     std::map<std::vector<Rank>, ncclComm_t> by_members_;
     std::set<Rank> connected_;  // of the world, for messages
+    bool signals_connected_ = false;
     bool aborted_ = false;
     Nanoseconds init_ns_ = 0;
 };

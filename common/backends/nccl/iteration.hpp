@@ -22,6 +22,12 @@ using Meanwhile = std::function<void()>;
 /// Calls ncclAlltoAll. Throws Error where the library is older than 2.28.
 ncclResult_t all_to_all(CollectiveCall const& call, cudaStream_t stream);
 
+// one_sided_native.cpp or one_sided_absent.cpp; CMake picks one.
+/// Whether this build has ncclPutSignal, ncclSignal and ncclWaitSignal (NCCL 2.29).
+[[nodiscard]] bool has_one_sided_calls();
+/// Calls ncclWaitSignal, or ncclPutSignal and ncclSignal in a group. Throws Error where the library has none.
+ncclResult_t post(OneSidedCall const& call, cudaStream_t stream);
+
 /// The streams of a backend; its plans share them, one iteration at a time.
 struct Queues {
     DeviceQueue communication;
@@ -48,7 +54,7 @@ private:
 class Iteration {
 public:
     struct Entry {
-        std::variant<GroupedCall, CollectiveCall, DeviceCompute> work;
+        std::variant<GroupedCall, CollectiveCall, OneSidedCall, DeviceCompute> work;
         std::vector<StepId> steps;  // complete together
         DeviceQueue const* queue;
         DeviceEvent const* after = nullptr;    // of the other queue

@@ -85,7 +85,7 @@ constexpr OperationSet everything{OperationKind::exchange,   OperationKind::send
                                   OperationKind::all_gather, OperationKind::gather, OperationKind::scatter,
                                   OperationKind::broadcast};
 
-constexpr std::array<MethodInfo, 5> table{{
+constexpr std::array<MethodInfo, 6> table{{
     {"grouped",
      "one ncclGroup of ncclSend and ncclRecv per exchange, gather, scatter and run of messages",
      {OperationKind::exchange, OperationKind::gather, OperationKind::scatter, OperationKind::send,
@@ -99,6 +99,7 @@ constexpr std::array<MethodInfo, 5> table{{
     {"graph", "the iteration captured once as a CUDA graph, then one cudaGraphLaunch", everything, exchange_knob},
     {"registered", "buffers registered: ncclCommRegister on cuda memory, symmetric windows on nccl memory", everything,
      exchange_knob},
+    {"put", "ncclPutSignal into symmetric windows of the peers, ncclWaitSignal; nccl memory", signalled_operations},
     {algorithm_method, "native, the collectives by an algorithm and a protocol that the tuner plugin forces",
      tuned_operations, algorithm_knobs},
 }};
@@ -140,8 +141,8 @@ std::span<MethodInfo const> method_table() {
     return table;
 }
 
-std::span<MethodInfo const> plain_methods() {
-    return std::span(table).first(table.size() - 1);
+std::span<MethodInfo const> plain_methods(MemoryKind kind) {
+    return std::span(table).first(table.size() - (kind == MemoryKind::nccl ? 1 : 2));
 }
 
 Method read_method(MethodChoice const& choice) {

@@ -33,8 +33,8 @@ struct Method {
 };
 
 [[nodiscard]] std::span<MethodInfo const> method_table();
-/// Methods that need no knob.
-[[nodiscard]] std::span<MethodInfo const> plain_methods();
+/// Methods that need no knob, for memory of this kind: puts go to windows, which memory of NCCL has.
+[[nodiscard]] std::span<MethodInfo const> plain_methods(MemoryKind kind);
 /// Throws UsageError for an unknown method, knob or value.
 [[nodiscard]] Method read_method(MethodChoice const& choice);
 

@@ -18,6 +18,7 @@ namespace dlmb::nccl {
 namespace {
 
 constexpr int first_with_fp8 = NCCL_VERSION(2, 24, 0);
+constexpr int first_with_puts = NCCL_VERSION(2, 29, 0);
 
 int library_version() {
     int version = 0;
@@ -30,6 +31,22 @@ std::string why_no_fp8(Gpus const& gpus) {
         return "fp8 reductions came with NCCL 2.24";
     }
     return gpus.all_reduce_fp8 ? "" : "fp8 reductions need GPUs of compute capability 9.0 or later";
+}
+
+std::string version_text(int code) {
+    return fmt::format("{}.{}.{}", code / 10'000, code / 100 % 100, code % 100);
+}
+
+/// Of a launch with signals.
+std::string why_no_puts(Method const& method, MemoryKind kind) {
+    if (int const library = library_version(); !has_one_sided_calls() || library < first_with_puts) {
+        return fmt::format("nccl puts with ncclPutSignal, which came with NCCL 2.29; the build has {} and runs with {}",
+                           version_text(NCCL_VERSION_CODE), version_text(library));
+    }
+    if (kind != MemoryKind::nccl) {
+        return fmt::format("nccl puts from and to symmetric windows of nccl memory, not {} memory", name_of(kind));
+    }
+    return method.graph ? "nccl: in a graph, only one signal of each pair of ranks can be on its way (NCCL 2.30)" : "";
 }
 
 bool is_packed(Plan const& plan, Step const& step) {
@@ -78,6 +95,25 @@ std::string why_no_algorithm(AlgorithmChoice const& choice, Plan const& plan, Sh
                : "not applicable: NCCL asks its tuner about collectives of several ranks with data only";
 }
 
+/// Collective. Of a launch with signals: the calls of this rank's plan.
+Expected<std::unique_ptr<OneSidedCalls>, Unsupported> one_sided_calls(Plan const& plan, Buffers const& buffers,
+                                                                      Method const& method, Shared const& shared,
+                                                                      Registration& registration) {
+    if (std::string reason = first_refusal(shared.bootstrap, why_no_puts(method, buffers.kind)); !reason.empty()) {
+        return Unsupported{std::move(reason)};
+    }
+    ncclComm_t const world = shared.communicators.world();
+    auto windows = register_signal_windows(plan, buffers, shared.bootstrap, world, registration);
+    if (!windows) {
+        return windows.error();
+    }
+    if (std::string reason = first_refusal(shared.bootstrap, shared.communicators.connect_signals()); !reason.empty()) {
+        return Unsupported{std::move(reason)};
+    }
+    return std::make_unique<OneSidedCalls>(plan, buffers, world, match_signals(plan, shared.bootstrap),
+                                           std::move(windows).value());
+}
+
 /// Collective. `shared.communicators` are prepared for the plan's groups. `why_no_fp8`: empty when fp8 can be reduced.
 Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& plan, Buffers const& buffers,
                                                                   Method const& asked, std::string const& why_no_fp8,
@@ -90,7 +126,16 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
     Method const method = on_all_ranks(asked, plan, shared.bootstrap);
     CommunicatorLookup const lookup{shared.communicators.world(),
                                     [&](Group const& group) { return shared.communicators.of(group); }};
-    auto items = translate(plan, buffers, lookup, {method.all_to_all, why_no_fp8});
+    Registration registration(shared.communicators);
+    std::unique_ptr<OneSidedCalls> one_sided;
+    if (any_rank(shared.bootstrap, has_signals(plan))) {
+        auto made = one_sided_calls(plan, buffers, method, shared, registration);
+        if (!made) {
+            return made.error();
+        }
+        one_sided = std::move(made).value();
+    }
+    auto items = translate(plan, buffers, lookup, {method.all_to_all, why_no_fp8, one_sided.get()});
     if (std::string reason = first_refusal(shared.bootstrap, why_not(plan, method, items)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
@@ -100,13 +145,12 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
         return Unsupported{std::move(reason)};
     }
     shared.communicators.connect(message_peers(plan.me, sent, arriving));
-    Registration registration;
     if (method.registered) {
         auto const registered = registration_kind(shared.bootstrap, plan, buffers.kind);
         if (!registered) {
             return registered.error();
         }
-        registration = register_buffers(registered.value(), plan, buffers, shared.bootstrap, shared.communicators);
+        register_buffers(registered.value(), plan, buffers, shared.bootstrap, shared.communicators, registration);
     }
     auto queued =
         std::make_unique<QueuedPlan>(plan, buffers, std::move(items).value(), method, std::move(registration), shared);
@@ -133,7 +177,7 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return "nccl"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return method_table(); }
-    [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind /*kind*/) const override { return plain_methods(); }
+    [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind kind) const override { return plain_methods(kind); }
     /// Equal blocks are sent by groups in PyTorch, and by ncclAlltoAll in nccl-tests where NCCL has it.
     [[nodiscard]] std::vector<MethodInfo> defaults(MemoryKind kind, OperationUse const& use) const override {
         std::vector<MethodInfo> chosen = Backend::defaults(kind, use);

@@ -9,7 +9,7 @@
 namespace dlmb::nccl {
 namespace {
 
-/// The buffers that NCCL is given. It makes no one-sided calls.
+/// The buffers that NCCL is given, but for puts, whose windows are registered in any case.
 std::vector<BufferId> buffers_of(Operation const& operation) {
     std::vector<BufferId> buffers;
     if (!has_signals(operation)) {
@@ -83,7 +83,7 @@ std::vector<BufferId> message_uses(Plan const& plan) {
 }
 
 Registration::~Registration() {
-    if (communicators_ == nullptr || communicators_->aborted()) {
+    if (communicators_->aborted()) {
         return;
     }
     std::for_each(handles_.rbegin(), handles_.rend(),
@@ -100,9 +100,8 @@ Expected<RegistrationKind, Unsupported> registration_kind(Bootstrap& bootstrap, 
     return RegistrationKind::user_buffers;
 }
 
-Registration register_buffers(RegistrationKind registered, Plan const& plan, Buffers const& buffers,
-                              Bootstrap& bootstrap, Communicators& communicators) {
-    Registration registration(communicators);
+void register_buffers(RegistrationKind registered, Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,
+                      Communicators& communicators, Registration& registration) {
     bool const windows = registered == RegistrationKind::windows;
     for (auto const& [members, used] : collective_uses(plan)) {
         ncclComm_t const communicator = communicators.of({members});
@@ -115,7 +114,6 @@ Registration register_buffers(RegistrationKind registered, Plan const& plan, Buf
     for (BufferId const id : windows ? std::vector<BufferId>{} : message_uses(plan)) {
         registration.add(register_user_buffer(communicators.world(), buffers.base[id], plan.buffers[id].bytes));
     }
-    return registration;
 }
 
 }  // namespace dlmb::nccl

@@ -9,7 +9,6 @@
 #include "common/formats/plan/plan.hpp"
 
 #include <map>
-#include <utility>
 #include <vector>
 
 namespace dlmb::nccl {
@@ -29,21 +28,15 @@ public:
         void (*undo)(ncclComm_t communicator, void* handle) noexcept;
     };
 
-    Registration() = default;  // of nothing
     explicit Registration(Communicators const& communicators) : communicators_(&communicators) {}
     Registration(Registration const&) = delete;
     Registration& operator=(Registration const&) = delete;
     Registration(Registration&&) noexcept = default;
-    Registration& operator=(Registration&& other) noexcept {
-        std::swap(communicators_, other.communicators_);
-        std::swap(handles_, other.handles_);
-        return *this;
-    }
     ~Registration();
     void add(Handle const& handle) { handles_.push_back(handle); }
 
 private:
-    Communicators const* communicators_ = nullptr;
+    Communicators const* communicators_;
     std::vector<Handle> handles_;
 };
 
@@ -54,9 +47,9 @@ enum class RegistrationKind { user_buffers, windows };
 /// same on all ranks, user buffers elsewhere. Unsupported, on all ranks, where the library has neither.
 [[nodiscard]] Expected<RegistrationKind, Unsupported> registration_kind(Bootstrap& bootstrap, Plan const& plan,
                                                                         MemoryKind kind);
-/// Collective. Every buffer with every communicator that uses it. Throws Error.
-[[nodiscard]] Registration register_buffers(RegistrationKind registered, Plan const& plan, Buffers const& buffers,
-                                            Bootstrap& bootstrap, Communicators& communicators);
+/// Collective. Adds every buffer with every communicator that uses it. Throws Error.
+void register_buffers(RegistrationKind registered, Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,
+                      Communicators& communicators, Registration& registration);
 
 /// ncclCommRegister, NCCL 2.19 and later. nullptr: it can be called.
 [[nodiscard]] char const* user_buffers_missing();

@@ -95,11 +95,9 @@ struct CallOfStep {
         return done(call);
     }
     [[nodiscard]] MaybeItem operator()(Barrier const& /*barrier*/) const { return cannot("NCCL has no barrier"); }
-    [[nodiscard]] MaybeItem operator()(Put const& /*put*/) const {
-        return cannot("the backend makes no one-sided calls (ncclPutSignal, NCCL 2.29)");
-    }
+    [[nodiscard]] MaybeItem operator()(Put const& /*put*/) const { return done(settings.one_sided->call_of(step)); }
     [[nodiscard]] MaybeItem operator()(WaitSignal const& /*wait*/) const {
-        return cannot("the backend makes no one-sided calls (ncclPutSignal, NCCL 2.29)");
+        return done(settings.one_sided->call_of(step));
     }
     [[nodiscard]] MaybeItem operator()(Compute const& compute) const { return done(compute); }
 
@@ -234,6 +232,14 @@ public:
         items_.push_back(std::move(item));
     }
 
+    /// What belongs to no step.
+    void add(OneSidedCall call) {
+        if (!call.writes.empty() || !call.waits.empty()) {
+            run_.clear();
+            items_.push_back({{}, std::move(call)});
+        }
+    }
+
     [[nodiscard]] std::vector<Item> finish() && { return std::move(items_); }
 
 private:
@@ -300,7 +306,13 @@ Expected<std::vector<Item>, Unsupported> translate(Plan const& plan, Buffers con
                                                    CommunicatorLookup const& communicators,
                                                    CallSettings const& settings) {
     Translator translator(plan);
-    for (StepId step = 0; step < plan.steps.size(); ++step) {
+    if (settings.one_sided != nullptr) {
+        translator.add(settings.one_sided->grants());
+    }
+    for (StepId const step : stream_order(plan)) {
+        if (settings.one_sided != nullptr) {
+            translator.add(settings.one_sided->permissions_for(step));
+        }
         Expected<Item, Unsupported> made =
             std::visit(CallOfStep{plan, step, buffers, communicators, settings}, plan.steps[step].operation);
         if (!made) {

@@ -10,10 +10,13 @@
 //
 // Plans pair messages between two ranks by channel, NCCL by nothing but their order. So each rank learns in which order
 // its peers send to it, and takes the messages of one group in that order; across groups the order cannot be changed.
+//
+// A rank waits for signals as late as it can (one_sided.hpp).
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backends/nccl/calls.hpp"
+#include "common/backends/nccl/one_sided.hpp"
 
 #include <functional>
 #include <map>
@@ -30,8 +33,9 @@ struct CommunicatorLookup {
 
 /// The calls of a plan depend on these besides the plan.
 struct CallSettings {
-    bool all_to_all = false;  // exchanges by ncclAlltoAll
-    std::string why_no_fp8;   // empty: fp8 can be reduced
+    bool all_to_all = false;             // exchanges by ncclAlltoAll
+    std::string why_no_fp8;              // empty: fp8 can be reduced
+    OneSidedCalls* one_sided = nullptr;  // of a plan with signals
 };
 
 /// E4M3; nothing where the library has no such type (before 2.24). fp8_native.cpp or fp8_absent.cpp defines it; CMake

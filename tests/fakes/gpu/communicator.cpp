@@ -4,12 +4,58 @@
 
 #include "tests/fakes/gpu/settings.hpp"
 
+#include <algorithm>
 #include <sched.h>
+#include <utility>
 
 namespace dlmb::fake_gpu {
 
+namespace {
+
+/// Nothing dereferences it.
+ncclWindow_t as_handle(std::size_t number) {
+    return reinterpret_cast<ncclWindow_t>(number);  // NOLINT(performance-no-int-to-ptr)
+}
+
+}  // namespace
+
 Communicator::Communicator(std::string const& name, int ranks, int rank_, bool blocking)
     : rank(rank_), segment(name, ranks, rank_), connected(static_cast<std::size_t>(ranks)), blocking_(blocking) {}
+
+ncclWindow_t Windows::add(WindowMemory memory) {
+    std::lock_guard const lock(mutex_);
+    all_.push_back(memory);
+    return as_handle(all_.size());
+}
+
+bool Windows::remove(ncclWindow_t window) {
+    auto const number = number_of(window);
+    std::lock_guard const lock(mutex_);
+    return number && std::exchange(all_[*number], {}).data != nullptr;
+}
+
+std::optional<std::uint64_t> Windows::number_of(ncclWindow_t window) const {
+    std::lock_guard const lock(mutex_);
+    auto const place = reinterpret_cast<std::uintptr_t>(window);
+    return place == 0 || place > all_.size() ? std::nullopt : std::optional<std::uint64_t>(place - 1);
+}
+
+WindowMemory Windows::at(std::uint64_t number) const {
+    std::lock_guard const lock(mutex_);
+    return number < all_.size() ? all_[number] : WindowMemory{};
+}
+
+bool Windows::none_ever() const {
+    std::lock_guard const lock(mutex_);
+    return all_.empty();
+}
+
+bool Windows::hold(std::byte const* data, std::size_t bytes) const {
+    std::lock_guard const lock(mutex_);
+    return std::any_of(all_.begin(), all_.end(), [&](WindowMemory const& window) {
+        return window.data != nullptr && data >= window.data && data + bytes <= window.data + window.bytes;
+    });
+}
 
 ncclResult_t Communicator::ready() {
     std::lock_guard const lock(mutex_);

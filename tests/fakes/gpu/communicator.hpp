@@ -24,7 +24,30 @@ namespace dlmb::fake_gpu {
 /// Tries to go on; empty: not yet.
 using Attempt = std::function<std::optional<ncclResult_t>()>;
 
+class Inbox;
 class Tuner;
+
+struct WindowMemory {
+    std::byte* data = nullptr;  // as the program names it
+    std::size_t bytes = 0;
+};
+
+/// Windows of one rank, in the order of their registration, which is that of all ranks. A number is never used again.
+class Windows {
+public:
+    ncclWindow_t add(WindowMemory memory);
+    /// False: it is not one.
+    bool remove(ncclWindow_t window);
+    [[nodiscard]] std::optional<std::uint64_t> number_of(ncclWindow_t window) const;
+    [[nodiscard]] WindowMemory at(std::uint64_t number) const;
+    [[nodiscard]] bool none_ever() const;
+    /// Whether all bytes lie in one window.
+    [[nodiscard]] bool hold(std::byte const* data, std::size_t bytes) const;
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<WindowMemory> all_;
+};
 
 class Communicator {
 public:
@@ -52,6 +75,8 @@ public:
     std::atomic<int> splits{0};
     std::vector<std::uint64_t> connected;  // by peer: directions of messages so far
     std::shared_ptr<Tuner> tuner;          // from when all ranks are there
+    Windows windows;
+    std::shared_ptr<Inbox> inbox;  // from the first one-sided call on; uses those above
 
 private:
     bool blocking_;

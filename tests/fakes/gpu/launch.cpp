@@ -33,6 +33,28 @@ void wait_for_last(Communicator const& communicator, CUstream_st& stream) {
     }
 }
 
+bool is_one_sided(Operation const& operation) {
+    return operation.call == Call::put || operation.call == Call::wait_signal;
+}
+
+/// Nobody says in which order NCCL does different ones.
+void require_one_sort(Launch const& launch) {
+    auto const sort = [](Operation const& operation) { return is_one_sided(operation) ? operation.call : Call::none; };
+    if (std::any_of(launch.operations.begin(), launch.operations.end(),
+                    [&](Operation const& operation) { return sort(operation) != sort(launch.operations.front()); })) {
+        wrong_use("a group has puts and waits, or one of these and other operations");
+    }
+}
+
+/// The first one-sided call of a communicator waits until all ranks make one.
+void begin_one_sided(Communicator& communicator) {
+    communicator.inbox = std::make_shared<Inbox>(communicator);
+    auto const exchange = std::make_shared<SetUpExchange>(communicator, Given{});
+    communicator.begin([exchange]() -> std::optional<ncclResult_t> {
+        return exchange->try_to_end() ? std::optional(ncclSuccess) : std::nullopt;
+    });
+}
+
 void put_into_streams(Launch const& launch, std::shared_ptr<Transfers const> const& transfers) {
     auto const& communicator = launch.communicator;
     CUstream_st& stream = stream_of(launch.streams.front());
@@ -64,6 +86,10 @@ void put_into_streams(Launch const& launch, std::shared_ptr<Transfers const> con
 
 void begin(Launch const& launch) {
     Communicator& communicator = *launch.communicator;
+    require_one_sort(launch);
+    if (is_one_sided(launch.operations.front()) && communicator.inbox == nullptr) {
+        begin_one_sided(communicator);
+    }
     auto const transfers = std::make_shared<Transfers>();
     for (Operation const& operation : launch.operations) {
         add(operation, communicator.rank, communicator.ranks(), *transfers);

@@ -13,8 +13,6 @@
 
 using namespace dlmb::fake_gpu;
 
-struct ncclWindow_vidmem {};
-
 ncclResult_t ncclMemAlloc(void** address, std::size_t bytes) {
     *address = device_count() == 0 ? nullptr : allocate(bytes, Kind::nccl);
     return *address == nullptr ? ncclUnhandledCudaError : ncclSuccess;
@@ -53,6 +51,7 @@ ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* data, std::size_t byt
         reinterpret_cast<std::uintptr_t>(data) % NCCL_WIN_REQUIRED_ALIGNMENT != 0) {
         return ncclInvalidArgument;
     }
+    ncclWindow_t const made = communicator->windows.add({static_cast<std::byte*>(data), bytes});
     auto const exchange = std::make_shared<SetUpExchange>(*communicator, Given{bytes, 0});
     communicator->begin([=]() -> std::optional<ncclResult_t> {
         auto const given = exchange->try_to_end();
@@ -62,7 +61,7 @@ ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* data, std::size_t byt
         if (std::any_of(given->begin(), given->end(), [&](Given const& other) { return other != given->front(); })) {
             wrong_use("ncclCommWindowRegister: the ranks' sizes differ");
         }
-        *window = new ncclWindow_vidmem;
+        *window = made;
         return ncclSuccess;
     });
     return add_to_group(std::move(communicator));
@@ -70,6 +69,5 @@ ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* data, std::size_t byt
 
 ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t window) {
     auto const communicator = communicator_of(comm, "ncclCommWindowDeregister");
-    delete window;
-    return ncclSuccess;
+    return communicator->windows.remove(window) ? ncclSuccess : ncclInvalidArgument;
 }

@@ -132,6 +132,14 @@ void add(Operation const& operation, int rank, int ranks, Transfers& transfers) 
     // Sent memory is only read; one pointer type serves both directions.
     auto* const send = const_cast<std::byte*>(view(operation.send));
     std::byte* const recv = view(operation.recv);
+    if (operation.call == Call::put) {
+        transfers.puts.push_back({operation.peer, send, bytes, operation.window, operation.offset});
+        return;
+    }
+    if (operation.call == Call::wait_signal) {
+        transfers.waits.push_back({operation.peer, operation.count});
+        return;
+    }
     if (operation.call != Call::message && bytes == 0) {
         return;
     }
@@ -151,6 +159,8 @@ void add(Operation const& operation, int rank, int ranks, Transfers& transfers) 
     case Call::reduce:
         return add_reduction_at_root(operation, rank, ranks, send, recv, bytes, transfers);
     case Call::none:
+    case Call::put:
+    case Call::wait_signal:
         return;
     }
 }

@@ -22,6 +22,9 @@ struct Operation {
     ncclDataType_t type = ncclUint8;
     ncclRedOp_t reduction = ncclSum;
     int peer = 0;  // root, of a broadcast or reduce
+    // Of a put:
+    std::uint64_t window = 0;
+    std::uint64_t offset = 0;
 };
 
 /// Size of an element in bytes; empty: not a type, or one that the double does not know.

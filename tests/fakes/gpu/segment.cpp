@@ -47,7 +47,7 @@ void remove_left_behind() {
 Segment::Segment(std::string name, int ranks, int rank)
     : name_(std::move(name)), ranks_(ranks),
       bytes_(sizeof(Member) * most_ranks +
-             sizeof(Ring) * static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)),
+             2 * sizeof(Ring) * static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)),
       data_(map(name_, bytes_)) {
     int nobody = 0;
     if (!member(rank).process.compare_exchange_strong(nobody, getpid())) {
@@ -67,6 +67,10 @@ Ring& Segment::ring(int from, int to) const {
     return reinterpret_cast<Ring*>(
         data_ + sizeof(Member) * most_ranks)[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) +
                                              static_cast<std::size_t>(to)];
+}
+
+Ring& Segment::put_ring(int from, int to) const {
+    return ring(from + ranks_, to);  // behind all others
 }
 
 bool Segment::all_came_to(std::uint64_t calls) const {

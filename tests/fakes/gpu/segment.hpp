@@ -34,6 +34,8 @@ public:
 
     [[nodiscard]] Member& member(int rank) const;
     [[nodiscard]] Ring& ring(int from, int to) const;
+    /// Of puts and signals.
+    [[nodiscard]] Ring& put_ring(int from, int to) const;
     [[nodiscard]] std::string const& name() const { return name_; }
     [[nodiscard]] int ranks() const { return ranks_; }
     /// Every rank has come to phase `calls`.

@@ -28,6 +28,11 @@ int number(char const* name, int otherwise, int most) {
     return static_cast<int>(value);
 }
 
+std::string_view one_sided_setting() {
+    char const* const text = std::getenv("DLMB_FAKE_NCCL_ONE_SIDED");
+    return text == nullptr ? "" : text;
+}
+
 }  // namespace
 
 int device_count() {
@@ -46,6 +51,14 @@ int questions_until_done() {
 
 bool asks_tuner() {
     return number("DLMB_FAKE_NCCL_ASKS_TUNER", 1, 1) == 1;
+}
+
+bool has_one_sided_calls() {
+    return one_sided_setting() != "no";
+}
+
+bool signals_overtake() {
+    return one_sided_setting() == "overtaken";
 }
 
 bool memory_is_protected() {

@@ -20,6 +20,10 @@ inline constexpr std::size_t device_bytes = std::size_t{8} << 30;  // of each de
 [[nodiscard]] int questions_until_done();
 /// DLMB_FAKE_NCCL_ASKS_TUNER=0: collectives are done without asking the tuner plugin.
 [[nodiscard]] bool asks_tuner();
+/// DLMB_FAKE_NCCL_ONE_SIDED=no: as where GPUs have no way to each other's memory. =overtaken: a signal arrives before
+/// its payload, which comes with the next put or signal of that rank.
+[[nodiscard]] bool has_one_sided_calls();
+[[nodiscard]] bool signals_overtake();
 /// DLMB_FAKE_GPU_PROTECT=1: the program itself cannot read or write device memory, as on a machine with a GPU.
 [[nodiscard]] bool memory_is_protected();
 

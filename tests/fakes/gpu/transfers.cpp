@@ -103,6 +103,11 @@ private:
 
 void run(Communicator& communicator, Transfers const& transfers) {
     std::lock_guard const lock(communicator.executing);
+    if (std::all_of(transfers.waits.begin(), transfers.waits.end(),
+                    [&](AwaitedSignals const& awaited) { return communicator.inbox->take(awaited); })) {
+        (void)std::all_of(transfers.puts.begin(), transfers.puts.end(),
+                          [&](SignalledPut const& each) { return put(communicator, each); });
+    }
     if (Run(communicator, transfers).until_done()) {
         for (auto const& work : transfers.afterwards) {
             work();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tests/fakes/gpu/communicator.hpp"
+#include "tests/fakes/gpu/inbox.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,18 @@
 
 namespace dlmb::fake_gpu {
 
-enum class Call : std::uint8_t { none, message, all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, reduce };
+enum class Call : std::uint8_t {
+    none,
+    message,
+    all_reduce,
+    reduce_scatter,
+    all_gather,
+    broadcast,
+    all_to_all,
+    reduce,
+    put,
+    wait_signal
+};
 
 /// What both ends of a message must agree about.
 struct Tag {
@@ -40,6 +52,9 @@ constexpr std::uint64_t seen_from_there(std::uint64_t directions) {
 struct Transfers {
     std::vector<Message> sends, receives;  // per peer in the order in which they match
     std::vector<std::function<void()>> afterwards;
+    // Nothing of the above with one of these:
+    std::vector<SignalledPut> puts;
+    std::vector<AwaitedSignals> waits;
 };
 
 /// Moves everything; a send ends when its receiver has taken the last byte. Returns early when the communicator is

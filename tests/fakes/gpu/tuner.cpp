@@ -63,6 +63,8 @@ std::optional<Asked> asked(Operation const& operation, std::size_t ranks) {
     case Call::none:
     case Call::message:
     case Call::all_to_all:
+    case Call::put:
+    case Call::wait_signal:
         break;
     }
     return std::nullopt;

@@ -13,6 +13,8 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace dlmb::nccl {
@@ -20,26 +22,39 @@ namespace dlmb::nccl {
 /// A setting of the double for as long as it lives.
 class DoubleSetting {
 public:
-    DoubleSetting(char const* name, char const* value) : name_(name) { setenv(name, value, 1); }
+    DoubleSetting(char const* name, char const* value) : name_(name) {
+        if (char const* const before = std::getenv(name)) {
+            before_ = before;
+        }
+        setenv(name, value, 1);
+    }
     DoubleSetting(DoubleSetting const&) = delete;
     DoubleSetting& operator=(DoubleSetting const&) = delete;
-    ~DoubleSetting() { unsetenv(name_); }
+    ~DoubleSetting() {
+        if (before_) {
+            setenv(name_, before_->c_str(), 1);
+        } else {
+            unsetenv(name_);
+        }
+    }
 
 private:
     char const* name_;
+    std::optional<std::string> before_;
 };
 
 class RankOnDouble {
 public:
     /// `comm`: as --nccl-comm.
-    explicit RankOnDouble(Nanoseconds timeout_ns = 0, char const* comm = "") : bootstrap_(make_mpi_bootstrap()) {
+    explicit RankOnDouble(Nanoseconds timeout_ns = 0, char const* comm = "", MemoryKind kind = MemoryKind::cuda)
+        : bootstrap_(make_mpi_bootstrap()) {
         use_device(bootstrap_->local_rank());
         BackendContext context{*bootstrap_};
         context.timeout_ns = timeout_ns;
         context.options["nccl"]["comm"] = comm;
         backend_ = make_backend("nccl", context).value();
         std::string why_not;
-        space_ = make_memory(MemoryKind::cuda, why_not);
+        space_ = make_memory(kind, why_not);
     }
 
     [[nodiscard]] Bootstrap& bootstrap() { return *bootstrap_; }
@@ -77,7 +92,7 @@ public:
     }
 
     [[nodiscard]] Buffers new_buffers(Plan const& plan) {
-        Buffers buffers{MemoryKind::cuda, {}};
+        Buffers buffers{space_->kind(), {}};
         for (Buffer const& buffer : plan.buffers) {
             memory_.push_back(space_->allocate(buffer.bytes));
             buffers.base.push_back(memory_.back().data());

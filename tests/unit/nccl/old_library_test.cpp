@@ -35,6 +35,20 @@ TEST(OldNccl, RegistersNothing) {
     EXPECT_THAT(windows_missing(), HasSubstr("older than 2.27"));
 }
 
+TEST(OldNccl, MakesNoPuts) {
+    RankOnDouble rank;
+    PlanBuilder builder(rank.me());
+    GroupId const world = builder.group(rank.world());
+    PlacedBytes const place{64, 8};
+    if (rank.me() == 0) {
+        builder.put(world, {{1, 1}}, std::span(&place, 1), "put");
+    } else {
+        builder.wait_signal(world, {{0, 1}}, std::span(&place, 1), 0, "wait");
+    }
+    EXPECT_THAT(rank.refusal(std::move(builder).finish(), "default"),
+                HasSubstr("ncclPutSignal, which came with NCCL 2.29; the build has 2."));
+}
+
 TEST(OldNccl, HasNoFp8) {
     RankOnDouble rank;
     PlanBuilder builder(rank.me());
