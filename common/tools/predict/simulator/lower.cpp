@@ -93,7 +93,7 @@ private:
         begin_ = builder_.add({.kind = TaskKind::call});
         wait_for_earlier_steps(begin_);
         OperationKind const kind = kind_of(operation);
-        std::string const& name = algorithm_of(choice_, kind);
+        std::string_view const name = algorithm_of(choice_, kind);
         last_.clear();
         auto const* exchange = std::get_if<Exchange>(&operation);
         if (exchange != nullptr && (name == "linear" || name == "pairwise")) {
@@ -204,15 +204,13 @@ private:
         add_window(TaskKind::recv, step.from, step.window.messages, step.group, step.channel);
     }
     void add_alone(Compute const& step) {
-        if (Bytes const copied = copied_bytes(step); copied > 0) {
-            step_end_.push_back(builder_.add({.amount = copied, .kind = TaskKind::copy, .cpu = message_cpu}));
-            wait_for_earlier_steps(step_end_.back());
-            return;
+        Task task{.amount = copied_bytes(step), .kind = TaskKind::copy, .cpu = message_cpu};
+        if (task.amount == 0) {
+            task = {.amount = static_cast<std::uint64_t>(step.busy_ns) * picoseconds_per_nanosecond,
+                    .kind = TaskKind::calc,
+                    .cpu = step.uninterrupted ? message_cpu : compute_cpu};
         }
-        step_end_.push_back(
-            builder_.add({.amount = static_cast<std::uint64_t>(step.busy_ns) * picoseconds_per_nanosecond,
-                          .kind = TaskKind::calc,
-                          .cpu = step.uninterrupted ? message_cpu : compute_cpu}));
+        step_end_.push_back(builder_.add(task));
         wait_for_earlier_steps(step_end_.back());
     }
     void add_alone(Put const& step) { add_signals(TaskKind::send, step.group, step.signals, step.send); }
@@ -315,7 +313,7 @@ int stride_of(Operation const& operation, Plan const& plan, LoweringChoice const
         return 0;
     }
     algorithms::Shape const& shape = collective->shape;
-    std::string const& name = algorithm_of(choice, shape.kind);
+    std::string_view const name = algorithm_of(choice, shape.kind);
     if (shape.kind == OperationKind::exchange && (name == "linear" || name == "pairwise")) {
         return 1;
     }
@@ -352,11 +350,12 @@ bool alike(Plan const& left_plan, Step const& left, Plan const& right_plan, Step
 
 }  // namespace
 
-std::string const& algorithm_of(LoweringChoice const& choice, OperationKind kind) {
-    static std::string const automatic = "auto";
-    static std::string const linear = "linear";
+std::string_view algorithm_of(LoweringChoice const& choice, OperationKind kind) {
     auto const chosen = choice.algorithms.find(kind);
-    return chosen != choice.algorithms.end() ? chosen->second : kind == OperationKind::exchange ? linear : automatic;
+    if (chosen != choice.algorithms.end()) {
+        return chosen->second;
+    }
+    return kind == OperationKind::exchange ? "linear" : "auto";
 }
 
 Program lower(PlanSource const& plans, LoweringChoice const& choice, int period) {

@@ -12,6 +12,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace dlmb::predict {
 
@@ -23,7 +24,7 @@ struct LoweringChoice {
     int outstanding = 8;
 };
 
-[[nodiscard]] std::string const& algorithm_of(LoweringChoice const& choice, OperationKind kind);
+[[nodiscard]] std::string_view algorithm_of(LoweringChoice const& choice, OperationKind kind);
 
 /// The first `period` ranks stand for all (period_of); 0: each for itself. Asks for each of their plans once. Throws
 /// UsageError for an algorithm that does not exist or does not do the operation.

@@ -3,6 +3,7 @@
 #include "common/tools/predict/simulator/path.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace dlmb::predict {
 namespace {
@@ -179,19 +180,8 @@ private:
 }  // namespace
 
 std::string_view name_of(PathPiece::Kind kind) {
-    switch (kind) {
-    case PathPiece::Kind::work:
-        return "work";
-    case PathPiece::Kind::sending:
-        return "send";
-    case PathPiece::Kind::in_flight:
-        return "way";
-    case PathPiece::Kind::receiving:
-        return "receive";
-    case PathPiece::Kind::waiting_for_nic:
-        break;
-    }
-    return "nic";
+    constexpr std::array<std::string_view, 5> names{"work", "send", "way", "receive", "nic"};
+    return names.at(static_cast<std::size_t>(kind));
 }
 
 void analyse(Simulation& simulation, Machine const& machine) {

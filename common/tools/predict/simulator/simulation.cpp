@@ -110,13 +110,9 @@ private:
     void begin_rank(std::uint32_t rank) {
         for (TaskId task = program_.first_task[rank]; task < program_.first_task[rank + 1]; ++task) {
             if (tasks_[task].waits == 0) {
-                first_.push_back(task);
+                become_ready(task, rank);
             }
         }
-        for (TaskId const task : first_) {
-            become_ready(task, rank);
-        }
-        first_.clear();
         run_what_is_due();
     }
 
@@ -426,7 +422,6 @@ private:
     Picoseconds now_ = 0;
     std::vector<Ready> joins_;
     std::vector<Ready> due_;
-    std::vector<TaskId> first_;
     std::vector<Flow> flows_;
     std::vector<FlowId> free_flows_;
     Picoseconds next_flow_ = never;
