@@ -55,6 +55,9 @@ struct LayoutCost {
     [[nodiscard]] bool is_below(LayoutCost const& other) const { return is_cheaper(us, moves, other.us, other.moves); }
 };
 
+/// By layer, the place of its division among CostTables::divisions().
+using LayerPicks = std::vector<int>;
+
 /// All that one layer, or two that follow each other, can cost.
 class CostTables {
 public:
@@ -63,11 +66,17 @@ public:
         if (problem.layers.empty() || problem.mesh.empty()) {
             throw UsageError("a layout needs at least one layer and one axis of the mesh");
         }
-        // An axis of one rank is divided in one way only.
-        LayerDivision division(problem.mesh.size(), Division::data);
+        std::vector<int> ways;
+        for (int const ranks : problem.mesh) {
+            ways.push_back(ranks == 1 ? 1 : 3);  // an axis of one rank is divided in one way only
+        }
+        std::vector<int> digits(ways.size(), 0);
         do {
-            divisions_.push_back(division);
-        } while (advance(division));
+            LayerDivision& division = divisions_.emplace_back();
+            for (int const digit : digits) {
+                division.push_back(static_cast<Division>(digit));
+            }
+        } while (advance(digits, ways));
         losses_ = all_losses();
         for (std::size_t layer = 0; layer < problem.layers.size(); ++layer) {
             for (LayerDivision const& own : divisions_) {
@@ -85,14 +94,14 @@ public:
     }
 
     [[nodiscard]] std::vector<LayerDivision> const& divisions() const { return divisions_; }
-    /// `choice`: by layer, the place among divisions().
-    [[nodiscard]] LayoutCost of(std::vector<std::size_t> const& choice) const {
+    [[nodiscard]] LayoutCost of(LayerPicks const& choice) const {
         LayoutCost cost;
+        std::size_t const count = divisions_.size();
         for (std::size_t layer = 0; layer < choice.size(); ++layer) {
-            cost = cost + alone_[layer * divisions_.size() + choice[layer]];
+            std::size_t const place = layer * count + static_cast<std::size_t>(choice[layer]);
+            cost = cost + alone_[place];
             if (layer + 1 < choice.size()) {
-                cost = cost +
-                       between_[(layer * divisions_.size() + choice[layer]) * divisions_.size() + choice[layer + 1]];
+                cost = cost + between_[place * count + static_cast<std::size_t>(choice[layer + 1])];
             }
         }
         return cost;
@@ -122,20 +131,6 @@ public:
     }
 
 private:
-    [[nodiscard]] bool advance(LayerDivision& division) const {
-        for (std::size_t axis = division.size(); axis-- > 0;) {
-            if (problem_.mesh[axis] == 1) {
-                continue;
-            }
-            if (division[axis] != Division::row) {
-                division[axis] = static_cast<Division>(static_cast<int>(division[axis]) + 1);
-                return true;
-            }
-            division[axis] = Division::data;
-        }
-        return false;
-    }
-
     [[nodiscard]] std::vector<Layout> all_losses() const {
         std::vector<Layout> made;
         for (unsigned bits = 0; bits < 1U << problem_.mesh.size(); ++bits) {
@@ -204,8 +199,6 @@ private:
     std::vector<LayoutCost> between_;  // [layer][division][division of the next]
 };
 
-using LayerPicks = std::vector<std::size_t>;
-
 struct FoundPicks {
     LayerPicks choice;
     LayoutCost cost;
@@ -228,32 +221,27 @@ FoundPicks exhaust(CostTables const& costs, std::size_t layers) {
     }
     FoundPicks found;
     LayerPicks choice(layers, 0);
-    while (true) {
+    LayerPicks const counts(layers, static_cast<int>(count));
+    do {
         found.consider(costs, choice);
-        std::size_t layer = layers;
-        while (layer > 0 && ++choice[layer - 1] == count) {
-            choice[--layer] = 0;
-        }
-        if (layer == 0) {
-            return found;
-        }
-    }
+    } while (advance(choice, counts));
+    return found;
 }
 
 /// Coordinate descent: a coordinate is two neighbouring layers, because a column-wise one pays only with a row-wise one
 /// behind it. It starts from each division of all layers.
 FoundPicks descend(CostTables const& costs, std::size_t layers) {
-    std::size_t const count = costs.divisions().size();
+    auto const count = static_cast<int>(costs.divisions().size());
     FoundPicks best;
     std::uint64_t looked_at = 0;
-    for (std::size_t start = 0; start < count; ++start) {
+    for (int start = 0; start < count; ++start) {
         FoundPicks here;
         here.consider(costs, LayerPicks(layers, start));
         for (bool improved = true; improved;) {
             LayerPicks const before = here.choice;
             for (std::size_t layer = 0; layer < std::max<std::size_t>(layers - 1, 1); ++layer) {
                 LayerPicks choice = here.choice;
-                for (std::size_t pair = 0; pair < count * count; ++pair) {
+                for (int pair = 0; pair < count * count; ++pair) {
                     choice[layer] = pair / count;
                     if (layer + 1 < layers) {
                         choice[layer + 1] = pair % count;
@@ -301,8 +289,8 @@ LayoutChoice search_layouts(LayoutProblem const& problem, Price const& price, Se
     bool const all = by == SearchBy::exhaustion || (by == SearchBy::automatic && layers <= exhausted_layers);
     FoundPicks const found = all ? exhaust(costs, layers) : descend(costs, layers);
     LayoutChoice choice{{}, {}, found.cost.us, found.looked_at};
-    for (std::size_t const pick : found.choice) {
-        choice.divisions.push_back(costs.divisions()[pick]);
+    for (int const pick : found.choice) {
+        choice.divisions.push_back(costs.divisions()[static_cast<std::size_t>(pick)]);
     }
     choice.moves = costs.moves_of(choice.divisions);
     return choice;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -14,6 +15,7 @@ namespace dlmb::predict {
 namespace {
 
 constexpr double most_layouts = 4096;
+constexpr std::array choices{Sbp::partial, Sbp::broadcast, split_along(0), split_along(1)};  // of an axis
 
 struct Span {
     double begin = 0;
@@ -37,16 +39,6 @@ double overlap(Span const& one, Span const& other) {
                     std::min(one.begin + one.length, other.begin + other.length) - std::max(one.begin, other.begin));
 }
 
-bool advance(std::vector<int>& place, Mesh const& mesh) {
-    for (std::size_t axis = mesh.size(); axis-- > 0;) {
-        if (++place[axis] < mesh[axis]) {
-            return true;
-        }
-        place[axis] = 0;
-    }
-    return false;
-}
-
 double ranks_of(Mesh const& mesh) {
     double ranks = 1;
     for (int const extent : mesh) {
@@ -56,6 +48,16 @@ double ranks_of(Mesh const& mesh) {
 }
 
 }  // namespace
+
+bool advance(std::vector<int>& digits, std::vector<int> const& bases) {
+    for (std::size_t place = digits.size(); place-- > 0;) {
+        if (++digits[place] < bases[place]) {
+            return true;
+        }
+        digits[place] = 0;
+    }
+    return false;
+}
 
 std::string text_of(Sbp sbp) {
     return sbp == Sbp::broadcast ? "B" : sbp == Sbp::partial ? "P" : fmt::format("S{}", static_cast<int>(sbp));
@@ -86,23 +88,19 @@ double us_of(std::vector<Move> const& moves) {
     return us;
 }
 
-Transitions::Transitions(Mesh mesh, Price price, int dimensions) : mesh_(std::move(mesh)), price_(std::move(price)) {
-    choices_ = {Sbp::partial, Sbp::broadcast};
-    for (int dimension = 0; dimension < dimensions; ++dimension) {
-        choices_.push_back(split_along(dimension));
-    }
-    double const layouts = std::pow(static_cast<double>(choices_.size()), static_cast<double>(mesh_.size()));
+Transitions::Transitions(Mesh mesh, Price price) : mesh_(std::move(mesh)), price_(std::move(price)) {
+    double const layouts = std::pow(static_cast<double>(choices.size()), static_cast<double>(mesh_.size()));
     if (layouts > most_layouts) {
         throw UsageError(fmt::format("a mesh of {} axes has too many layouts; use at most 6 axes", mesh_.size()));
     }
     for (std::size_t number = 0; number < static_cast<std::size_t>(layouts); ++number) {
         Layout from;
-        for (std::size_t rest = number; from.size() < mesh_.size(); rest /= choices_.size()) {
-            from.push_back(choices_[rest % choices_.size()]);
+        for (std::size_t rest = number; from.size() < mesh_.size(); rest /= choices.size()) {
+            from.push_back(choices[rest % choices.size()]);
         }
         auto& steps = steps_.emplace_back();
         for (std::size_t axis = 0; axis < mesh_.size(); ++axis) {
-            for (Sbp const choice : choices_) {
+            for (Sbp const choice : choices) {
                 if (choice != from[axis] && choice != Sbp::partial) {
                     if (auto made = step(from, axis, choice)) {
                         steps.push_back(*std::move(made));
@@ -116,12 +114,12 @@ Transitions::Transitions(Mesh mesh, Price price, int dimensions) : mesh_(std::mo
 std::size_t Transitions::number_of(Layout const& layout) const {
     std::size_t number = 0;
     for (std::size_t axis = mesh_.size(); axis-- > 0;) {
-        auto const choice = std::find(choices_.begin(), choices_.end(), layout.at(axis));
-        if (choice == choices_.end()) {
+        auto const choice = std::find(choices.begin(), choices.end(), layout.at(axis));
+        if (choice == choices.end()) {
             throw UsageError(
                 fmt::format("layout {} splits a dimension that the tensor does not have", text_of(layout)));
         }
-        number = number * choices_.size() + static_cast<std::size_t>(choice - choices_.begin());
+        number = number * choices.size() + static_cast<std::size_t>(choice - choices.begin());
     }
     return number;
 }

@@ -33,6 +33,9 @@ using Mesh = std::vector<int>;
 [[nodiscard]] std::string text_of(Sbp sbp);
 [[nodiscard]] std::string text_of(Layout const& layout);
 
+/// Counts one up, the last digit the fastest. False: all digits are 0 again.
+[[nodiscard]] bool advance(std::vector<int>& digits, std::vector<int> const& bases);
+
 /// One collective, at once in all groups of ranks along `axes`.
 struct Move {
     Collective operation = Collective::allreduce;
@@ -54,8 +57,8 @@ struct Move {
 /// (S0,S0) on m x m ranks moves (1 - 1/m) T, for which the table of OneFlow has 0.
 class Transitions {
 public:
-    /// `dimensions`: of the tensors. Throws UsageError for a mesh of more than 4096 layouts.
-    Transitions(Mesh mesh, Price price, int dimensions = 2);
+    /// Tensors have two dimensions. Throws UsageError for a mesh of more than 4096 layouts.
+    Transitions(Mesh mesh, Price price);
 
     /// In order; empty where nothing has to move. Throws UsageError where there is no way (to P).
     [[nodiscard]] std::vector<Move> between(Layout const& from, Layout const& to, double tensor_bytes) const;
@@ -74,7 +77,6 @@ private:
 
     Mesh mesh_;
     Price price_;
-    std::vector<Sbp> choices_;              // of an axis
     std::vector<std::vector<Step>> steps_;  // by the number of the layout
 };
 
