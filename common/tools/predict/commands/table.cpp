@@ -1,7 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// dlmb_predict table --model MODEL --nodes N -o TABLE: a tuning table for ranks that were not measured.
+// dlmb_predict table --model MODEL --nodes N -o TABLE: a tuning table for ranks that were not measured. Of allreduce,
+// allgather, alltoall and broadcast, which Open MPI and MPICH can be told algorithms of, it has at each size the
+// algorithm that the model has for the fastest, where its interval is below those of all others; elsewhere there is no
+// rule, and the library decides. Sizes between two that were asked for get the choice of the smaller one where both
+// have one. The gain is that over the algorithm which is the fastest on the most nodes of the model's measurements, its
+// interval from those of both times, which is wide, for both err alike; 0 where it is the same.
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
@@ -13,12 +18,13 @@
 #include "common/formats/table/table_file.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
 #include "common/tools/predict/machine_model.hpp"
-#include "common/tools/predict/predicted_table.hpp"
+#include "common/tools/predict/pricing.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <filesystem>
 
@@ -26,6 +32,186 @@ namespace dlmb::predict::commands {
 namespace {
 
 constexpr Bytes most_size = Bytes{1} << 40;
+
+using tuning::Evidence;
+using tuning::TunedOperation;
+
+struct TableCollective {
+    Collective collective;
+    TunedOperation operation;
+};
+constexpr std::array table_collectives{
+    TableCollective{Collective::allreduce, TunedOperation::allreduce},
+    TableCollective{Collective::allgather, TunedOperation::allgather},
+    TableCollective{Collective::alltoall, TunedOperation::exchange},
+    TableCollective{Collective::bcast, TunedOperation::broadcast},
+};
+
+// Where the library has another name for it than the table of PICO; dlmb_convert has the same list.
+struct OtherName {
+    std::string_view family;
+    Collective collective;
+    std::string_view name;
+    std::string_view library;
+};
+constexpr std::array other_library_names{
+    OtherName{"open_mpi.tuned", Collective::allreduce, "ring_segmented", "segmented_ring"},
+    OtherName{"open_mpi.tuned", Collective::bcast, "binary", "binary_tree"},
+    OtherName{"open_mpi.tuned", Collective::bcast, "split_binary", "split_binary_tree"},
+    OtherName{"mpich", Collective::allreduce, "non_blocking", "nb"},
+    OtherName{"mpich", Collective::allreduce, "rabenseifner", "reduce_scatter_allgather"},
+    OtherName{"mpich", Collective::allgather, "non_blocking", "nb"},
+};
+
+struct Candidate {
+    std::string name;  // as the model has it
+    tuning::Algorithm algorithm;
+};
+
+/// The rules of one collective on one job.
+class RuleMaker {
+public:
+    RuleMaker(MachineModel const& model, TableCollective const& of, std::vector<Candidate> const& candidates,
+              LoadCache& cache)
+        : model_(model), of_(of), candidates_(candidates), cache_(cache) {}
+
+    /// Returns at how many sizes nothing is chosen.
+    std::size_t add(Topology const& job, std::vector<Bytes> const& sizes, std::vector<tuning::Rule>& rules) {
+        std::size_t undecided = 0;
+        tuning::Rule* open = nullptr;  // the rule of the size before
+        for (Bytes const bytes : sizes) {
+            auto const best = fastest(job, bytes);
+            auto const usual = best && best->apart ? usual_time(job, bytes, *best) : std::nullopt;
+            if (!usual) {
+                open = nullptr;
+                ++undecided;
+                continue;
+            }
+            if (open != nullptr) {
+                open->when.bytes->max = bytes - 1;
+            }
+            if (open == nullptr || open->choose.algorithm != best->candidate->algorithm) {
+                append(job, bytes, *best->candidate, best->us, *usual, rules);
+                open = &rules.back();
+            } else {
+                open->evidence->sizes.push_back(bytes);  // the times stay those of the smallest size
+                open->when.bytes->max = bytes;
+            }
+        }
+        return undecided;
+    }
+
+private:
+    std::optional<Prediction> time(Topology const& job, Bytes bytes, Candidate const& candidate) {
+        return answer(model_, {model_.system, job, of_.collective, candidate.name, static_cast<double>(bytes)}, cache_);
+    }
+
+    struct Choice {
+        Candidate const* candidate;
+        Prediction us;
+        bool apart;  // its interval is below those of all others
+    };
+
+    /// Nothing where none can be run.
+    std::optional<Choice> fastest(Topology const& job, Bytes bytes) {
+        std::vector<Candidate const*> candidates;
+        std::vector<Prediction> predictions;
+        for (Candidate const& candidate : candidates_) {
+            if (auto const us = time(job, bytes, candidate)) {
+                candidates.push_back(&candidate);
+                predictions.push_back(*us);
+            }
+        }
+        if (predictions.empty()) {
+            return std::nullopt;
+        }
+        auto const [place, apart] = fastest_of(predictions);
+        return Choice{candidates[place], predictions[place], apart};
+    }
+
+    /// Time of the algorithm that is fastest on the most nodes of the fit, which may be the choice itself.
+    std::optional<Prediction> usual_time(Topology const& job, Bytes bytes, Choice const& best) {
+        Topology fitted = job;
+        fitted.shape = {model_.most_nodes};
+        auto const before = fastest(fitted, bytes);
+        if (!before) {
+            return std::nullopt;
+        }
+        return before->candidate == best.candidate ? best.us : time(job, bytes, *before->candidate);
+    }
+
+    void append(Topology const& job, Bytes bytes, Candidate const& choice, Prediction const& us,
+                Prediction const& usual_us, std::vector<tuning::Rule>& rules) const {
+        constexpr double ns = nanoseconds_per_microsecond;
+        tuning::Rule rule;
+        rule.id = fmt::format("p{:04}", rules.size() + 1);
+        rule.scope = "mpi";
+        rule.when.operation = of_.operation;
+        rule.when.bytes = tuning::ByteInterval{bytes, bytes};
+        auto const ranks = static_cast<std::uint64_t>(job.ranks());
+        auto const nodes = static_cast<std::uint64_t>(job.nodes());
+        rule.when.ranks = tuning::CountInterval{ranks, ranks};
+        rule.when.nodes = tuning::CountInterval{nodes, nodes};
+        rule.when.memory = "host";
+        if (of_.operation == TunedOperation::exchange) {
+            rule.when.uniform = true;
+        }
+        rule.choose = {"mpi",
+                       fmt::format("algorithm:{}={}", name_of(of_.collective), choice.algorithm.name),
+                       choice.algorithm,
+                       {}};
+        Evidence evidence;
+        evidence.sizes = {bytes};
+        evidence.choice_ns = us.time_us * ns;
+        evidence.default_ns = usual_us.time_us * ns;
+        evidence.gain = 1 - us.time_us / usual_us.time_us;
+        if (us.time_us != usual_us.time_us) {  // else it is the same, whatever the time is
+            evidence.gain_low = 1 - us.high_us / usual_us.low_us;
+            evidence.gain_high = 1 - us.low_us / usual_us.high_us;
+        }
+        auto const error = model_.held_out.find(of_.collective);
+        evidence.predicted = tuning::Predicted{static_cast<std::uint64_t>(model_.most_nodes), {}};
+        if (error != model_.held_out.end()) {
+            evidence.predicted->held_out_error = error->second.median;
+        }
+        rule.evidence = std::move(evidence);
+        rules.push_back(std::move(rule));
+    }
+
+    MachineModel const& model_;
+    TableCollective const& of_;
+    std::vector<Candidate> const& candidates_;
+    LoadCache& cache_;
+};
+
+/// The library's own name of an algorithm of PICO's table: {"open_mpi.tuned", "ring"} for "ring_ompi". Nothing: a
+/// library's own decision, or an algorithm that no library has.
+std::optional<tuning::Algorithm> library_algorithm(Collective collective, std::string_view name) {
+    for (auto const& [ending, family] :
+         {std::pair{std::string_view("_ompi"), "open_mpi.tuned"}, {std::string_view("_mpich"), "mpich"}}) {
+        if (!name.ends_with(ending) || name.starts_with("default")) {
+            continue;
+        }
+        std::string_view bare = name.substr(0, name.size() - ending.size());
+        for (OtherName const& other : other_library_names) {
+            bare =
+                other.family == family && other.collective == collective && other.name == bare ? other.library : bare;
+        }
+        return tuning::Algorithm{family, std::string{bare}, std::nullopt};
+    }
+    return std::nullopt;
+}
+
+std::vector<Candidate> candidates_of(MachineModel const& model, Collective collective, std::string const& family) {
+    std::vector<Candidate> candidates;
+    for (auto const& [key, factors] : model.best.factors) {
+        auto algorithm = library_algorithm(key.first, key.second);
+        if (key.first == collective && algorithm && algorithm->family == family) {
+            candidates.push_back({key.second, *std::move(algorithm)});
+        }
+    }
+    return candidates;
+}
 
 class PredictTable {
 public:
@@ -50,8 +236,8 @@ public:
         std::string const text = read_document(model_path_);
         MachineModel model = read_model(text, model_path_);
         model.forced = model.forced || force_;
-        PredictedTable const made = predicted_table(model, question());
         tuning::TuningTable table;
+        table.rules = rules_of(model);
         table.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
         BuildInfo const& info = build_info();
         table.tool = {"dlmb_predict", std::string(info.version), std::string(info.git_revision)};
@@ -65,10 +251,6 @@ public:
         table.policy.launches = 0;
         table.policy.confirm_launches = 0;
         table.policy.fdr_q = 1;  // nothing is tested
-        table.rules = made.rules;
-        for (std::string const& left_out : made.left_out) {
-            print_error(fmt::format("dlmb_predict: left out: {}\n", left_out));
-        }
         if (table.rules.empty()) {
             print_error(fmt::format(
                 "dlmb_predict: error: no rule: the model answers nothing that a table of {} holds\n", family_));
@@ -79,22 +261,55 @@ public:
         if (!is_standard_output(output_)) {
             fmt::print(
                 "{} predicted rules for {}, from a model fitted on {} to {} nodes\nnext      dlmb_tune show {}\n",
-                made.rules.size(), model.system, model.fewest_nodes, model.most_nodes, output_);
+                table.rules.size(), model.system, model.fewest_nodes, model.most_nodes, output_);
         }
         return exit_ok;
     }
 
 private:
-    [[nodiscard]] TableQuestion question() const {
-        TableQuestion question;
+    [[nodiscard]] std::vector<tuning::Rule> rules_of(MachineModel const& model) const {
+        std::vector<Topology> const jobs = asked_jobs();
+        std::vector<Bytes> const sizes = asked_sizes();
+        std::vector<tuning::Rule> rules;
+        LoadCache cache;
+        for (TableCollective const& of : table_collectives) {
+            auto const left_out = [&](std::string const& what) {
+                print_error(fmt::format("dlmb_predict: left out: {}{}\n", name_of(of.collective), what));
+            };
+            auto const candidates = candidates_of(model, of.collective, family_);
+            if (candidates.empty()) {
+                left_out(fmt::format(": the model has no algorithm of {}", family_));
+                continue;
+            }
+            for (Topology const& job : jobs) {
+                if (auto const why = refusal_of(model, {model.system, job, of.collective, ""}); !why.empty()) {
+                    left_out(fmt::format(" on {} nodes: {}", job.text(), why));
+                    continue;
+                }
+                std::size_t const undecided = RuleMaker(model, of, candidates, cache).add(job, sizes, rules);
+                if (undecided > 0) {
+                    left_out(fmt::format(" on {} nodes: undecided at {} of {} sizes, the library decides", job.text(),
+                                         undecided, sizes.size()));
+                }
+            }
+        }
+        return rules;
+    }
+
+    [[nodiscard]] std::vector<Topology> asked_jobs() const {
+        std::vector<Topology> jobs;
         for (std::string const& nodes : nodes_) {
             Topology job = parse_nodes(nodes);
             job.ranks_per_node = ranks_per_node_;
-            if (std::find(question.jobs.begin(), question.jobs.end(), job) != question.jobs.end()) {
+            if (std::find(jobs.begin(), jobs.end(), job) != jobs.end()) {
                 throw UsageError(fmt::format("--nodes: '{}' stands twice", nodes));
             }
-            question.jobs.push_back(std::move(job));
+            jobs.push_back(std::move(job));
         }
+        return jobs;
+    }
+
+    [[nodiscard]] std::vector<Bytes> asked_sizes() const {
         auto const ends = split(sizes_, ":");
         if (ends.size() != 2) {
             throw UsageError(fmt::format("--sizes '{}': write MIN:MAX, such as 8:16M", sizes_));
@@ -104,11 +319,11 @@ private:
         if (least < 1 || least > most || most > most_size) {
             throw UsageError(fmt::format("--sizes '{}': MIN is from 1 to MAX, which is at most 1024G", sizes_));
         }
+        std::vector<Bytes> sizes;
         for (Bytes size = least; size <= most; size *= 2) {
-            question.sizes.push_back(size);
+            sizes.push_back(size);
         }
-        question.family = family_;
-        return question;
+        return sizes;
     }
 
     std::string model_path_;
