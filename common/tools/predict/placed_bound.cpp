@@ -29,16 +29,26 @@ Machine latencies_of(Machine const& machine) {
     return bare;
 }
 
-/// Adds a tree of switches: each member's bytes in and out, and those of a switch once upwards. Downwards the tree
-/// is the same, so that its busiest link is counted already. The routes to one member are such a tree.
+/// Ranks of one node need no network.
+bool is_on_one_node(Group const& group, std::vector<int> const& nodes) {
+    auto const node_of = [&](Rank rank) { return nodes.at(static_cast<std::size_t>(rank)); };
+    return std::all_of(group.members.begin(), group.members.end(),
+                       [&](Rank rank) { return node_of(rank) == node_of(group.members.front()); });
+}
+
+/// Adds a tree of switches: each node's bytes in and out, and those of a switch once upwards. Downwards the tree is the
+/// same, so that its busiest link is counted already. The routes to one node are such a tree.
 void reduce_in_switches(Group const& group, double bytes, Interconnect const& interconnect,
                         std::vector<int> const& nodes, LinkLoads& loads) {
     auto const inner = 2 * static_cast<LinkId>(interconnect.nodes());
     std::set<LinkId> tree;
     std::vector<LinkId> route;
-    int const root = nodes.at(static_cast<std::size_t>(group.members.front()));
+    std::set<int> members;
     for (Rank const member : group.members) {
-        int const node = nodes.at(static_cast<std::size_t>(member));
+        members.insert(nodes.at(static_cast<std::size_t>(member)));
+    }
+    int const root = nodes.at(static_cast<std::size_t>(group.members.front()));
+    for (int const node : members) {
         loads.add(static_cast<LinkId>(node), bytes);
         loads.add(inner / 2 + static_cast<LinkId>(node), bytes);
         if (node != root) {
@@ -58,13 +68,13 @@ dlmb::Collective const* allreduce_in(Step const& step) {
 }
 
 /// Computations take no time, and what switches reduce is no message: it takes `tree_ps`.
-Plan without_computation(Plan plan, bool in_switches, Picoseconds tree_ps) {
+Plan without_computation(Plan plan, bool in_switches, Picoseconds tree_ps, std::vector<int> const& nodes) {
     for (Step& step : plan.steps) {
         auto const* const allreduce = allreduce_in(step);
         if (std::holds_alternative<Compute>(step.operation)) {
             step.operation = Compute{};
         } else if (allreduce != nullptr && in_switches) {
-            bool const alone = plan.groups[allreduce->group].members.size() < 2;
+            bool const alone = is_on_one_node(plan.groups[allreduce->group], nodes);
             step.operation = Compute{.busy_ns = alone ? 0 : tree_ps / ps_per_ns};
         }
     }
@@ -84,7 +94,7 @@ void add_messages(Program const& program, std::vector<int> const& nodes, LinkLoa
         }
         for (auto const& [to, bytes] : bytes_to) {
             for (Rank further = 0; further < program.world; further += program.ranks()) {
-                loads.add({node_of(rank + further), node_of(to + further), bytes});
+                loads.add(node_of(rank + further), node_of(to + further), bytes);
             }
         }
     }
@@ -92,9 +102,9 @@ void add_messages(Program const& program, std::vector<int> const& nodes, LinkLoa
 
 }  // namespace
 
-PlacedBound bound_of_plans(PlanSource const& plans, LoweringChoice choice, Machine const& machine,
-                           Topology const& topology, Interconnect const& interconnect, std::vector<int> const& nodes,
-                           double bytes_per_ps) {
+Bound bound_of_plans(PlanSource const& plans, LoweringChoice choice, Machine const& machine,
+                     Interconnect const& interconnect, std::vector<int> const& nodes, double bytes_per_ps) {
+    Topology const& topology = interconnect.topology();
     LinkLoads loads(interconnect);
     auto const asked = choice.algorithms.find(OperationKind::all_reduce);
     bool const in_switches = asked != choice.algorithms.end() && asked->second == in_network;
@@ -107,7 +117,7 @@ PlacedBound bound_of_plans(PlanSource const& plans, LoweringChoice choice, Machi
             for (Step const& step : plan.steps) {
                 auto const* const allreduce = allreduce_in(step);
                 Group const* const group = allreduce == nullptr ? nullptr : &plan.groups[allreduce->group];
-                if (group != nullptr && group->members.size() > 1 && group->members.front() == plan.me) {
+                if (group != nullptr && !is_on_one_node(*group, nodes) && group->members.front() == plan.me) {
                     reduce_in_switches(*group, static_cast<double>(allreduce->bytes), interconnect, nodes, loads);
                 }
             }
@@ -116,12 +126,13 @@ PlacedBound bound_of_plans(PlanSource const& plans, LoweringChoice choice, Machi
     Machine bare = latencies_of(machine);
     Picoseconds const latency = bare.level(Level::system).front().parameters.latency;
     PlanSource const messages(plans.ranks(), [&](Rank rank) {
-        return without_computation(plans.of(rank), in_switches, 2 * Picoseconds{topology.reduction_depth()} * latency);
+        return without_computation(plans.of(rank), in_switches, 2 * Picoseconds{topology.reduction_depth()} * latency,
+                                   nodes);
     });
     Program program = lower(messages, choice, period_of(messages, choice, std::max(1, machine.ranks_per_node)));
     add_messages(program, nodes, loads);
     auto const chain = static_cast<double>(simulate(std::move(program), bare).time);
-    return {loads, bound_of(loads, chain, bytes_per_ps)};
+    return bound_of(loads, chain, bytes_per_ps);
 }
 
 }  // namespace dlmb::predict

@@ -20,15 +20,10 @@ namespace dlmb::predict {
 /// the sum once, in twice as many latencies as the tree of switches is deep.
 inline constexpr std::string_view in_network = "in_network";
 
-struct PlacedBound {
-    LinkLoads loads;
-    Bound bound;
-};
-
 /// `nodes`: of each rank. `bytes_per_ps`: that a node injects. Allreduces may be in_network. Throws UsageError where
 /// they are and the topology has no such switches.
-[[nodiscard]] PlacedBound bound_of_plans(PlanSource const& plans, LoweringChoice choice, Machine const& machine,
-                                         Topology const& topology, Interconnect const& interconnect,
-                                         std::vector<int> const& nodes, double bytes_per_ps);
+[[nodiscard]] Bound bound_of_plans(PlanSource const& plans, LoweringChoice choice, Machine const& machine,
+                                   Interconnect const& interconnect, std::vector<int> const& nodes,
+                                   double bytes_per_ps);
 
 }  // namespace dlmb::predict

@@ -26,9 +26,8 @@ Bound bound_of_all(std::string_view text, int ranks, MakeOperation const& make, 
     for (Rank rank = 0; rank < ranks; ++rank) {
         plans.push_back({rank, {world}, {}, {{make(rank), {}, "step"}}});
     }
-    return bound_of_plans(plans, choice, machine, topology, *interconnect,
-                          nodes_of_ranks(*interconnect, Placement::row_major, ranks, machine.ranks_per_node, 0), 1)
-        .bound;
+    return bound_of_plans(plans, choice, machine, *interconnect,
+                          nodes_of_ranks(*interconnect, Placement::row_major, ranks, machine.ranks_per_node, 0), 1);
 }
 
 TEST(PlacedBound, OfAnExchangeIsThatOfItsPairs) {
@@ -68,6 +67,10 @@ TEST(PlacedBound, OfAnAllreduceIsThatOfARingOrOfATreeOfSwitches) {
     EXPECT_DOUBLE_EQ(tree.node_ps, 1e6) << "each host sends and receives the vector once";
     EXPECT_DOUBLE_EQ(tree.link_ps, 1e6) << "a leaf switch sends the sum of its nodes up, which fits a quarter";
     EXPECT_DOUBLE_EQ(tree.latency_ps, 4 * 1000) << "twice the depth";
+    Bound const shared = bound_of_all("fat-tree:4x4", 32, allreduce, by);
+    EXPECT_DOUBLE_EQ(shared.node_ps, 1e6) << "so does a host of two ranks";
+    Bound const alone = bound_of_all("fat-tree:1", 4, allreduce, by);
+    EXPECT_EQ(alone.time_ps(), 0) << "ranks of one host need no switch";
     EXPECT_LT(tree.time_ps(), ring.time_ps());
     EXPECT_LT(tree.time_ps(), doubling.time_ps());
     EXPECT_THROW((void)bound_of_all("torus:4x4", 16, allreduce, by), UsageError) << "it has no switches";

@@ -24,7 +24,7 @@ LinkLoads counted(Interconnect const& interconnect) {
     LinkLoads loads(interconnect);
     for (int from = 0; from < interconnect.nodes(); ++from) {
         for (int to = 0; to < interconnect.nodes(); ++to) {
-            loads.add({from, to, 1});
+            loads.add(from, to, 1);
         }
     }
     return loads;

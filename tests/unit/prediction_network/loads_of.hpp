@@ -8,11 +8,18 @@
 
 namespace dlmb::predict {
 
+/// Bytes between two nodes.
+struct Transfer {
+    int from = 0;
+    int to = 0;
+    double bytes = 0;
+};
+
 /// What transfers between nodes put on links.
 inline LinkLoads loads_of(Interconnect const& interconnect, std::vector<Transfer> const& transfers) {
     LinkLoads loads(interconnect);
     for (Transfer const& transfer : transfers) {
-        loads.add(transfer);
+        loads.add(transfer.from, transfer.to, transfer.bytes);
     }
     return loads;
 }

@@ -13,56 +13,54 @@
 
 namespace dlmb::predict::commands {
 
-SharedLinks::SharedLinks(Topology topology, Placement placement, std::uint64_t seed, int ranks, int ranks_per_node,
-                         LinkCosts const& costs)
-    : topology_(std::move(topology)), interconnect_(interconnect_of(topology_)),
+SharedLinks::SharedLinks(Topology const& topology, Placement placement, std::uint64_t seed, int ranks,
+                         int ranks_per_node, LinkCosts const& costs)
+    : interconnect_(interconnect_of(topology)),
       nodes_(
           nodes_of_ranks(*interconnect_, placement, ranks > 0 ? ranks : interconnect_->nodes(), ranks_per_node, seed)),
       bytes_per_ps_(costs.bytes_per_ps), network_(*interconnect_, nodes_, costs) {}
 
-PlacedBound SharedLinks::bound(PlanSource const& plans, LoweringChoice const& choice, Machine const& machine) const {
-    return bound_of_plans(plans, choice, machine, topology_, *interconnect_, nodes_, bytes_per_ps_);
+Bound SharedLinks::bound(PlanSource const& plans, LoweringChoice const& choice, Machine const& machine) const {
+    return bound_of_plans(plans, choice, machine, *interconnect_, nodes_, bytes_per_ps_);
 }
 
-PlacedBound SharedLinks::uniform_bound(Bytes bytes, Machine const& machine) const {
+Bound SharedLinks::uniform_bound(Bytes bytes, Machine const& machine) const {
     int const others = interconnect_->nodes() - 1;
     LinkLoads const loads =
         others > 0 ? uniform_loads(*interconnect_, static_cast<double>(bytes) / others) : LinkLoads(*interconnect_);
-    Picoseconds const latency = others > 0 ? machine.parameters(0, machine.ranks_per_node, bytes).latency : 0;
-    return {loads, bound_of(loads, static_cast<double>(latency), bytes_per_ps_)};
+    Picoseconds const latency =
+        others > 0 ? machine.parameters(0, machine.ranks_per_node, bytes).latency : 0;
+    return bound_of(loads, static_cast<double>(latency), bytes_per_ps_);
 }
 
-nlohmann::ordered_json SharedLinks::to_json(PlacedBound const& placed) const {
-    auto const& [loads, bound] = placed;
-    double const largest = loads.largest();
-    return {{"topology", topology_.text()},
+nlohmann::ordered_json SharedLinks::to_json(Bound const& bound) const {
+    return {{"topology", interconnect_->topology().text()},
             {"time_ps", std::llround(bound.time_ps())},
             {"injection_ps", std::llround(bound.node_ps)},
             {"links_ps", std::llround(bound.link_ps)},
             {"latency_ps", std::llround(bound.latency_ps)},
             {"limit", bound.limit()},
-            {"share", loads.share()},
-            {"busiest_link", largest > 0 ? interconnect_->name(loads.busiest()) : ""},
-            {"mean_load", largest > 0 ? loads.mean() / largest : 0}};
+            {"share", bound.share},
+            {"busiest_link", bound.busiest_link},
+            {"mean_load", bound.mean_load}};
 }
 
-std::string bound_text(nlohmann::ordered_json const& bound) {
-    auto const us = [&](char const* name) { return bound[name].get<double>() / picoseconds_per_us; };
+std::string SharedLinks::to_text(Bound const& bound) const {
+    auto const us = [](double picoseconds) { return std::round(picoseconds) / picoseconds_per_us; };
     return fmt::format(
         "at least {:.3f} us on {}, for {}\n\n{:<10} {:>12.3f} us\n{:<10} {:>12.3f} us\n{:<10} {:>12.3f} us\n\n"
         "The busiest node gets {:.4f} of its injection bandwidth; links carry {:.2f} of the busiest one in "
         "the mean{}{}\n",
-        us("time_ps"), bound["topology"].get<std::string>(), bound["limit"].get<std::string>(), "injection",
-        us("injection_ps"), "links", us("links_ps"), "latency", us("latency_ps"), bound["share"].get<double>(),
-        bound["mean_load"].get<double>(), bound["busiest_link"].get<std::string>().empty() ? "" : ": ",
-        bound["busiest_link"].get<std::string>());
+        us(bound.time_ps()), interconnect_->topology().text(), bound.limit(), "injection", us(bound.node_ps), "links",
+        us(bound.link_ps), "latency", us(bound.latency_ps), bound.share, bound.mean_load,
+        bound.busiest_link.empty() ? "" : ": ", bound.busiest_link);
 }
 
 nlohmann::ordered_json SharedLinks::to_json(Picoseconds time) const {
     LinkLoads const& loads = network_.loads();
     LinkId const busiest = loads.busiest();
     double const carried = bytes_per_ps_ * static_cast<double>(time);  // by a link of capacity 1
-    return {{"topology", topology_.text()},
+    return {{"topology", interconnect_->topology().text()},
             {"contention", "links"},
             {"busiest_link", interconnect_->name(busiest)},
             {"busiest_link_bytes", loads.bytes(busiest)},
@@ -72,7 +70,7 @@ nlohmann::ordered_json SharedLinks::to_json(Picoseconds time) const {
 
 std::string SharedLinks::to_text(Picoseconds time) const {
     if (network_.loads().largest() <= 0) {
-        return fmt::format("\nlinks of {}: no message left its node\n", topology_.text());
+        return fmt::format("\nlinks of {}: no message left its node\n", interconnect_->topology().text());
     }
     nlohmann::ordered_json const links = to_json(time);
     return fmt::format("\nlinks of {}: {:.1f} % busy in the mean; the busiest {:.1f} % with {:.6g} bytes: {}\n",

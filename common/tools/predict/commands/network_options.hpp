@@ -18,7 +18,7 @@ namespace dlmb::predict::commands {
 /// A network and the links that it is made of.
 class SharedLinks {
 public:
-    SharedLinks(Topology topology, Placement placement, std::uint64_t seed, int ranks, int ranks_per_node,
+    SharedLinks(Topology const& topology, Placement placement, std::uint64_t seed, int ranks, int ranks_per_node,
                 LinkCosts const& costs);
 
     [[nodiscard]] LinkNetwork& network() { return network_; }
@@ -26,14 +26,13 @@ public:
     [[nodiscard]] nlohmann::ordered_json to_json(Picoseconds time) const;
     [[nodiscard]] std::string to_text(Picoseconds time) const;
     /// By these algorithms.
-    [[nodiscard]] PlacedBound bound(PlanSource const& plans, LoweringChoice const& choice,
-                                    Machine const& machine) const;
+    [[nodiscard]] Bound bound(PlanSource const& plans, LoweringChoice const& choice, Machine const& machine) const;
     /// Bound of `bytes` that each node sends in equal parts to all others.
-    [[nodiscard]] PlacedBound uniform_bound(Bytes bytes, Machine const& machine) const;
-    [[nodiscard]] nlohmann::ordered_json to_json(PlacedBound const& placed) const;
+    [[nodiscard]] Bound uniform_bound(Bytes bytes, Machine const& machine) const;
+    [[nodiscard]] nlohmann::ordered_json to_json(Bound const& bound) const;
+    [[nodiscard]] std::string to_text(Bound const& bound) const;
 
 private:
-    Topology topology_;
     std::unique_ptr<Interconnect> interconnect_;
     std::vector<int> nodes_;  // of each rank
     double bytes_per_ps_;
@@ -54,8 +53,4 @@ private:
     double hop_ns_ = 0;
     double tolerance_ = 1e-4;
 };
-
-/// The lines that to_json() of a bound says for people.
-[[nodiscard]] std::string bound_text(nlohmann::ordered_json const& bound);
-
 }  // namespace dlmb::predict::commands

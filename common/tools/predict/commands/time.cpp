@@ -149,12 +149,12 @@ private:
         }
     }
 
-    void print_bound(SharedLinks const& links, PlacedBound const& bound, std::string const& title,
+    void print_bound(SharedLinks const& links, Bound const& bound, std::string const& title,
                      SimulationContext const& context) const {
         nlohmann::ordered_json json{{"schema", "dlmb.bound/1.0"}};
         json.update(context);
         json.update(links.to_json(bound));
-        write_output("-", json_ ? json.dump(1) + "\n" : fmt::format("{}\n\n{}", title, bound_text(json)));
+        write_output("-", json_ ? json.dump(1) + "\n" : fmt::format("{}\n\n{}", title, links.to_text(bound)));
     }
 
     /// `program` makes what is to be simulated.

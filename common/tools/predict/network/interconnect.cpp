@@ -18,7 +18,7 @@ constexpr std::int64_t most_inner_links = std::int64_t{1} << 24;  // 2^20 nodes 
 }  // namespace
 
 Interconnect::Interconnect(Topology const& topology, std::int64_t inner_links)
-    : nodes_(topology.nodes()), inner_links_(static_cast<LinkId>(inner_links)) {
+    : topology_(topology), nodes_(topology.nodes()), inner_links_(static_cast<LinkId>(inner_links)) {
     if (inner_links > most_inner_links) {
         throw UsageError(
             fmt::format("topology '{}': {} links; the most is {}", topology.text(), inner_links, most_inner_links));

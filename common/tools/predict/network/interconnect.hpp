@@ -27,6 +27,7 @@ public:
     Interconnect& operator=(Interconnect const&) = delete;
     virtual ~Interconnect() = default;
 
+    [[nodiscard]] Topology const& topology() const { return topology_; }
     [[nodiscard]] int nodes() const { return nodes_; }
     [[nodiscard]] LinkId links() const { return 2 * static_cast<LinkId>(nodes_) + inner_links_; }
     /// 0: there is no such link (the numbers have gaps, such as the outer ports of a board without neighbour).
@@ -63,6 +64,7 @@ protected:
     [[nodiscard]] virtual LinkId inner_class(LinkId link) const { return link; }
 
 private:
+    Topology topology_;
     int nodes_;
     LinkId inner_links_;
 };

@@ -8,13 +8,13 @@ namespace dlmb::predict {
 
 LinkLoads::LinkLoads(Interconnect const& interconnect) : interconnect_(&interconnect), bytes_(interconnect.links()) {}
 
-void LinkLoads::add(Transfer const& transfer) {
-    if (transfer.from == transfer.to) {
+void LinkLoads::add(int from, int to, double bytes) {
+    if (from == to) {
         return;
     }
-    interconnect_->route(transfer.from, transfer.to, route_);
+    interconnect_->route(from, to, route_);
     for (LinkId const link : route_) {
-        bytes_[link] += transfer.bytes;
+        bytes_[link] += bytes;
     }
 }
 
@@ -60,7 +60,7 @@ LinkLoads uniform_loads(Interconnect const& interconnect, double bytes) {
     LinkLoads part(interconnect);
     for (int const from : sources) {
         for (int to = 0; to < interconnect.nodes(); ++to) {
-            part.add({from, to, bytes});
+            part.add(from, to, bytes);
         }
     }
     // What the images of the sources add to all links of a class together, they add evenly.
@@ -91,7 +91,14 @@ std::string_view Bound::limit() const {
 }
 
 Bound bound_of(LinkLoads const& loads, double latency_ps, double bytes_per_ps) {
-    return {loads.busiest_node() / bytes_per_ps, loads.largest() / bytes_per_ps, latency_ps};
+    LinkId const busiest = loads.busiest();
+    double const largest = loads.load(busiest);
+    return {loads.busiest_node() / bytes_per_ps,
+            largest / bytes_per_ps,
+            latency_ps,
+            loads.share(),
+            largest > 0 ? loads.mean() / largest : 0,
+            largest > 0 ? loads.interconnect().name(busiest) : ""};
 }
 
 }  // namespace dlmb::predict

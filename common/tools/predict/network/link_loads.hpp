@@ -8,28 +8,23 @@
 
 #include "common/tools/predict/network/interconnect.hpp"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace dlmb::predict {
-
-/// Bytes between two nodes, or between two ranks where the nodes of ranks are given.
-struct Transfer {
-    int from = 0;
-    int to = 0;
-    double bytes = 0;
-};
 
 /// Load: bytes over capacity, in bytes that a node could inject meanwhile.
 class LinkLoads {
 public:
     explicit LinkLoads(Interconnect const& interconnect);
 
-    /// Between nodes. Bytes to oneself load nothing.
-    void add(Transfer const& transfer);
-    /// Bytes of one link, besides those of transfers.
+    /// From node to node. Bytes to oneself load nothing.
+    void add(int from, int to, double bytes);
+    /// Bytes of one link alone.
     void add(LinkId link, double bytes) { bytes_[link] += bytes; }
 
+    [[nodiscard]] Interconnect const& interconnect() const { return *interconnect_; }
     [[nodiscard]] double bytes(LinkId link) const { return bytes_[link]; }
     [[nodiscard]] double load(LinkId link) const;
     /// The one of the largest load, of several the first one; inner links stand behind those of nodes. Ties within
@@ -55,9 +50,12 @@ private:
 [[nodiscard]] LinkLoads uniform_loads(Interconnect const& interconnect, double bytes);
 
 struct Bound {
-    double node_ps = 0;     // of the busiest node
-    double link_ps = 0;     // of the busiest link, those of nodes included
-    double latency_ps = 0;  // of the longest chain
+    double node_ps = 0;        // of the busiest node
+    double link_ps = 0;        // of the busiest link, those of nodes included
+    double latency_ps = 0;     // of the longest chain
+    double share = 1;          // LinkLoads::share()
+    double mean_load = 0;      // of links, over that of the busiest one
+    std::string busiest_link;  // its name; empty without traffic
     [[nodiscard]] double time_ps() const;
     /// "injection", "links" or "latency".
     [[nodiscard]] std::string_view limit() const;

@@ -93,6 +93,10 @@ void read_option(std::string_view text, std::string_view option, Topology& topol
 
 }  // namespace
 
+int wide_dimensions_of(std::vector<int> const& shape) {
+    return static_cast<int>(std::count_if(shape.begin(), shape.end(), [](int extent) { return extent > 1; }));
+}
+
 int Topology::nodes() const {
     int const boards_removed = static_cast<int>(removed.size());
     if (kind == TopologyKind::hamming_mesh) {
@@ -102,14 +106,11 @@ int Topology::nodes() const {
 }
 
 int Topology::reduction_depth() const {
-    auto const wide = [](auto first, auto last) {
-        return static_cast<int>(std::count_if(first, last, [](int extent) { return extent > 1; }));
-    };
     switch (kind) {
     case TopologyKind::fat_tree:
         return static_cast<int>(shape.size());
     case TopologyKind::hyperx:
-        return 1 + wide(shape.begin() + 1, shape.end());
+        return 1 + wide_dimensions_of({shape.begin() + 1, shape.end()});
     case TopologyKind::dragonfly: {
         // To the router of the group that has the link to the root's group, over it, and to the root.
         int const in_group = shape[1] > 1 ? 1 : 0;

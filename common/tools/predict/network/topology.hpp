@@ -48,6 +48,9 @@ struct Topology {
     bool operator==(Topology const&) const = default;
 };
 
+/// Extents above 1.
+[[nodiscard]] int wide_dimensions_of(std::vector<int> const& shape);
+
 /// The nodes of a line of measurements: "64" is a tree of 64 nodes, "4x4x4" a torus. Throws UsageError for anything
 /// else, for a count below 1, for one above 2^20 and for more than 8 extents.
 [[nodiscard]] Topology parse_nodes(std::string_view nodes);

@@ -55,10 +55,6 @@ int laid(int at, std::vector<int> const& lengths) {
     return place;
 }
 
-int wide_dimensions_of(std::vector<int> const& shape) {
-    return static_cast<int>(std::count_if(shape.begin(), shape.end(), [](int extent) { return extent > 1; }));
-}
-
 }  // namespace
 
 bool is_folded(Topology const& topology) {
