@@ -5,9 +5,8 @@
 // weights (Hartley, Zisserman: Multiple View Geometry, 2004, appendix 6). The priors are wide around what networks of
 // the last ten years have, except for what data of few node counts cannot tell from anything else: the time of a hop,
 // and how much of a node's bandwidth a link has.
-#include "common/tools/predict/estimate.hpp"
-
 #include "common/base/philox.hpp"
+#include "common/tools/predict/fit.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -59,8 +58,7 @@ class Problem {
 public:
     Problem(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache) {
         for (Measurement const& measurement : measurements) {
-            auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
-            points_.push_back({&measurement, terms_of(measurement, *algorithm, limits, cache),
+            points_.push_back({&measurement, terms_of(measurement, limits, cache),
                                place_of(implementations_, {measurement.collective, measurement.algorithm}),
                                place_of(jobs_, measurement.job), std::log(measurement.time_us), 1});
         }
@@ -270,28 +268,21 @@ private:
     /// Of the logarithm of the time, by each parameter, by the three factors of an implementation and the two of a job.
     static void slopes(Terms const& terms, MachineParameters const& shared, ImplementationFactors const& own,
                        Cost const& cost, Slopes& slope) {
-        auto const at = [](Parameter parameter) { return static_cast<std::size_t>(parameter); };
-        double const total = cost.total();
-        double const kappa = std::exp(shared[at(Parameter::link)]);
-        double contended = 0;
+        Cost const over_total{1 / cost.total(), 0, std::exp(own.latency) / cost.total(),
+                              std::exp(own.bandwidth) / cost.total()};
+        MachineParameters const times = times_of(terms, shared);
+        for (std::size_t index = 0; index < parameter_count; ++index) {
+            slope[index] = times[index] * over_total.*part_of(static_cast<Parameter>(index));
+        }
+        double const kappa = std::exp(shared[index_of(Parameter::link)]);
         double by_link = 0;
         for (Terms::Contended const& round : terms.contended) {
-            contended += round.times * std::max(round.node, kappa * round.link);
             by_link += kappa * round.link > round.node ? round.times * kappa * round.link : 0;
         }
-        double const latency = std::exp(own.latency) / total;
-        double const bandwidth = std::exp(own.bandwidth) / total;
-        for (std::size_t index = 0; index < parameter_count; ++index) {
-            double const part = terms.amounts[index] * std::exp(shared[index]);
-            bool const of_latency = index <= at(Parameter::message) || index == at(Parameter::eager);
-            slope[index] = part * (index == at(Parameter::call) ? 1 / total : of_latency ? latency : bandwidth);
-        }
-        double const byte = std::exp(shared[at(Parameter::byte)]);
-        slope[at(Parameter::byte)] = bandwidth * contended * byte;
-        slope[at(Parameter::link)] = bandwidth * by_link * byte;
-        slope[parameter_count] = cost.latency / total;
-        slope[parameter_count + 1] = cost.bandwidth / total;
-        slope[parameter_count + 2] = cost.fixed / total;
+        slope[index_of(Parameter::link)] = by_link * std::exp(shared[index_of(Parameter::byte)]) * over_total.bandwidth;
+        slope[parameter_count] = cost.latency / cost.total();
+        slope[parameter_count + 1] = cost.bandwidth / cost.total();
+        slope[parameter_count + 2] = cost.fixed / cost.total();
         slope[parameter_count + 3] = slope[parameter_count];
         slope[parameter_count + 4] = slope[parameter_count + 1];
     }
@@ -306,10 +297,27 @@ private:
 
 }  // namespace
 
-Estimate estimate(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache) {
+MachineModel estimate(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache) {
     Problem problem(measurements, limits, cache);
     Vector const unknowns = problem.solve_with_jobs();
-    return {problem.coefficients(unknowns), problem.residuals(unknowns), problem.jobs(), problem.job_spread()};
+    MachineModel model;
+    model.system = measurements.front().system;
+    model.kind = measurements.front().topology.kind;
+    model.limits = limits;
+    model.best = problem.coefficients(unknowns);
+    model.jobs = problem.jobs();
+    model.job_spread = problem.job_spread();
+    model.residuals = problem.residuals(unknowns);
+    model.points = static_cast<int>(measurements.size());
+    model.fewest_nodes = model.most_nodes = measurements.front().topology.nodes();
+    model.fewest_bytes = model.most_bytes = measurements.front().bytes;
+    for (Measurement const& measurement : measurements) {
+        model.fewest_nodes = std::min(model.fewest_nodes, measurement.topology.nodes());
+        model.most_nodes = std::max(model.most_nodes, measurement.topology.nodes());
+        model.fewest_bytes = std::min(model.fewest_bytes, measurement.bytes);
+        model.most_bytes = std::max(model.most_bytes, measurement.bytes);
+    }
+    return model;
 }
 
 std::vector<Coefficients> bootstrap(std::vector<Measurement> const& measurements, Limits limits, int replicates,

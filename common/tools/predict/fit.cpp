@@ -3,7 +3,6 @@
 #include "common/tools/predict/fit.hpp"
 
 #include "common/base/error.hpp"
-#include "common/tools/predict/estimate.hpp"
 
 #include <fmt/format.h>
 
@@ -45,45 +44,6 @@ constexpr double least_width = 0.05;
 constexpr double least_octaves_apart = 2;  // between the factors of nodes that are left out
 constexpr std::size_t fewest_of_a_width = 20;
 
-std::vector<double> log_errors(MachineModel const& model, std::vector<Measurement> const& questions, LoadCache& cache) {
-    std::vector<double> errors;
-    for (Measurement const& question : questions) {
-        auto const algorithm = algorithm_of(question.collective, question.algorithm);
-        errors.push_back(std::log(predict(model, question, *algorithm, cache).time_us / question.time_us));
-    }
-    return errors;
-}
-
-std::vector<double> sizes_of(std::vector<double> errors) {
-    for (double& error : errors) {
-        error = std::abs(error);
-    }
-    return errors;
-}
-
-/// The fit alone: no choices, no errors, no replicates.
-MachineModel plain_fit(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache) {
-    Estimate found = estimate(measurements, limits, cache);
-    MachineModel model;
-    model.system = measurements.front().system;
-    model.kind = measurements.front().topology.kind;
-    model.limits = limits;
-    model.jobs = found.jobs;
-    model.job_spread = found.job_spread;
-    model.best = std::move(found.coefficients);
-    model.residuals = std::move(found.residuals);
-    model.points = static_cast<int>(measurements.size());
-    model.fewest_nodes = model.most_nodes = measurements.front().topology.nodes();
-    model.fewest_bytes = model.most_bytes = measurements.front().bytes;
-    for (Measurement const& measurement : measurements) {
-        model.fewest_nodes = std::min(model.fewest_nodes, measurement.topology.nodes());
-        model.most_nodes = std::max(model.most_nodes, measurement.topology.nodes());
-        model.fewest_bytes = std::min(model.fewest_bytes, measurement.bytes);
-        model.most_bytes = std::max(model.most_bytes, measurement.bytes);
-    }
-    return model;
-}
-
 /// `which`: what kind of measurements these are.
 void require_points(std::vector<Measurement> const& measurements, std::string_view which) {
     if (measurements.size() < fewest_points) {
@@ -97,9 +57,9 @@ void require_points(std::vector<Measurement> const& measurements, std::string_vi
 /// implementation over remote memory saves is not known.
 bool is_too_fast(MachineModel const& model, Measurement const& measurement, LoadCache& cache) {
     auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
-    Terms const terms = terms_of(measurement, *algorithm, model.limits, cache);
+    Terms const terms = terms_of(measurement, model.limits, cache);
     if (measurement.topology.ranks_per_node == 1 &&
-        measurement.time_us < possible * contended_of(terms, model.best.parameters)) {
+        measurement.time_us < possible * times_of(terms, model.best.parameters)[index_of(Parameter::byte)]) {
         return true;
     }
     return measurement.topology.kind == TopologyKind::torus && algorithm->set_up == SetUp::none &&
@@ -111,7 +71,7 @@ bool is_too_fast(MachineModel const& model, Measurement const& measurement, Load
 /// linear broadcast, and nothing tells at which sizes it does not. Throws UsageError where too few are kept.
 std::vector<Measurement> confirmed_ones(std::vector<Measurement> const& measurements, MachineModel& found,
                                         LoadCache& cache) {
-    MachineModel const model = plain_fit(measurements, {}, cache);
+    MachineModel const model = estimate(measurements, {}, cache);
     std::map<std::tuple<ImplementationKey, int, int, std::string>, std::set<double>> too_fast;
     auto const key = [](Measurement const& each) {
         return std::tuple(ImplementationKey{each.collective, each.algorithm}, each.topology.nodes(),
@@ -150,16 +110,16 @@ struct Split {
     int most_fitted = 0;  // nodes, where these were left out
 };
 
-/// Leaves out from_nodes to to_nodes; more nodes are fitted, or are in neither part.
+/// Leaves out from_nodes to to_nodes, and fits the others on up to `most_fitted`; more nodes are in neither part.
 std::optional<Split> leave_out(std::vector<Measurement> const& measurements, int from_nodes, int to_nodes,
-                               bool fits_more) {
+                               int most_fitted) {
     Split split;
     std::set<ImplementationKey> seen;
     auto const out = [&](Measurement const& measurement) {
         return measurement.topology.nodes() >= from_nodes && measurement.topology.nodes() <= to_nodes;
     };
     for (Measurement const& measurement : measurements) {
-        if (!out(measurement) && (fits_more || measurement.topology.nodes() < from_nodes)) {
+        if (!out(measurement) && measurement.topology.nodes() <= most_fitted) {
             split.fitted.push_back(measurement);
             split.most_fitted = std::max(split.most_fitted, measurement.topology.nodes());
             seen.insert({measurement.collective, measurement.algorithm});
@@ -189,90 +149,77 @@ Splits splits_of(std::vector<Measurement> const& measurements) {
         counts.insert(measurement.topology.nodes());
     }
     int const largest = *counts.rbegin();
-    int const least_of_largest = static_cast<int>(std::ceil(near_the_largest * largest));
+    auto const least_near = [](int most) { return static_cast<int>(std::ceil(near_the_largest * most)); };
     Splits splits;
-    double octaves = 0;  // of the last split of the largest
+    double octaves = 0;  // from the largest down to those that the last split of `farther` fits
     while (!counts.empty()) {
         int const most = *counts.rbegin();
-        int const least = static_cast<int>(std::ceil(near_the_largest * most));
-        for (bool const fits_more : {true, false}) {
-            if (auto split = leave_out(measurements, least, most, fits_more)) {
-                (fits_more ? splits.each : splits.upwards).push_back(std::move(*split));
+        int const least = least_near(most);
+        double const below = std::log2(static_cast<double>(largest) / most);
+        if (auto split = leave_out(measurements, least, most, std::numeric_limits<int>::max())) {
+            splits.each.push_back(std::move(*split));
+        }
+        if (auto split = leave_out(measurements, least, most, least - 1)) {
+            splits.upwards.push_back(std::move(*split));
+        }
+        if (octaves == 0) {
+            octaves = below;
+        } else if (below >= octaves + least_octaves_apart) {
+            if (auto split = leave_out(measurements, least_near(largest), largest, most)) {
+                splits.farther.push_back(std::move(*split));
+                octaves = below;
             }
         }
         counts.erase(counts.lower_bound(least), counts.end());
-        double const between = counts.empty() ? 0 : std::log2(static_cast<double>(largest) / *counts.rbegin());
-        if (octaves > 0 && between >= octaves + least_octaves_apart) {
-            std::vector<Measurement> few;
-            std::copy_if(measurements.begin(), measurements.end(), std::back_inserter(few), [&](auto const& each) {
-                return each.topology.nodes() <= *counts.rbegin() || each.topology.nodes() >= least_of_largest;
-            });
-            if (auto split = leave_out(few, least_of_largest, largest, false)) {
-                splits.farther.push_back(std::move(*split));
-                octaves = between;
-            }
-        } else if (octaves == 0) {
-            octaves = between;
-        }
     }
     return splits;
 }
 
-struct Choice {
+struct FitChoice {
     Limits limits;
     bool corrected = true;
 };
 
-double error_on_left_out(std::vector<Split> const& splits, Choice const& choice, LoadCache& cache) {
+double error_on_left_out(std::vector<Split> const& splits, FitChoice const& choice, LoadCache& cache) {
     double sum = 0;
     for (Split const& split : splits) {
-        MachineModel model = plain_fit(split.fitted, choice.limits, cache);
+        MachineModel model = estimate(split.fitted, choice.limits, cache);
         model.corrected = choice.corrected;
-        auto const sizes = sizes_of(log_errors(model, split.left_out, cache));
-        sum = std::accumulate(sizes.begin(), sizes.end(), sum);
+        for (Measurement const& each : split.left_out) {
+            sum += std::abs(std::log(predict(model, each, cache).time_us / each.time_us));
+        }
     }
     return sum;
 }
 
-/// The eager and fresh limits, without the correction, which can hide wrong ones.
-Choice with_best_limits(std::vector<Split> const& splits, LoadCache& cache) {
-    Choice best;
-    Limits limits;
-    double best_error = std::numeric_limits<double>::infinity();
-    for (double const eager_bytes : eager_limits) {
-        for (FreshLimits const& fresh : fresh_limits) {
-            limits.eager_bytes = eager_bytes;
-            limits.fresh_bytes = fresh.one_bytes;
-            limits.fresh_pair_bytes = fresh.pair_bytes;
-            double const error = error_on_left_out(splits, {limits, false}, cache);
-            if (error < best_error) {
-                best = {limits, false};
-                best_error = error;
-            }
-        }
-    }
-    return best;
-}
-
-/// The limits whose errors on what was left out are the smallest.
-Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
+/// The limits whose errors on what was left out are the smallest, found without the correction, which can hide wrong
+/// ones.
+FitChoice choose(std::vector<Split> const& splits, LoadCache& cache) {
     if (splits.empty()) {
         return {};
     }
-    Choice best = with_best_limits(splits, cache);
-    double best_error = least_gain * error_on_left_out(splits, best, cache);
-    Choice injecting = best;
-    injecting.limits.inject_bytes = inject_limit;
-    for (double const eager_bytes : eager_limits) {
-        injecting.limits.eager_bytes = eager_bytes;
-        double const error = error_on_left_out(splits, injecting, cache);
+    FitChoice best;
+    double best_error = std::numeric_limits<double>::infinity();
+    auto const consider = [&](Limits const& limits) {
+        double const error = error_on_left_out(splits, {limits, false}, cache);
         if (error < best_error) {
-            best = injecting;
+            best = {limits, false};
             best_error = error;
         }
+    };
+    for (double const eager_bytes : eager_limits) {
+        for (FreshLimits const& fresh : fresh_limits) {
+            consider({eager_bytes, fresh.one_bytes, fresh.pair_bytes});
+        }
     }
-    Choice corrected = best;
-    corrected.corrected = true;
+    Limits injecting = best.limits;
+    injecting.inject_bytes = inject_limit;
+    best_error *= least_gain;
+    for (double const eager_bytes : eager_limits) {
+        injecting.eager_bytes = eager_bytes;
+        consider(injecting);
+    }
+    FitChoice const corrected{best.limits, true};
     // Equal where what is left out has nothing near it that was fitted: nothing speaks against it.
     bool const worse = error_on_left_out(splits, corrected, cache) > error_on_left_out(splits, best, cache);
     return worse ? best : corrected;
@@ -298,30 +245,29 @@ double conformal_quantile(std::vector<double> values) {
     return values[std::min(place, values.size()) - 1];
 }
 
-/// A measurement that was left out, and how much wider than without more nodes its interval has to be.
+/// A measurement that was left out, how far it was from its prediction, and how much wider than without more nodes the
+/// interval has to be.
 struct LeftOut {
+    Collective collective;
+    double error;  // |predicted / measured - 1|
     double octaves;
     double square;  // of that width
 };
 
-std::vector<LeftOut> needs_of(Split const& split, MachineModel const& model, FitOptions const& options,
-                              LoadCache& cache, std::map<Collective, std::vector<double>>& errors) {
-    MachineModel few = plain_fit(split.fitted, model.limits, cache);
+void add_left_out(Split const& split, MachineModel const& model, int replicates, LoadCache& cache,
+                  std::vector<LeftOut>& found) {
+    MachineModel few = estimate(split.fitted, model.limits, cache);
     few.dimensions = model.dimensions;
     few.corrected = model.corrected;
     few.width_inside = width_of_residuals(few);
     few.held_out_above = split.most_fitted;
-    few.replicates = bootstrap(split.fitted, model.limits, options.replicates, cache);
-    std::vector<LeftOut> needs;
+    few.replicates = bootstrap(split.fitted, model.limits, replicates, cache);
     for (Measurement const& measurement : split.left_out) {
-        auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
-        Prediction const prediction = predict(few, measurement, *algorithm, cache);
+        Prediction const prediction = predict(few, measurement, cache);
         double const error = std::log(prediction.time_us / measurement.time_us);
-        errors[measurement.collective].push_back(std::abs(std::expm1(error)));
-        needs.push_back({octaves_beyond(few, measurement),
+        found.push_back({measurement.collective, std::abs(std::expm1(error)), octaves_beyond(few, measurement),
                          std::pow(error, 2) - std::pow(std::log(prediction.high_us / prediction.time_us), 2)});
     }
-    return needs;
 }
 
 /// For measurements of near octaves together, the width that 90 % of the next ones need (split conformal prediction,
@@ -354,26 +300,24 @@ std::vector<WidthBeyond> widths_of(std::vector<LeftOut> needs, std::size_t count
 }
 
 /// Errors of predictions on more nodes than were fitted, and the widths that they ask for.
-void set_held_out(MachineModel& model, Splits const& splits, FitOptions const& options, LoadCache& cache) {
-    std::map<Collective, std::vector<double>> by_collective;
-    std::map<Collective, std::vector<double>> farther;
-    std::vector<LeftOut> needs;
-    auto const add = [&](std::vector<Split> const& all, std::map<Collective, std::vector<double>>& errors) {
-        for (Split const& split : all) {
-            auto const more = needs_of(split, model, options, cache, errors);
-            needs.insert(needs.end(), more.begin(), more.end());
-        }
-    };
-    add(splits.upwards, by_collective);
-    add(splits.farther, farther);
+void set_held_out(MachineModel& model, Splits const& splits, int replicates, LoadCache& cache) {
+    std::vector<LeftOut> left_out;
     model.held_out_above = splits.upwards.front().most_fitted;
     for (Split const& split : splits.upwards) {
+        add_left_out(split, model, replicates, cache, left_out);
         model.held_out_above = std::min(model.held_out_above, split.most_fitted);
     }
-    for (auto const& [collective, values] : by_collective) {
+    std::map<Collective, std::vector<double>> errors;
+    for (LeftOut const& each : left_out) {
+        errors[each.collective].push_back(each.error);
+    }
+    for (auto const& [collective, values] : errors) {
         model.held_out[collective] = {static_cast<int>(values.size()), quantile(values, 0.5), quantile(values, 0.9)};
     }
-    model.width_beyond = widths_of(std::move(needs), splits.upwards.size(), model.width_inside);
+    for (Split const& split : splits.farther) {
+        add_left_out(split, model, replicates, cache, left_out);
+    }
+    model.width_beyond = widths_of(std::move(left_out), splits.upwards.size(), model.width_inside);
 }
 
 }  // namespace
@@ -389,7 +333,7 @@ double quantile(std::vector<double> values, double share) {
     return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
-MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options, LoadCache& cache) {
+MachineModel fit(std::vector<Measurement> const& all, LoadCache& cache, int replicates) {
     std::vector<Measurement> measurements;
     for (Measurement const& measurement : all) {
         if (measurement.time_us > 0 && algorithm_of(measurement.collective, measurement.algorithm)) {
@@ -405,10 +349,9 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
     }
     int dimensions = 0;
     for (Measurement const& measurement : measurements) {
-        std::vector<int> const& shape = measurement.topology.shape;
-        auto const wide = std::count_if(shape.begin(), shape.end(), [](int extent) { return extent > 1; });
-        dimensions =
-            measurement.topology.kind == TopologyKind::torus ? std::max(dimensions, static_cast<int>(wide)) : 0;
+        Topology const& topology = measurement.topology;
+        int const wide = topology.kind == TopologyKind::torus ? wide_dimensions_of(topology.shape) : 0;
+        dimensions = std::max(dimensions, wide);
     }
     for (Measurement& measurement : measurements) {
         measurement.topology.machine_dimensions = dimensions;
@@ -416,17 +359,17 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
     MachineModel confirmed;
     measurements = confirmed_ones(measurements, confirmed, cache);
     Splits const splits = splits_of(measurements);
-    Choice const choice = choose(splits.each, cache);
-    MachineModel model = plain_fit(measurements, choice.limits, cache);
+    FitChoice const choice = choose(splits.each, cache);
+    MachineModel model = estimate(measurements, choice.limits, cache);
     model.contradicted = std::move(confirmed.contradicted);
     model.left_out = std::move(confirmed.left_out);
     model.dimensions = dimensions;
     model.corrected = choice.corrected;
     model.width_inside = width_of_residuals(model);
     if (!splits.upwards.empty()) {
-        set_held_out(model, splits, options, cache);
+        set_held_out(model, splits, replicates, cache);
     }
-    model.replicates = bootstrap(measurements, choice.limits, options.replicates, cache);
+    model.replicates = bootstrap(measurements, choice.limits, replicates, cache);
     return model;
 }
 

@@ -10,16 +10,20 @@
 
 namespace dlmb::predict {
 
-struct FitOptions {
-    int replicates = 40;  // of the bootstrap
-};
-
 /// Robust least squares on the logarithm of the time. What the fit itself cannot decide (limits, correction by
 /// residuals) is decided by leaving node counts out; the held-out errors and the widths of intervals come from the
-/// same. Of a single node they are decided by leaving sizes of algorithms out. Measurements of algorithms whose
-/// messages are unknown are passed over. The same measurements give the same model. Throws UsageError where fewer than
-/// 10 measurements are left, or topologies are mixed.
-[[nodiscard]] MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options, LoadCache& cache);
+/// same. Of a single node count they stay as Limits has them. Measurements of algorithms whose messages are unknown
+/// are passed over. The same measurements give the same model. Throws UsageError where fewer than
+/// 10 measurements are left, or topologies are mixed. `replicates`: of the bootstrap.
+[[nodiscard]] MachineModel fit(std::vector<Measurement> const& all, LoadCache& cache, int replicates = 40);
+
+/// The fit alone, without choices, errors, widths and replicates. All measurements must be of algorithms whose messages
+/// are known.
+[[nodiscard]] MachineModel estimate(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache);
+
+/// Estimates from measurements that are drawn again, with replacement, around values that are drawn from the priors.
+[[nodiscard]] std::vector<Coefficients> bootstrap(std::vector<Measurement> const& measurements, Limits limits,
+                                                  int replicates, LoadCache& cache);
 
 /// The value below which `share` of the values lie, interpolated; 0 for none.
 [[nodiscard]] double quantile(std::vector<double> values, double share);

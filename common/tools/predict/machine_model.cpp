@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tools/predict/machine_model.hpp"
 
+#include "common/base/error.hpp"
 #include "common/tools/predict/network/torus.hpp"
 
 #include <fmt/format.h>
@@ -29,10 +30,6 @@ constexpr double octaves_of_nodes = 8;
 constexpr double chance = 0.25;
 constexpr double largest_correction = 1;
 constexpr std::size_t most_neighbors = 256;
-
-constexpr std::size_t at(Parameter parameter) {
-    return static_cast<std::size_t>(parameter);
-}
 
 /// Links that leave a node of a torus; two nodes of a ring of two share one link.
 int links_of(Topology const& topology) {
@@ -78,9 +75,9 @@ double variance_of_factors(MachineModel const& model, std::vector<Residual> cons
 
 }  // namespace
 
-Loads const& LoadCache::of(Topology const& topology, Collective collective, Algorithm algorithm) {
+Loads const& LoadCache::of(Topology const& topology, Collective collective, std::string_view algorithm) {
     auto const key = fmt::format("{} {} {} {} {}", topology.text(), topology.machine_dimensions,
-                                 topology.ranks_per_node, name_of(collective), name_of(algorithm));
+                                 topology.ranks_per_node, name_of(collective), algorithm);
     auto found = loads_.find(key);
     if (found == loads_.end()) {
         Extents extents = topology.shape;
@@ -90,12 +87,18 @@ Loads const& LoadCache::of(Topology const& topology, Collective collective, Algo
     return found->second;
 }
 
-Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limits, LoadCache& cache) {
+Terms terms_of(Measurement const& measurement, Limits limits, LoadCache& cache) {
     Topology const& topology = measurement.topology;
-    Algorithm const algorithm = algorithm_that_runs(measurement.collective, named, measurement.bytes, topology.ranks());
+    auto const known = algorithm_of(measurement.collective, measurement.algorithm);
+    if (!known) {
+        throw UsageError(fmt::format("{} has no algorithm {}", name_of(measurement.collective), measurement.algorithm));
+    }
+    NamedAlgorithm const& named = *known;
+    std::string_view const algorithm =
+        algorithm_that_runs(measurement.collective, named, measurement.bytes, topology.ranks());
     Terms terms;
     double const part = measurement.bytes / named.ports;
-    auto amount = [&terms](Parameter parameter) -> double& { return terms.amounts[at(parameter)]; };
+    auto amount = [&terms](Parameter parameter) -> double& { return terms.amounts[index_of(parameter)]; };
     amount(Parameter::call) = 1;
     int const links = links_of(topology);
     for (RoundLoad const& load : cache.of(topology, measurement.collective, algorithm)) {
@@ -115,7 +118,7 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
             // A process receives by one port, or by as many as it names. Buckets over several ports share no link.
             double const node = std::max(load.node * measurement.bytes / std::max(links, 1),
                                          load.in * measurement.bytes / std::min(named.ports, std::max(links, 1)));
-            bool const disjoint = named.ports > 1 && algorithm == Algorithm::bucket;
+            bool const disjoint = named.ports > 1 && algorithm == "bucket";
             terms.contended.push_back({load.times, std::max(largest, node), disjoint ? largest : load.link * part});
         } else {
             terms.contended.push_back({load.times, load.node * part, 0});
@@ -128,7 +131,7 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     }
     if (named.set_up != SetUp::none) {
         double const partners = named.set_up == SetUp::port ? 1
-                                : algorithm == Algorithm::bucket
+                                : algorithm == "bucket"
                                     ? static_cast<double>(topology.shape.size())
                                     : std::log2(std::bit_ceil(static_cast<unsigned>(topology.ranks())));
         terms.set_ups = partners * named.ports;
@@ -136,28 +139,45 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     return terms;
 }
 
-double contended_of(Terms const& terms, MachineParameters const& parameters) {
-    double const kappa = std::exp(parameters[at(Parameter::link)]);
+MachineParameters times_of(Terms const& terms, MachineParameters const& parameters) {
+    MachineParameters times{};
+    for (std::size_t index = 0; index < parameter_count; ++index) {
+        times[index] = terms.amounts[index] * std::exp(parameters[index]);
+    }
+    double const kappa = std::exp(parameters[index_of(Parameter::link)]);
     double contended = 0;
     for (Terms::Contended const& round : terms.contended) {
         contended += round.times * std::max(round.node, kappa * round.link);
     }
-    return contended * std::exp(parameters[at(Parameter::byte)]);
+    times[index_of(Parameter::byte)] = contended * std::exp(parameters[index_of(Parameter::byte)]);
+    return times;
+}
+
+double Cost::*part_of(Parameter parameter) {
+    switch (parameter) {
+    case Parameter::call:
+        return &Cost::call;
+    case Parameter::latency:
+    case Parameter::rendezvous:
+    case Parameter::fetch:
+    case Parameter::hop:
+    case Parameter::message:
+    case Parameter::eager:
+        return &Cost::latency;
+    default:
+        return &Cost::bandwidth;
+    }
 }
 
 Cost cost_of(Terms const& terms, MachineParameters const& parameters, ImplementationFactors const& factors) {
-    auto const part = [&](Parameter parameter) {
-        return terms.amounts[at(parameter)] * std::exp(parameters[at(parameter)]);
-    };
     Cost cost;
-    cost.call = part(Parameter::call);
+    MachineParameters const times = times_of(terms, parameters);
+    for (std::size_t index = 0; index < parameter_count; ++index) {
+        cost.*part_of(static_cast<Parameter>(index)) += times[index];
+    }
     cost.fixed = terms.set_ups * fixed_us * std::exp(factors.fixed);
-    cost.latency =
-        std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) + part(Parameter::fetch) +
-                                     part(Parameter::hop) + part(Parameter::message) + part(Parameter::eager));
-    cost.bandwidth = std::exp(factors.bandwidth) *
-                     (contended_of(terms, parameters) + part(Parameter::far) + part(Parameter::inside) +
-                      part(Parameter::reduce) + part(Parameter::copy) + part(Parameter::fresh));
+    cost.latency *= std::exp(factors.latency);
+    cost.bandwidth *= std::exp(factors.bandwidth);
     return cost;
 }
 
@@ -260,10 +280,10 @@ Prediction with_interval(MachineModel const& model, double time_us, std::vector<
     return {time_us, time_us * std::exp(-width), time_us * std::exp(width)};
 }
 
-Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm, LoadCache& cache) {
+Prediction predict(MachineModel const& model, Measurement const& asked, LoadCache& cache) {
     Measurement question = asked;
     question.topology.machine_dimensions = model.dimensions;
-    Terms const terms = terms_of(question, algorithm, model.limits, cache);
+    Terms const terms = terms_of(question, model.limits, cache);
     int const nodes = question.topology.nodes();
     Cost const modelled = cost_of(terms, model.best.parameters, factors_of(model.best, question));
     auto const found = model.residuals.find({question.collective, question.algorithm});
@@ -278,8 +298,8 @@ Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlg
         // Where a job of fewer dimensions lies is not known: from the fold to its own shape all may be.
         Measurement unfolded = question;
         unfolded.topology.machine_dimensions = 0;
-        Cost const most = cost_of(terms_of(unfolded, algorithm, model.limits, cache), model.best.parameters,
-                                  factors_of(model.best, question));
+        Cost const most =
+            cost_of(terms_of(unfolded, model.limits, cache), model.best.parameters, factors_of(model.best, question));
         variance += std::pow(std::log(most.total() / modelled.total()) / 2, 2);
     }
     Prediction prediction =
@@ -290,9 +310,20 @@ Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlg
     return prediction;
 }
 
-bool error_is_too_large(MachineModel const& model, Collective collective) {
+std::string doubt_of(MachineModel const& model, Collective collective, int nodes) {
+    double const tested = std::log2(static_cast<double>(model.most_nodes) / model.fewest_nodes);
+    double const farthest =
+        std::max(fewest_octaves_answered, model.width_beyond.empty() ? 0 : tested + octaves_answered_beyond_tested);
+    double const octaves = std::log2(static_cast<double>(nodes) / model.most_nodes);
+    if (octaves > farthest) {
+        return fmt::format("{} nodes are x{:.3g} those of the fit, and no error is known beyond x{:.3g}", nodes,
+                           std::exp2(octaves), std::exp2(farthest));
+    }
     auto const error = model.held_out.find(collective);
-    return error != model.held_out.end() && error->second.median > largest_answered_error;
+    if (error != model.held_out.end() && error->second.median > largest_answered_error) {
+        return fmt::format("the held-out error of {} is {:.0f} %", name_of(collective), 100 * error->second.median);
+    }
+    return {};
 }
 
 std::string refusal_of(MachineModel const& model, Measurement const& question) {
@@ -311,19 +342,7 @@ std::string refusal_of(MachineModel const& model, Measurement const& question) {
         return fmt::format("its times on {} nodes are below what the messages of {} take: something else runs",
                            contradicted->second, question.algorithm);
     }
-    double const tested = std::log2(static_cast<double>(model.most_nodes) / model.fewest_nodes);
-    double const farthest =
-        std::max(fewest_octaves_answered, model.width_beyond.empty() ? 0 : tested + octaves_answered_beyond_tested);
-    double const octaves = std::log2(static_cast<double>(question.topology.nodes()) / model.most_nodes);
-    if (!model.forced && octaves > farthest) {
-        return fmt::format("{} nodes are x{:.3g} those of the fit, and no error is known beyond x{:.3g}",
-                           question.topology.nodes(), std::exp2(octaves), std::exp2(farthest));
-    }
-    if (!model.forced && error_is_too_large(model, question.collective)) {
-        return fmt::format("the held-out error of {} is {:.0f} %", name_of(question.collective),
-                           100 * model.held_out.at(question.collective).median);
-    }
-    return {};
+    return model.forced ? std::string() : doubt_of(model, question.collective, question.topology.nodes());
 }
 
 }  // namespace dlmb::predict

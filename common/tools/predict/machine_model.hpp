@@ -1,16 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The costs of a machine, and the time of a collective that follows from it. Rounds follow each other:
-//
-//     T = fixed + a * sum over rounds of (L + R [message > eager] + f [message to another node > inject] + h * hops
-//                                         + o * (messages - 1))
-//               + b * sum over rounds of (G * contended bytes + F * far bytes + N * bytes inside the node
-//                                         + gamma * bytes reduced + c * bytes copied)
-//               + b * fresh bytes
-//
-// the terms of LogGP (Alexandrov et al. 1995) with two factors of the implementation: a, b are 1 for an algorithm that
-// was not measured. Contended bytes of a torus: max(largest message, busiest node / ports, kappa * busiest link).
+// The costs of a machine, and the time of a collective that follows from it: the terms of LogGP (Alexandrov et al.
+// 1995) over the rounds of an algorithm, with two factors of its implementation. The formula is in README.md.
 #pragma once
 
 #include "common/tools/predict/round_loads.hpp"
@@ -57,10 +49,13 @@ inline constexpr std::array<std::string_view, parameter_count> parameter_names{
     "call_us",    "latency_us",  "rendezvous_us",  "fetch_us",       "hop_us",       "message_us",    "byte_us",
     "link_ratio", "far_byte_us", "inside_byte_us", "reduce_byte_us", "copy_byte_us", "eager_byte_us", "fresh_byte_us"};
 using MachineParameters = std::array<double, parameter_count>;
+[[nodiscard]] constexpr std::size_t index_of(Parameter parameter) {
+    return static_cast<std::size_t>(parameter);
+}
 
 /// The factors that one implementation of an algorithm has of its own.
 struct ImplementationFactors {
-    double latency = 0;    // logarithm of a
+    double latency = 0;    // logarithm of a; 0 where the algorithm was not measured
     double bandwidth = 0;  // logarithm of b
     double fixed = 0;      // logarithm of us per set-up over `fixed_us`; only of algorithms that set up remote access
 };
@@ -146,7 +141,7 @@ using Loads = std::vector<RoundLoad>;
 /// Remembers the loads of what was asked before. Throws UsageError where the schedule cannot be made.
 class LoadCache {
 public:
-    Loads const& of(Topology const& topology, Collective collective, Algorithm algorithm);
+    Loads const& of(Topology const& topology, Collective collective, std::string_view algorithm);
 
 private:
     std::map<std::string, Loads> loads_;
@@ -164,8 +159,8 @@ struct Terms {
     double set_ups = 0;                // ports, or ports times partners
 };
 
-/// Throws UsageError where the schedule cannot be made.
-[[nodiscard]] Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limits, LoadCache& cache);
+/// Throws UsageError where the name of the algorithm does not tell the messages, or not of so many ranks.
+[[nodiscard]] Terms terms_of(Measurement const& measurement, Limits limits, LoadCache& cache);
 
 /// Parts of a time, us.
 struct Cost {
@@ -175,11 +170,14 @@ struct Cost {
     double bandwidth = 0;
     [[nodiscard]] double total() const { return call + fixed + latency + bandwidth; }
 };
+/// The part that a parameter belongs to; that of latency is multiplied by a, that of bandwidth by b.
+[[nodiscard]] double Cost::*part_of(Parameter parameter);
 [[nodiscard]] Cost cost_of(Terms const& terms, MachineParameters const& parameters,
                            ImplementationFactors const& factors);
 
-/// The part of a time that the busiest ports and links need, us.
-[[nodiscard]] double contended_of(Terms const& terms, MachineParameters const& parameters);
+/// What each parameter adds to a time, us, without a and b. That of `byte` is what the busiest ports and links need;
+/// `link` has its share in it and none of its own.
+[[nodiscard]] MachineParameters times_of(Terms const& terms, MachineParameters const& parameters);
 
 /// Deviation of the logarithm of the factors a and b of an implementation, before they are measured. Where each
 /// implementation is left out in turn of PICO's measurements on few nodes, the 90 % quantile of the errors is that of a
@@ -214,14 +212,14 @@ struct Prediction {
 /// nearest 256).
 [[nodiscard]] double correction_of(std::vector<Residual> const& all, double bytes, int nodes);
 
-/// Throws UsageError where the schedule cannot be made.
-[[nodiscard]] Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm,
-                                 LoadCache& cache);
+/// Throws UsageError as terms_of() does.
+[[nodiscard]] Prediction predict(MachineModel const& model, Measurement const& asked, LoadCache& cache);
 
-/// The held-out error of the collective is above 40 %.
-[[nodiscard]] bool error_is_too_large(MachineModel const& model, Collective collective);
+/// Why this model answers only if it is forced: no error is known of so many nodes, or the held-out error of the
+/// collective is above 40 %. Empty: neither. An error that is not known is not held against it.
+[[nodiscard]] std::string doubt_of(MachineModel const& model, Collective collective, int nodes);
 
-/// Why this model does not answer; empty: it does. An error that is not known is not held against it.
+/// Why this model does not answer; empty: it does.
 [[nodiscard]] std::string refusal_of(MachineModel const& model, Measurement const& question);
 
 /// As JSON: results-schema/machine-model.schema.json (model_file.cpp).

@@ -18,8 +18,8 @@ MachineModel alpha_beta_model(double alpha_us, double gigabytes_per_s) {
     MachineModel model;
     model.forced = true;                                                   // no error is known that could refuse
     model.best.parameters.fill(-std::numeric_limits<double>::infinity());  // the logarithm of 0
-    model.best.parameters[static_cast<std::size_t>(Parameter::latency)] = std::log(alpha_us);
-    model.best.parameters[static_cast<std::size_t>(Parameter::byte)] = std::log(1e-3 / gigabytes_per_s);
+    model.best.parameters[index_of(Parameter::latency)] = std::log(alpha_us);
+    model.best.parameters[index_of(Parameter::byte)] = std::log(1e-3 / gigabytes_per_s);
     for (Collective const collective : {Collective::allreduce, Collective::allgather, Collective::reduce_scatter}) {
         model.best.factors[{collective, "bucket"}] = {};  // of one dimension: a ring at every size
     }
@@ -37,15 +37,14 @@ Fastest fastest_of(std::vector<Prediction> const& predictions) {
     return {static_cast<std::size_t>(best - predictions.begin()), apart && predictions.size() > 1};
 }
 
-std::optional<Prediction> answer(MachineModel const& model, Measurement const& question, LoadCache& cache) {
-    auto const algorithm = algorithm_of(question.collective, question.algorithm);
-    if (!algorithm || !refusal_of(model, question).empty()) {
-        return std::nullopt;
+Answer answer(MachineModel const& model, Measurement const& question, LoadCache& cache) {
+    if (std::string const why = refusal_of(model, question); !why.empty()) {
+        return {std::nullopt, why};
     }
     try {
-        return predict(model, question, *algorithm, cache);
-    } catch (UsageError const&) {
-        return std::nullopt;
+        return {predict(model, question, cache), ""};
+    } catch (UsageError const& error) {
+        return {std::nullopt, error.what()};
     }
 }
 
@@ -67,18 +66,17 @@ Price model_price(MachineModel model) {
         MachineModel const& of = known->model;
         std::string const what = fmt::format("{} over {} ranks", name_of(collective), ranks);
         Measurement question{of.system, {of.kind, {ranks}, 1}, collective, "", bytes};
-        std::string const why = refusal_of(of, question);
-        if (!why.empty() && !of.forced && error_is_too_large(of, collective)) {
+        if (std::string const why = doubt_of(of, collective, ranks); !why.empty() && !of.forced) {
             throw ModelRefusal(fmt::format("{}: {}", what, why));
         }
         std::optional<double> best;
         for (auto const& [key, factors] : of.best.factors) {
             question.algorithm = key.second;
-            auto const us = key.first == collective ? answer(of, question, known->cache) : std::nullopt;
+            auto const us = key.first == collective ? answer(of, question, known->cache).prediction : std::nullopt;
             best = us && us->time_us < best.value_or(us->time_us + 1) ? us->time_us : best;
         }
         if (!best) {
-            throw UsageError(fmt::format("{}: {}", what, why.empty() ? "the model has no algorithm of it" : why));
+            throw UsageError(fmt::format("{}: the model has no algorithm of it", what));
         }
         return known->us[asked] = *best;
     };

@@ -18,7 +18,7 @@ namespace dlmb::predict {
 /// one rank: 0. Throws UsageError where it has no price.
 using Price = std::function<double(Collective collective, double bytes, int ranks)>;
 
-/// The model knows that it is too far off to answer.
+/// The model doubts its price and is not forced.
 class ModelRefusal : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -32,9 +32,12 @@ public:
 /// and alltoall take (p-1) alpha + (p-1)/p S beta, an allreduce twice as long. It has no others.
 [[nodiscard]] MachineModel alpha_beta_model(double alpha_us, double gigabytes_per_s);
 
-/// Nothing: the model refuses it, or the algorithm is not for so many ranks.
-[[nodiscard]] std::optional<Prediction> answer(MachineModel const& model, Measurement const& question,
-                                               LoadCache& cache);
+/// A prediction, or why there is none: the model refuses, or the algorithm is not for so many ranks.
+struct Answer {
+    std::optional<Prediction> prediction;
+    std::string refusal;
+};
+[[nodiscard]] Answer answer(MachineModel const& model, Measurement const& question, LoadCache& cache);
 
 /// Which of some predictions is the shortest, of equal ones the first; and whether its interval lies below those of all
 /// others. One alone is not apart: nothing tells that it is faster than what a library has.

@@ -5,7 +5,32 @@
 // that one schedule serves every size. What runs here is not the algorithm, but its shape: the backends' own algorithms
 // (common/formats/plan/algorithms) are plans of one rank with addresses, too large to make for 8,192 ranks.
 //
-// S: bytes of the full vector, P: ranks, q: the largest power of two that is not above P.
+// S: bytes of the full vector, P: ranks, q: the largest power of two that is not above P. An algorithm is known by its
+// name:
+//
+//     recursive_doubling      allreduce: log2 q rounds of S; allgather: S/P, 2 S/P, ...
+//     recursive_halving       reduce_scatter: S/2 to the farthest first
+//     distance_doubling       reduce_scatter: S/2 to the nearest first
+//     ring                    P - 1 rounds of S/P to the right neighbour, twice for an allreduce; sendrecv: one of S
+//     rabenseifner            allreduce, reduce: halve the vector, double the distance; then gather
+//     neighbor_exchange       allgather: P/2 rounds between neighbours, 2 S/P but in the first
+//     bruck                   allgather: ceil(log2 P) rounds, 2^k blocks; alltoall: the blocks whose number has bit k
+//     pairwise                alltoall, reduce_scatter: P - 1 rounds, each with the partner at distance k
+//     linear                  all messages at once
+//     linear_sync             gather: one rank after another is asked
+//     binomial                trees
+//     binary
+//     binomial_pipelined      reduce: in segments that follow each other
+//     binary_pipelined        the same
+//     knomial                 of radix 4
+//     split_binary            halves of the vector down the two halves of a binary tree, then exchanged
+//     chain                   four chains
+//     three_chains
+//     pipeline                one chain
+//     scatter_allgather       bcast: binomial scatter, recursive doubling
+//     scatter_allgather_ring  bcast: binomial scatter, ring
+//     gather_bcast            allgather: all to rank 0, and a broadcast in segments
+//     bucket                  torus: a ring in one dimension after another, with the part that the ring before left
 #pragma once
 
 #include <cstdint>
@@ -26,32 +51,6 @@ enum class Collective : std::uint8_t {
     gather,
     scatter,
     sendrecv
-};
-
-enum class Algorithm : std::uint8_t {
-    recursive_doubling,      // allreduce: log2 q rounds of S; allgather: S/P, 2 S/P, ...
-    recursive_halving,       // reduce_scatter: S/2 to the farthest first
-    distance_doubling,       // reduce_scatter: S/2 to the nearest first
-    ring,                    // P - 1 rounds of S/P to the right neighbour, twice for an allreduce; sendrecv: one of S
-    rabenseifner,            // allreduce, reduce: halve the vector, double the distance; then gather
-    neighbor_exchange,       // allgather: P/2 rounds between neighbours, 2 S/P but in the first
-    bruck,                   // allgather: ceil(log2 P) rounds, 2^k blocks; alltoall: the blocks whose number has bit k
-    pairwise,                // alltoall, reduce_scatter: P - 1 rounds, each with the partner at distance k
-    linear,                  // all messages at once
-    linear_sync,             // gather: one rank after another is asked
-    binomial,                // trees
-    binary,                  //
-    binomial_pipelined,      // reduce: in segments that follow each other
-    binary_pipelined,        // the same
-    knomial,                 // of radix 4
-    split_binary,            // halves of the vector down the two halves of a binary tree, then exchanged
-    chain,                   // four chains
-    three_chains,            //
-    pipeline,                // one chain
-    scatter_allgather,       // bcast: binomial scatter, recursive doubling
-    scatter_allgather_ring,  // bcast: binomial scatter, ring
-    gather_bcast,            // allgather: all to rank 0, and a broadcast in segments
-    bucket,                  // torus: a ring in one dimension after another, with the part that the ring before left
 };
 
 /// A message from one rank to another in a round.
@@ -78,15 +77,16 @@ using Extents = std::vector<int>;
 /// Throws UsageError where the collective has no such algorithm, or not for so many ranks. Flat exchanges of more than
 /// 64 distances (pairwise, linear alltoall) are made from 64 that are spread evenly and count for all. Root: rank 0.
 /// In a broadcast a rank sends to all its children at once; in a reduction it takes one vector after another.
-[[nodiscard]] std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, Extents const& extents);
-[[nodiscard]] inline std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks) {
+[[nodiscard]] std::vector<Round> schedule_of(Collective collective, std::string_view algorithm, Extents const& extents);
+[[nodiscard]] inline std::vector<Round> schedule_of(Collective collective, std::string_view algorithm, int ranks) {
     return schedule_of(collective, algorithm, Extents{ranks});
 }
 
-[[nodiscard]] bool has(Collective collective, Algorithm algorithm);
+/// The name as the catalogue has it, which stays; empty: the collective has no such algorithm.
+[[nodiscard]] std::string_view known_algorithm(Collective collective, std::string_view name);
 
 /// Bytes of temporary memory over those of the vector, at the rank that needs the most (Open MPI 4.1, MPICH 4).
-[[nodiscard]] double temporary_share(Collective collective, Algorithm algorithm);
+[[nodiscard]] double temporary_share(Collective collective, std::string_view algorithm);
 
 /// Set-up of an implementation over remote memory, in each call before it sends.
 enum class SetUp : std::uint8_t {
@@ -97,7 +97,7 @@ enum class SetUp : std::uint8_t {
 
 /// An algorithm as data sets name it.
 struct NamedAlgorithm {
-    Algorithm algorithm = Algorithm::ring;
+    std::string_view algorithm = "ring";
     int ports = 1;  // equal parts of the vector that are worked on side by side
     SetUp set_up = SetUp::none;
     double one_segment_bytes = 0;  // of a vector up to this size a pipelined reduction makes one segment
@@ -106,7 +106,8 @@ struct NamedAlgorithm {
 /// Open MPI 4.1 runs the ring of an allreduce as recursive doubling where a rank has less than one element (4 bytes) of
 /// its own, and, as Fujitsu MPI, a broadcast of one element by a split tree as a chain. A single segment is not
 /// pipelined.
-[[nodiscard]] Algorithm algorithm_that_runs(Collective collective, NamedAlgorithm named, double bytes, int ranks);
+[[nodiscard]] std::string_view algorithm_that_runs(Collective collective, NamedAlgorithm named, double bytes,
+                                                   int ranks);
 
 /// "default-X", "X_ompi", "X_mpich", "X_over", "RING-VARIANT-UTOFU-SEGMENT-PORTS", or X itself. Nothing: the name does
 /// not tell the messages, such as a library's own decision (default_ompi).
@@ -120,6 +121,5 @@ struct NamedAlgorithm {
 /// By the names of data sets, of operations of a plan and of options of dlmb_collective.
 [[nodiscard]] std::optional<Collective> collective_of(std::string_view name);
 [[nodiscard]] std::string_view name_of(Collective collective);
-[[nodiscard]] std::string_view name_of(Algorithm algorithm);
 
 }  // namespace dlmb::predict

@@ -42,10 +42,9 @@ std::vector<Measurement> measured(std::vector<std::string> const& shapes, LoadCa
                                             {Collective::reduce_scatter, "recursive_halving"}}) {
             for (double bytes = 256; bytes <= 64 << 20; bytes *= 8) {
                 Measurement measurement{"made", parse_nodes(shape), collective, name, bytes, 0};
-                auto const algorithm = algorithm_of(collective, name).value();
                 double const chance = to_unit(philox({number++, 0, 0, 0}, 7)[0]) - 0.5;
-                measurement.time_us = cost_of(terms_of(measurement, algorithm, {}, cache), machine(), {}).total() *
-                                      std::exp(noise * chance);
+                measurement.time_us =
+                    cost_of(terms_of(measurement, {}, cache), machine(), {}).total() * std::exp(noise * chance);
                 measurements.push_back(measurement);
             }
         }
@@ -56,15 +55,14 @@ std::vector<Measurement> measured(std::vector<std::string> const& shapes, LoadCa
 std::vector<double> errors(MachineModel const& model, std::vector<Measurement> const& questions, LoadCache& cache) {
     std::vector<double> found;
     for (Measurement const& question : questions) {
-        auto const algorithm = algorithm_of(question.collective, question.algorithm).value();
-        found.push_back(std::abs(predict(model, question, algorithm, cache).time_us / question.time_us - 1));
+        found.push_back(std::abs(predict(model, question, cache).time_us / question.time_us - 1));
     }
     return found;
 }
 
 TEST(Fit, FindsTheParametersOfTheMachineThatMadeTheMeasurements) {
     LoadCache cache;
-    MachineModel const model = fit(measured({"4", "8", "16", "32"}, cache), {5}, cache);
+    MachineModel const model = fit(measured({"4", "8", "16", "32"}, cache), cache, 5);
     EXPECT_EQ(model.limits.eager_bytes, 8192) << "chosen by leaving nodes out";
     MachineParameters const truth = machine();
     for (Parameter const parameter :
@@ -82,14 +80,13 @@ TEST(Fit, PredictsSixteenTimesTheNodesOfATorusAndOfATree) {
     LoadCache cache;
     for (auto const& [few, many] : {std::pair{std::vector<std::string>{"2x2x2", "4x4x4"}, std::string("8x8x16")},
                                     std::pair{std::vector<std::string>{"4", "16", "32"}, std::string("512")}}) {
-        MachineModel const model = fit(measured(few, cache, 0.1), {5}, cache);
+        MachineModel const model = fit(measured(few, cache, 0.1), cache, 5);
         auto const questions = measured({many}, cache);
         auto const found = errors(model, questions, cache);
         EXPECT_LT(quantile(found, 0.5), 0.05) << many;
         EXPECT_LT(quantile(found, 0.9), 0.15) << many;
         for (Measurement const& question : questions) {
-            Prediction const prediction =
-                predict(model, question, algorithm_of(question.collective, question.algorithm).value(), cache);
+            Prediction const prediction = predict(model, question, cache);
             EXPECT_LT(prediction.low_us, prediction.time_us);
             EXPECT_GT(prediction.high_us, prediction.time_us);
         }
@@ -102,7 +99,7 @@ TEST(Fit, IsNotMovedByAFewWildMeasurements) {
     for (std::size_t index = 5; index < measurements.size(); index += 20) {
         measurements[index].time_us *= 50;
     }
-    MachineModel model = fit(measurements, {0}, cache);
+    MachineModel model = fit(measurements, cache, 0);
     model.corrected = false;
     EXPECT_LT(quantile(errors(model, measured({"64"}, cache), cache), 0.5), 0.1);
 }
@@ -122,7 +119,7 @@ TEST(Fit, RefusesANameFromTheNodesOnWhereItsTimesAreBelowWhatItsMessagesTake) {
             each.job = "other";
         }
         measurements.insert(measurements.end(), of_other_job.begin(), of_other_job.end());
-        return fit(measurements, {0}, cache);
+        return fit(measurements, cache, 0);
     };
     MachineModel const all = fitted(no_limit);
     EXPECT_EQ(all.left_out, LineCounts{});
@@ -148,14 +145,14 @@ TEST(Fit, RefusesALinearNameThatTakesTheTimeOfATree) {
     ImplementationKey const suspect{Collective::scatter, "linear"};
     for (std::string const shape : {"2x2x2", "4x4x4"}) {
         for (double bytes = 256; bytes <= 64 << 20; bytes *= 8) {
-            Measurement each{"made", parse_nodes(shape), suspect.first, suspect.second, bytes, 0};
-            Algorithm const runs = shape == "2x2x2" ? Algorithm::linear : Algorithm::binomial;
-            each.time_us = cost_of(terms_of(each, {runs}, {}, cache), machine(), {}).total();
-            each.time_us /= runs == Algorithm::binomial ? 3 : 1;
+            bool const is_tree = shape == "4x4x4";
+            Measurement each{"made", parse_nodes(shape), suspect.first, is_tree ? "binomial" : "linear", bytes, 0};
+            each.time_us = cost_of(terms_of(each, {}, cache), machine(), {}).total() / (is_tree ? 3 : 1);
+            each.algorithm = suspect.second;
             measurements.push_back(each);
         }
     }
-    MachineModel const model = fit(measurements, {0}, cache);
+    MachineModel const model = fit(measurements, cache, 0);
     EXPECT_EQ(model.contradicted, (std::map<ImplementationKey, int>{{suspect, 64}}));
     EXPECT_TRUE(model.best.factors.contains(suspect)) << "its times on 8 nodes are its own";
 }
@@ -170,7 +167,7 @@ TEST(Fit, RefusesATableWhoseOnlyAlgorithmIsTooFastForTheLinks) {
         }
     }
     ASSERT_GE(measurements.size(), 10U);
-    EXPECT_THAT([&] { (void)fit(measurements, {0}, cache); },
+    EXPECT_THAT([&] { (void)fit(measurements, cache, 0); },
                 testing::ThrowsMessage<UsageError>(testing::HasSubstr("not faster than their messages can be")));
 }
 
@@ -181,13 +178,12 @@ TEST(Fit, FindsFromWhichSizesOnMessagesAreFetchedAndWaitForTheirReceiver) {
     limits.inject_bytes = 192;
     auto measurements = measured({"4", "8"}, cache);
     for (Measurement& each : measurements) {
-        auto const algorithm = algorithm_of(each.collective, each.algorithm).value();
-        each.time_us = cost_of(terms_of(each, algorithm, limits, cache), machine(), {}).total();
+        each.time_us = cost_of(terms_of(each, limits, cache), machine(), {}).total();
     }
-    Limits const found = fit(measurements, {0}, cache).limits;
+    Limits const found = fit(measurements, cache, 0).limits;
     EXPECT_EQ(found.inject_bytes, 192);
     EXPECT_EQ(found.eager_bytes, 16384);
-    Limits const of_others = fit(measured({"4", "8"}, cache), {0}, cache).limits;
+    Limits const of_others = fit(measured({"4", "8"}, cache), cache, 0).limits;
     EXPECT_EQ(of_others.inject_bytes, no_limit);
     EXPECT_EQ(of_others.eager_bytes, 8192);
 }
@@ -195,19 +191,18 @@ TEST(Fit, FindsFromWhichSizesOnMessagesAreFetchedAndWaitForTheirReceiver) {
 TEST(Fit, OfTheSameMeasurementsIsTheSameToTheByte) {
     LoadCache cache;
     auto const measurements = measured({"4", "8"}, cache, 0.2);
-    EXPECT_EQ(to_text(fit(measurements, {3}, cache)), to_text(fit(measurements, {3}, cache)));
+    EXPECT_EQ(to_text(fit(measurements, cache, 3)), to_text(fit(measurements, cache, 3)));
 }
 
 TEST(Fit, GivesIntervalsThatHoldNineOfTenMeasurementsOnMoreNodes) {
     LoadCache cache;
     for (double const noise : {0.2, 1.0}) {
-        MachineModel const model = fit(measured({"2x2x2", "4x2x2", "4x4x2", "4x4x4"}, cache, noise), {20}, cache);
+        MachineModel const model = fit(measured({"2x2x2", "4x2x2", "4x4x2", "4x4x4"}, cache, noise), cache, 20);
         auto const asked = measured({"8x4x4", "8x8x4"}, cache, noise);
         double held = 0;
         std::vector<double> widths;
         for (Measurement const& each : asked) {
-            Prediction const prediction =
-                predict(model, each, algorithm_of(each.collective, each.algorithm).value(), cache);
+            Prediction const prediction = predict(model, each, cache);
             held += prediction.low_us <= each.time_us && each.time_us <= prediction.high_us ? 1 : 0;
             widths.push_back(std::log(prediction.high_us / prediction.time_us));
         }
@@ -218,11 +213,10 @@ TEST(Fit, GivesIntervalsThatHoldNineOfTenMeasurementsOnMoreNodes) {
 
 TEST(Fit, IsUnsureOfTheSetUpOfAnAlgorithmThatWasNotFitted) {
     LoadCache cache;
-    MachineModel const model = fit(measured({"2x2x2"}, cache), {}, cache);
+    MachineModel const model = fit(measured({"2x2x2"}, cache), cache);
     Measurement question{"made", parse_nodes("2x2x2"), Collective::allreduce, "RECDOUB-L-UTOFU-0-1", 8, 0};
     auto const width = [&] {
-        auto const algorithm = algorithm_of(question.collective, question.algorithm).value();
-        Prediction const prediction = predict(model, question, algorithm, cache);
+        Prediction const prediction = predict(model, question, cache);
         return std::log(prediction.high_us / prediction.time_us);
     };
     double const small = width();
@@ -234,11 +228,11 @@ TEST(Fit, IsUnsureOfTheSetUpOfAnAlgorithmThatWasNotFitted) {
 TEST(Fit, WidensItsIntervalsWithTheDistanceFromTheMeasuredNodes) {
     LoadCache cache;
     for (std::vector<std::string> const& measured_nodes : {std::vector<std::string>{"4", "8", "16"}, {"16"}}) {
-        MachineModel const model = fit(measured(measured_nodes, cache, 0.2), {5}, cache);
+        MachineModel const model = fit(measured(measured_nodes, cache, 0.2), cache, 5);
         double before = 0;
         for (std::string const nodes : {"16", "64", "1024"}) {
             Measurement const question{"made", parse_nodes(nodes), Collective::allreduce, "ring", 1e6, 0};
-            Prediction const prediction = predict(model, question, {Algorithm::ring, 1}, cache);
+            Prediction const prediction = predict(model, question, cache);
             EXPECT_GT(prediction.high_us / prediction.low_us, before) << nodes;
             before = prediction.high_us / prediction.low_us;
         }
@@ -247,7 +241,7 @@ TEST(Fit, WidensItsIntervalsWithTheDistanceFromTheMeasuredNodes) {
 
 TEST(Fit, WidensItsIntervalsWithTheFactorOfNodesThatWasLeftOut) {
     LoadCache cache;
-    MachineModel const model = fit(measured({"2x2x2", "4x4x4", "8x8x8"}, cache, 0.2), {5}, cache);
+    MachineModel const model = fit(measured({"2x2x2", "4x4x4", "8x8x8"}, cache, 0.2), cache, 5);
     ASSERT_EQ(model.width_beyond.size(), 2U) << "8 to 64 and 64 to 512, and 8 to 512";
     EXPECT_NEAR(model.width_beyond[0].octaves, 3, 1e-9);
     EXPECT_NEAR(model.width_beyond[1].octaves, 6, 1e-9);
@@ -266,7 +260,7 @@ TEST(Fit, IsUnsureOfASizeThatWasMeasuredOnFarFewerNodes) {
             measurements.push_back(each);
         }
     }
-    MachineModel const model = fit(measurements, {5}, cache);
+    MachineModel const model = fit(measurements, cache, 5);
     Measurement question{"made", parse_nodes("8x8x8"), Collective::bcast, "binomial", 64 << 20, 0};
     EXPECT_DOUBLE_EQ(octaves_beyond(model, question), 3);
     question.bytes = 256;
@@ -279,11 +273,11 @@ TEST(Fit, IsUnsureOfASizeThatWasMeasuredOnFarFewerNodes) {
 
 TEST(Fit, IsUnsureOfContentionWhereAJobHasFewerDimensionsThanTheMachine) {
     LoadCache cache;
-    MachineModel const model = fit(measured({"2x2x2", "4x4x4", "8x8x8"}, cache, 0.2), {5}, cache);
+    MachineModel const model = fit(measured({"2x2x2", "4x4x4", "8x8x8"}, cache, 0.2), cache, 5);
     EXPECT_EQ(model.dimensions, 3);
     auto const asked = [&](std::string const& shape, std::string const& algorithm) {
         Measurement const question{"made", parse_nodes(shape), Collective::allreduce, algorithm, 64 << 20, 0};
-        return predict(model, question, algorithm_of(question.collective, algorithm).value(), cache);
+        return predict(model, question, cache);
     };
     auto const width = [](Prediction const& prediction) { return std::log(prediction.high_us / prediction.time_us); };
     EXPECT_LT(asked("64x64", "recursive_doubling").time_us, 2 * asked("16x16x16", "recursive_doubling").time_us)
@@ -295,7 +289,7 @@ TEST(Fit, IsUnsureOfContentionWhereAJobHasFewerDimensionsThanTheMachine) {
 
 TEST(Fit, GivesReplicatesThatDifferInWhatMeasurementsDoNotTell) {
     LoadCache cache;
-    MachineModel const model = fit(measured({"4"}, cache), {20}, cache);
+    MachineModel const model = fit(measured({"4"}, cache), cache, 20);
     auto const spread_of = [&](Parameter parameter) {
         std::vector<double> logarithms;
         for (Coefficients const& replicate : model.replicates) {
@@ -312,21 +306,21 @@ TEST(Fit, RefusesWhatGivesNoModel) {
     LoadCache cache;
     auto measurements = measured({"4"}, cache);
     measurements.resize(9);
-    EXPECT_THROW((void)fit(measurements, {}, cache), UsageError) << "too few";
-    EXPECT_THROW((void)fit({}, {}, cache), UsageError);
-    EXPECT_THROW((void)fit(measured({"4", "2x2"}, cache), {}, cache), UsageError) << "mixed topologies";
+    EXPECT_THROW((void)fit(measurements, cache), UsageError) << "too few";
+    EXPECT_THROW((void)fit({}, cache), UsageError);
+    EXPECT_THROW((void)fit(measured({"4", "2x2"}, cache), cache), UsageError) << "mixed topologies";
 }
 
 TEST(Prediction, CountsTwoBuffersThatGlibcGivesBackAsNewMemory) {
     LoadCache cache;
-    auto const fresh = [&](Collective collective, Algorithm algorithm, double bytes) {
-        Measurement const question{"made", parse_nodes("4"), collective, "", bytes, 0};
-        return terms_of(question, {algorithm}, {}, cache).amounts[static_cast<std::size_t>(Parameter::fresh)];
+    auto const fresh = [&](Collective collective, std::string const& algorithm, double bytes) {
+        Measurement const question{"made", parse_nodes("4"), collective, algorithm, bytes, 0};
+        return terms_of(question, {}, cache).amounts[static_cast<std::size_t>(Parameter::fresh)];
     };
-    EXPECT_EQ(fresh(Collective::reduce_scatter, Algorithm::recursive_halving, 65536), 0);
-    EXPECT_EQ(fresh(Collective::reduce_scatter, Algorithm::recursive_halving, 131072), 2 * 131072);
-    EXPECT_EQ(fresh(Collective::allreduce, Algorithm::recursive_doubling, 131072), 0) << "one buffer is kept";
-    EXPECT_EQ(fresh(Collective::allreduce, Algorithm::recursive_doubling, 32 << 20), 32 << 20);
+    EXPECT_EQ(fresh(Collective::reduce_scatter, "recursive_halving", 65536), 0);
+    EXPECT_EQ(fresh(Collective::reduce_scatter, "recursive_halving", 131072), 2 * 131072);
+    EXPECT_EQ(fresh(Collective::allreduce, "recursive_doubling", 131072), 0) << "one buffer is kept";
+    EXPECT_EQ(fresh(Collective::allreduce, "recursive_doubling", 32 << 20), 32 << 20);
 }
 
 TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
@@ -360,13 +354,13 @@ TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
 
 TEST(Prediction, OfOneNodeOrZeroBytesIsACallAndMessagesWithoutBytes) {
     LoadCache cache;
-    MachineModel const model = fit(measured({"4", "8"}, cache), {0}, cache);
+    MachineModel const model = fit(measured({"4", "8"}, cache), cache, 0);
     Measurement question{"made", parse_nodes("1"), Collective::allreduce, "ring", 1e6, 0};
-    EXPECT_NEAR(std::log(predict(model, question, {Algorithm::ring, 1}, cache).time_us), model.best.parameters[0], 1.1)
+    EXPECT_NEAR(std::log(predict(model, question, cache).time_us), model.best.parameters[0], 1.1)
         << "a call, and a correction of at most e";
     question.topology = parse_nodes("8");
     question.bytes = 0;
-    EXPECT_GT(predict(model, question, {Algorithm::ring, 1}, cache).time_us, 0);
+    EXPECT_GT(predict(model, question, cache).time_us, 0);
 }
 
 }  // namespace

@@ -151,6 +151,13 @@ class Predict(unittest.TestCase):
         (row,) = self.points(asked, "--force")
         self.assertEqual(row["status"], "ok (forced)")
         self.assertEqual(row["chosen"], "", "one algorithm is no choice")
+        far = ["system,nodes,collective,algorithm,bytes", "made,2048,allreduce,ring_ompi,1024"]
+        self.fit()
+        (row,) = self.points(far, code=69)
+        self.assertEqual(row["status"], "refused: 2048 nodes are x64 those of the fit; and no error is known beyond x32")
+        (row,) = self.points(far, "--force")
+        self.assertEqual(row["status"], "ok (forced)")
+        self.refused(69, "no error is known beyond x32", "search", "--layers", "64x64", "--tokens", 64, "--mesh", 2048, "--model", self.model)
         self.assertTrue(self.fit("--force").returncode == 0 and json.loads(self.model.read_text(encoding="utf-8"))["forced"])
 
     def test_an_algorithm_is_chosen_only_where_its_interval_is_apart(self) -> None:
@@ -290,6 +297,8 @@ class Predict(unittest.TestCase):
         by_goal = json.loads(self.call("time", "--goal", goal, "--machine", self.model, "--json").stdout)
         self.assertLess(by_goal["low_ps"], by_goal["time_ps"])
         model = json.loads(self.model.read_text())
+        few = self.write("few.json", [json.dumps(model | {"range": model["range"] | {"fewest_nodes": 1, "most_nodes": 1}})])
+        self.refused(69, "64 nodes are x64 those of the fit, and no error is known beyond x8", *asked[:-1], few)
         for error in model["error"]["held_out"]:
             error["median"] = 0.5
         self.model.write_text(json.dumps(model))

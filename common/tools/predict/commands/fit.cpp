@@ -175,7 +175,7 @@ public:
     int run() {
         FitInput const input = read_fit_input(path_, system_, max_nodes_);
         LoadCache cache;
-        MachineModel model = fit(input.measurements, {}, cache);
+        MachineModel model = fit(input.measurements, cache);
         model.input_name = std::filesystem::path(path_).filename().string();
         model.input_sha256 = tuning::sha256(input.text);
         model.max_nodes = max_nodes_;

@@ -93,14 +93,13 @@ std::int64_t MachineOptions::rounded(char const* name, double value, double fact
     return std::llround(value * factor);
 }
 
-bool MachineOptions::refuses(OperationKind kind) const {
+bool MachineOptions::refuses(OperationKind kind, int nodes) const {
     auto const collective = collective_of(dlmb::name_of(kind));
-    if (!model_ || model_->forced || !collective || !error_is_too_large(*model_, *collective)) {
-        return false;
+    std::string const why = model_ && !model_->forced && collective ? doubt_of(*model_, *collective, nodes) : "";
+    if (!why.empty()) {
+        print_error(fmt::format("dlmb_predict: refused: {}; --force answers\n", why));
     }
-    print_error(fmt::format("dlmb_predict: refused: the held-out error of {} is {:.0f} %; --force answers\n",
-                            name_of(*collective), 100 * model_->held_out.at(*collective).median));
-    return true;
+    return !why.empty();
 }
 
 }  // namespace dlmb::predict::commands

@@ -22,8 +22,8 @@ public:
     [[nodiscard]] Machine machine(int ranks_per_node);
     /// The fitted model that machine() took; nullptr: there is none. It is forced where --force is given.
     [[nodiscard]] MachineModel const* model() const { return model_ ? &*model_ : nullptr; }
-    /// Whether the model knows that it is wrong about such operations, which is then said.
-    [[nodiscard]] bool refuses(OperationKind kind) const;
+    /// Whether the model doubts what it says of such operations on so many nodes and is not forced, which is then said.
+    [[nodiscard]] bool refuses(OperationKind kind, int nodes) const;
 
 private:
     /// A parameter in ns as it is given: "2000", or by level "node=300,system=2000".

@@ -121,28 +121,23 @@ public:
         Asked asked;
         for (TableLine const& line : table.lines) {
             std::string& text = texts.emplace_back(line.text);
-            std::string const reason = line.unusable.empty() ? refusal_of(model, line.measurement) : std::string();
-            bool const forced = model.forced && error_is_too_large(model, line.measurement.collective);
-            std::string const why_not = reason.empty() ? line.unusable : "refused: " + reason;
-            if (!why_not.empty()) {
+            Measurement const& question = line.measurement;
+            Answer const found = line.unusable.empty() ? answer(model, question, cache) : Answer{};
+            if (!found.prediction) {
+                std::string const why_not = line.unusable.empty() ? "refused: " + found.refusal : line.unusable;
                 text += fmt::format(",,,,{}", cell(why_not));
                 refused += why_not.starts_with("refused") ? 1 : 0;
                 continue;
             }
-            try {
-                auto const algorithm = algorithm_of(line.measurement.collective, line.measurement.algorithm);
-                Prediction const prediction = predict(model, line.measurement, *algorithm, cache);
-                text += fmt::format(",{:.6g},{:.6g},{:.6g},{}", prediction.time_us, prediction.low_us,
-                                    prediction.high_us, forced ? "ok (forced)" : "ok");
-                asked.nodes.insert(line.measurement.topology.nodes());
-                asked.sizes.insert(line.measurement.bytes);
-                asked.collectives.insert(line.measurement.collective);
-                choices.add(line.measurement, prediction, texts.size() - 1);
-                ++answered;
-            } catch (UsageError const& error) {  // the schedule does not exist for so many ranks
-                text += fmt::format(",,,,refused: {}", cell(error.what()));
-                ++refused;
-            }
+            bool const doubted = !doubt_of(model, question.collective, question.topology.nodes()).empty();
+            Prediction const& prediction = *found.prediction;
+            text += fmt::format(",{:.6g},{:.6g},{:.6g},{}", prediction.time_us, prediction.low_us, prediction.high_us,
+                                doubted ? "ok (forced)" : "ok");
+            asked.nodes.insert(question.topology.nodes());
+            asked.sizes.insert(question.bytes);
+            asked.collectives.insert(question.collective);
+            choices.add(question, prediction, texts.size() - 1);
+            ++answered;
         }
         std::vector<std::string_view> const chosen = choices.words(texts.size());
         std::string text = fmt::format("{},predicted_us,low_us,high_us,status,chosen\n", table.header);

@@ -103,7 +103,8 @@ public:
 
 private:
     std::optional<Prediction> time(Topology const& job, Bytes bytes, Candidate const& candidate) {
-        return answer(model_, {model_.system, job, of_.collective, candidate.name, static_cast<double>(bytes)}, cache_);
+        return answer(model_, {model_.system, job, of_.collective, candidate.name, static_cast<double>(bytes)}, cache_)
+            .prediction;
     }
 
     struct Choice {

@@ -78,7 +78,7 @@ private:
         int const ranks = schedule.ranks();
         WorldShape const world{ranks, 0};
         Machine const machine = machine_options_.machine(0);
-        if (machine_options_.refuses(OperationKind::send)) {
+        if (machine_options_.refuses(OperationKind::send, ranks)) {
             return exit_unavailable;
         }
         auto const links = network_options_.make(machine, ranks);
@@ -98,7 +98,7 @@ private:
         PlanSource const plans(read.plans);
         Machine const machine = machine_options_.machine(file.world.ranks_per_node);
         for (OperationKind const kind : kinds_in(read.plans)) {
-            if (machine_options_.refuses(kind)) {
+            if (machine_options_.refuses(kind, nodes_of(file.world))) {
                 return exit_unavailable;
             }
         }

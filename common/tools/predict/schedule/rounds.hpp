@@ -20,7 +20,7 @@ using Rounds = std::vector<Round>;
 
 struct ScheduleRow {
     Collective collective;
-    Algorithm algorithm;
+    std::string_view algorithm;
     double temporary;  // bytes of temporary memory over those of the vector, at the rank that needs the most
     Rounds (*rounds)(int ranks);
     Rounds (*on_torus)(Extents const& extents) = nullptr;

@@ -11,57 +11,57 @@ namespace {
 /// The children of each rank, in the order in which they are served.
 using Tree = std::vector<std::vector<int>>;
 
-Tree tree_of(int ranks) {
-    return Tree(static_cast<std::size_t>(ranks));
+/// `children_of` calls add(child) for each child of a rank.
+template <class ChildrenOf>
+Tree tree_of(int ranks, ChildrenOf const& children_of) {
+    Tree tree(static_cast<std::size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) {
+        children_of(rank, [&](int child) { tree[static_cast<std::size_t>(rank)].push_back(child); });
+    }
+    return tree;
 }
 
 /// A rank's children are at the powers of two above it: the tree of Open MPI's broadcast.
 Tree binomial_tree(int ranks) {
-    Tree children = tree_of(ranks);
-    for (int rank = 0; rank < ranks; ++rank) {
+    return tree_of(ranks, [ranks](int rank, auto const& add) {
         for (int distance = 1; rank + distance < ranks; distance *= 2) {
             if (distance > rank) {
-                children[static_cast<std::size_t>(rank)].push_back(rank + distance);
+                add(rank + distance);
             }
         }
-    }
-    return children;
+    });
 }
 
 /// The parent of a rank is the rank with its lowest digit that is not zero set to zero, so that subtrees are
 /// neighbours. Of radix 2 the tree of a reduction, in Open MPI and in MPICH.
 Tree knomial_tree(int ranks, int radix) {
-    Tree children = tree_of(ranks);
-    for (int rank = 0; rank < ranks; ++rank) {
+    return tree_of(ranks, [ranks, radix](int rank, auto const& add) {
         int top = 1;
         while (rank == 0 ? top < ranks : rank / top % radix == 0) {
             top *= radix;
         }
         for (int digit = top / radix; digit > 0; digit /= radix) {
             for (int times = 1; times < radix && rank + times * digit < ranks; ++times) {
-                children[static_cast<std::size_t>(rank)].push_back(rank + times * digit);
+                add(rank + times * digit);
             }
         }
-    }
-    return children;
+    });
 }
 
 /// A level of n ranks is followed by 2 n; a rank's children are n and 2 n further on (ompi_coll_base_topo_build_tree).
 Tree binary_tree(int ranks) {
-    Tree children = tree_of(ranks);
-    for (int rank = 0; rank < ranks; ++rank) {
+    return tree_of(ranks, [ranks](int rank, auto const& add) {
         int const level = floor_power(rank + 1);  // ranks of this level
         for (int const child : {rank + level, rank + 2 * level}) {
             if (child < ranks) {
-                children[static_cast<std::size_t>(rank)].push_back(child);
+                add(child);
             }
         }
-    }
-    return children;
+    });
 }
 
 Tree chain_tree(int ranks, int fan) {
-    Tree children = tree_of(ranks);
+    Tree children(static_cast<std::size_t>(ranks));
     int const others = ranks - 1;
     int first = 1;
     for (int chain = 0; chain < fan && first < ranks; ++chain) {
@@ -204,32 +204,31 @@ Rounds gather_bcast(int ranks) {
 
 std::span<ScheduleRow const> tree_schedules() {
     using C = Collective;
-    using A = Algorithm;
     static constexpr ScheduleRow rows[] = {
-        {C::bcast, A::binomial, 0, [](int p) { return down(binomial_tree(p)); }},
-        {C::bcast, A::binary, 0, [](int p) { return down(binary_tree(p)); }},
-        {C::bcast, A::knomial, 0, [](int p) { return down(knomial_tree(p, 4)); }},
-        {C::bcast, A::split_binary, 0, split_binary},
-        {C::bcast, A::chain, 0, [](int p) { return down(chain_tree(p, 4)); }},
-        {C::bcast, A::three_chains, 0, [](int p) { return down(chain_tree(p, 3)); }},
-        {C::bcast, A::pipeline, 0, [](int p) { return down(chain_tree(p, 1)); }},
-        {C::bcast, A::linear, 0, [](int p) { return star(p, 1); }},
-        {C::bcast, A::scatter_allgather, 0, [](int p) { return then(binomial_scatter(p), doubling_allgather(p)); }},
-        {C::bcast, A::scatter_allgather_ring, 0, [](int p) { return then(binomial_scatter(p), ring(p, false)); }},
-        {C::reduce, A::binomial, 1, [](int p) { return up(knomial_tree(p, 2)); }},
-        {C::reduce, A::binary, 1, [](int p) { return up(binary_tree(p)); }},
-        {C::reduce, A::binomial_pipelined, 1, [](int p) { return pipelined_up(knomial_tree(p, 2)); }},
-        {C::reduce, A::binary_pipelined, 1, [](int p) { return pipelined_up(binary_tree(p)); }},
-        {C::reduce, A::chain, 1, [](int p) { return up(chain_tree(p, 4)); }},
-        {C::reduce, A::three_chains, 1, [](int p) { return up(chain_tree(p, 3)); }},
-        {C::reduce, A::pipeline, 1, [](int p) { return up(chain_tree(p, 1)); }},
-        {C::reduce, A::linear, 1, star_up},
-        {C::reduce, A::rabenseifner, 2, halving_reduce},
-        {C::scatter, A::binomial, 0.5, binomial_scatter},
-        {C::scatter, A::linear, 0, [](int p) { return star(p, 1.0 / p); }},
-        {C::gather, A::binomial, 0.5, [](int p) { return reversed(binomial_scatter(p)); }},
-        {C::gather, A::linear, 0, [](int p) { return reversed(star(p, 1.0 / p)); }},
-        {C::gather, A::linear_sync, 0, asked_one_by_one},
+        {C::bcast, "binomial", 0, [](int p) { return down(binomial_tree(p)); }},
+        {C::bcast, "binary", 0, [](int p) { return down(binary_tree(p)); }},
+        {C::bcast, "knomial", 0, [](int p) { return down(knomial_tree(p, 4)); }},
+        {C::bcast, "split_binary", 0, split_binary},
+        {C::bcast, "chain", 0, [](int p) { return down(chain_tree(p, 4)); }},
+        {C::bcast, "three_chains", 0, [](int p) { return down(chain_tree(p, 3)); }},
+        {C::bcast, "pipeline", 0, [](int p) { return down(chain_tree(p, 1)); }},
+        {C::bcast, "linear", 0, [](int p) { return star(p, 1); }},
+        {C::bcast, "scatter_allgather", 0, [](int p) { return then(binomial_scatter(p), doubling_allgather(p)); }},
+        {C::bcast, "scatter_allgather_ring", 0, [](int p) { return then(binomial_scatter(p), ring(p, false)); }},
+        {C::reduce, "binomial", 1, [](int p) { return up(knomial_tree(p, 2)); }},
+        {C::reduce, "binary", 1, [](int p) { return up(binary_tree(p)); }},
+        {C::reduce, "binomial_pipelined", 1, [](int p) { return pipelined_up(knomial_tree(p, 2)); }},
+        {C::reduce, "binary_pipelined", 1, [](int p) { return pipelined_up(binary_tree(p)); }},
+        {C::reduce, "chain", 1, [](int p) { return up(chain_tree(p, 4)); }},
+        {C::reduce, "three_chains", 1, [](int p) { return up(chain_tree(p, 3)); }},
+        {C::reduce, "pipeline", 1, [](int p) { return up(chain_tree(p, 1)); }},
+        {C::reduce, "linear", 1, star_up},
+        {C::reduce, "rabenseifner", 2, halving_reduce},
+        {C::scatter, "binomial", 0.5, binomial_scatter},
+        {C::scatter, "linear", 0, [](int p) { return star(p, 1.0 / p); }},
+        {C::gather, "binomial", 0.5, [](int p) { return reversed(binomial_scatter(p)); }},
+        {C::gather, "linear", 0, [](int p) { return reversed(star(p, 1.0 / p)); }},
+        {C::gather, "linear_sync", 0, asked_one_by_one},
     };
     return rows;
 }

@@ -68,9 +68,7 @@ void check(Machine const& machine) {
 }
 
 Machine machine_of(MachineModel const& model, MachineParameters const& parameters, int ranks_per_node) {
-    auto const us = [&parameters](Parameter parameter) {
-        return std::exp(parameters[static_cast<std::size_t>(parameter)]);
-    };
+    auto const us = [&parameters](Parameter parameter) { return std::exp(parameters[index_of(parameter)]); };
     auto const ps = [](double microseconds) -> Picoseconds {
         return std::llround(std::min(microseconds * picoseconds_per_us, beyond_all_machines));
     };
