@@ -5,22 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace dlmb::predict::commands {
 namespace {
-
-double us(Picoseconds time) {
-    return static_cast<double>(time) / picoseconds_per_us;
-}
-
-std::array<std::pair<std::string_view, Picoseconds>, 5> parts_of(TimeSplit const& split) {
-    return {{{"compute", split.compute},
-             {"overhead", split.overhead},
-             {"latency", split.latency},
-             {"bandwidth", split.bandwidth},
-             {"contention", split.contention}}};
-}
 
 /// The longest pieces, in the order of time.
 std::vector<PathPiece> longest(std::vector<PathPiece> const& path, std::size_t most) {
@@ -36,122 +23,106 @@ std::vector<PathPiece> longest(std::vector<PathPiece> const& path, std::size_t m
     return pieces;
 }
 
-/// The message of a piece; its way is told where it arrives.
-struct PieceText {
-    std::string_view step;
-    std::optional<Rank> from;
-    std::optional<Rank> to;
-    Bytes bytes = 0;
-};
-PieceText piece_text(PathPiece const& piece, Program const& program) {
+SimulationJson json_of(PathPiece const& piece, Program const& program) {
     Task const& task = program.tasks[piece.task];
+    // The way of a message is told where it arrives.
     Rank const owner = piece.kind == PathPiece::Kind::in_flight ? program.rank_of(piece.task) : piece.rank;
-    PieceText text{program.label_of(owner, piece.task), std::nullopt, std::nullopt, 0};
+    SimulationJson json{{"what", name_of(piece.kind)},
+                        {"rank", piece.rank},
+                        {"step", program.label_of(owner, piece.task)},
+                        {"begin_ps", piece.begin},
+                        {"end_ps", piece.end}};
     if (task.kind == TaskKind::send || task.kind == TaskKind::recv) {
-        text.bytes = task.amount;
-        text.from = task.kind == TaskKind::send ? owner : task.peer;
-        text.to = task.kind == TaskKind::send ? task.peer : owner;
+        bool const sends = task.kind == TaskKind::send;
+        json["from"] = sends ? owner : task.peer;
+        json["to"] = sends ? task.peer : owner;
+        json["bytes"] = task.amount;
     }
-    return text;
+    return json;
 }
 
-struct RankTimes {
-    Rank first = 0;
-    Rank last = 0;
-    Picoseconds mean_end = 0;
-    Picoseconds mean_idle = 0;  // of the processors, until the last rank ends
-};
-RankTimes times_of_ranks(Simulation const& simulation) {
-    std::vector<Picoseconds> const& ends = simulation.ends;
-    RankTimes times;
-    times.first = static_cast<Rank>(std::min_element(ends.begin(), ends.end()) - ends.begin());
-    times.last = static_cast<Rank>(std::max_element(ends.begin(), ends.end()) - ends.begin());
-    // Sums of many ranks can be beyond 64 bits.
-    double end = 0;
-    double idle = 0;
-    for (std::size_t rank = 0; rank < ends.size(); ++rank) {
-        end += static_cast<double>(ends[rank]) / static_cast<double>(ends.size());
-        idle += static_cast<double>(std::max<Picoseconds>(0, simulation.time - simulation.busy[rank])) /
-                static_cast<double>(ends.size());
+/// The mean; sums of many ranks can be beyond 64 bits.
+template <class TimeOf>
+Picoseconds mean_of(std::size_t ranks, TimeOf const& time_of) {
+    double mean = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        mean += static_cast<double>(time_of(rank)) / static_cast<double>(ranks);
     }
-    times.mean_end = static_cast<Picoseconds>(end);
-    times.mean_idle = static_cast<Picoseconds>(idle);
-    return times;
+    return static_cast<Picoseconds>(mean);
 }
 
 }  // namespace
 
-nlohmann::ordered_json to_json(Simulation const& simulation, SimulationContext const& context,
-                               std::size_t most_pieces) {
-    nlohmann::ordered_json json{{"schema", "dlmb.simulation/1.0"}};
+SimulationJson to_json(Simulation const& simulation, SimulationJson const& context, std::size_t most_pieces) {
+    SimulationJson json{{"schema", "dlmb.simulation/1.0"}};
     json.update(context);
-    RankTimes const ranks = times_of_ranks(simulation);
     json["time_ps"] = simulation.time;
     json["messages"] = simulation.messages;
     json["events"] = simulation.events;
-    nlohmann::ordered_json phases = nlohmann::ordered_json::array();
+    json["phases"] = SimulationJson::array();
     for (PhaseTime const& phase : simulation.phases) {
-        phases.push_back({{"name", phase.name}, {"begin_ps", phase.begin}, {"end_ps", phase.end}});
+        json["phases"].push_back({{"name", phase.name}, {"begin_ps", phase.begin}, {"end_ps", phase.end}});
     }
-    json["phases"] = std::move(phases);
-    nlohmann::ordered_json split;
-    for (auto const& [name, time] : parts_of(simulation.split)) {
-        split[fmt::format("{}_ps", name)] = time;
-    }
-    nlohmann::ordered_json pieces = nlohmann::ordered_json::array();
+    TimeSplit const& split = simulation.split;
+    SimulationJson pieces = SimulationJson::array();
     for (PathPiece const& piece : longest(simulation.path, most_pieces)) {
-        PieceText const text = piece_text(piece, simulation.program);
-        nlohmann::ordered_json one{{"what", name_of(piece.kind)},
-                                   {"rank", piece.rank},
-                                   {"step", text.step},
-                                   {"begin_ps", piece.begin},
-                                   {"end_ps", piece.end}};
-        if (text.from) {
-            one["from"] = *text.from;
-            one["to"] = *text.to;
-            one["bytes"] = text.bytes;
-        }
-        pieces.push_back(std::move(one));
+        pieces.push_back(json_of(piece, simulation.program));
     }
-    json["critical_path"] = {
-        {"split", std::move(split)}, {"pieces", simulation.path.size()}, {"longest", std::move(pieces)}};
-    json["first_rank"] = ranks.first;
-    json["last_rank"] = ranks.last;
-    json["mean_end_ps"] = ranks.mean_end;
-    json["mean_idle_ps"] = ranks.mean_idle;
-    json["ends_ps"] = simulation.ends;
+    json["critical_path"] = {{"split",
+                              {{"compute_ps", split.compute},
+                               {"overhead_ps", split.overhead},
+                               {"latency_ps", split.latency},
+                               {"bandwidth_ps", split.bandwidth},
+                               {"contention_ps", split.contention}}},
+                             {"pieces", simulation.path.size()},
+                             {"longest", std::move(pieces)}};
+    std::vector<Picoseconds> const& ends = simulation.ends;
+    json["first_rank"] = std::min_element(ends.begin(), ends.end()) - ends.begin();
+    json["last_rank"] = std::max_element(ends.begin(), ends.end()) - ends.begin();
+    json["mean_end_ps"] = mean_of(ends.size(), [&](std::size_t rank) { return ends[rank]; });
+    // Of the processors, until the last rank ends.
+    json["mean_idle_ps"] = mean_of(ends.size(), [&](std::size_t rank) {
+        return std::max<Picoseconds>(0, simulation.time - simulation.busy[rank]);
+    });
+    json["ends_ps"] = ends;
     return json;
 }
 
-std::string to_text(Simulation const& simulation, std::string const& title, std::size_t most_pieces) {
-    RankTimes const ranks = times_of_ranks(simulation);
-    auto const share = [&simulation](Picoseconds time) {
-        return simulation.time == 0 ? 0.0 : 100 * static_cast<double>(time) / static_cast<double>(simulation.time);
+std::string to_text(SimulationJson const& json, std::string const& title) {
+    auto const us = [](SimulationJson const& time_ps) { return time_ps.get<double>() / picoseconds_per_us; };
+    auto const share = [&json](SimulationJson const& time_ps) {
+        auto const whole = json["time_ps"].get<double>();
+        return whole == 0 ? 0.0 : 100 * time_ps.get<double>() / whole;
     };
-    std::string text = fmt::format("{}\n\n{:<14} {:>14.3f} us\n{:<14} {:>14}\n", title, "time", us(simulation.time),
-                                   "messages", simulation.messages);
+    auto const number = [](SimulationJson const& value) { return value.get<std::uint64_t>(); };
+    auto const word = [](SimulationJson const& value) { return value.get<std::string>(); };
+    std::string text = fmt::format("{}\n\n{:<14} {:>14.3f} us\n{:<14} {:>14}\n", title, "time", us(json["time_ps"]),
+                                   "messages", number(json["messages"]));
     text += fmt::format("{:<14} {:>14.3f} us, rank {} first, rank {} last; processors idle {:.1f} % of the time\n",
-                        "mean rank", us(ranks.mean_end), ranks.first, ranks.last, share(ranks.mean_idle));
+                        "mean rank", us(json["mean_end_ps"]), number(json["first_rank"]), number(json["last_rank"]),
+                        share(json["mean_idle_ps"]));
     text += "\nphase                  begin us         end us\n";
-    for (PhaseTime const& phase : simulation.phases) {
-        text += fmt::format("{:<16} {:>14.3f} {:>14.3f}\n", phase.name, us(phase.begin), us(phase.end));
+    for (SimulationJson const& phase : json["phases"]) {
+        text += fmt::format("{:<16} {:>14.3f} {:>14.3f}\n", word(phase["name"]), us(phase["begin_ps"]),
+                            us(phase["end_ps"]));
     }
+    SimulationJson const& path = json["critical_path"];
     text += "\nThe critical path is made of\n";
-    for (auto const& [name, time] : parts_of(simulation.split)) {
-        text += fmt::format("{:<16} {:>14.3f} us {:>6.1f} %\n", name, us(time), share(time));
+    for (auto const& [name, time] : path["split"].items()) {
+        text += fmt::format("{:<16} {:>14.3f} us {:>6.1f} %\n", name.substr(0, name.find('_')), us(time), share(time));
     }
-    std::vector<PathPiece> const pieces = longest(simulation.path, most_pieces);
+    SimulationJson const& pieces = path["longest"];
     if (!pieces.empty()) {
         text += fmt::format("\n{} of its {} pieces, the longest:\n{:>14} {:>12}  {:<8} {:<7} {:<24} message\n",
-                            pieces.size(), simulation.path.size(), "begin us", "us", "rank", "what", "step");
+                            pieces.size(), number(path["pieces"]), "begin us", "us", "rank", "what", "step");
     }
-    for (PathPiece const& piece : pieces) {
-        PieceText const what = piece_text(piece, simulation.program);
-        std::string const message =
-            what.from ? fmt::format(" {} -> {}, {} B", *what.from, *what.to, what.bytes) : std::string();
-        text += fmt::format("{:>14.3f} {:>12.3f}  {:<8} {:<7} {}{}\n", us(piece.begin), us(piece.end - piece.begin),
-                            piece.rank, name_of(piece.kind),
-                            message.empty() ? std::string(what.step) : fmt::format("{:<24}", what.step), message);
+    for (SimulationJson const& piece : pieces) {
+        auto const takes = piece["end_ps"].get<Picoseconds>() - piece["begin_ps"].get<Picoseconds>();
+        text += fmt::format("{:>14.3f} {:>12.3f}  {:<8} {:<7} ", us(piece["begin_ps"]), us(takes),
+                            number(piece["rank"]), word(piece["what"]));
+        text += piece.contains("from") ? fmt::format("{:<24} {} -> {}, {} B\n", word(piece["step"]),
+                                                     number(piece["from"]), number(piece["to"]), number(piece["bytes"]))
+                                       : word(piece["step"]) + "\n";
     }
     return text;
 }

@@ -14,13 +14,14 @@ namespace dlmb::predict::commands {
 
 inline constexpr double picoseconds_per_us = 1e6;
 
-/// The simulated traffic: "program", "preset", "ranks" ... and their values.
-using SimulationContext = nlohmann::ordered_json;
+using SimulationJson = nlohmann::ordered_json;
 
-/// One object. All times are whole picoseconds. `most_pieces`: so many of the critical path, the longest ones.
-[[nodiscard]] nlohmann::ordered_json to_json(Simulation const& simulation, SimulationContext const& context,
-                                             std::size_t most_pieces);
+/// One object. All times are whole picoseconds. `context`: the simulated traffic, such as "pattern", "preset" and
+/// "ranks", and their values. `most_pieces`: so many of the critical path, the longest ones.
+[[nodiscard]] SimulationJson to_json(Simulation const& simulation, SimulationJson const& context,
+                                     std::size_t most_pieces);
 
-[[nodiscard]] std::string to_text(Simulation const& simulation, std::string const& title, std::size_t most_pieces);
+/// What to_json() made, for people.
+[[nodiscard]] std::string to_text(SimulationJson const& simulation, std::string const& title);
 
 }  // namespace dlmb::predict::commands

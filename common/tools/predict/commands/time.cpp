@@ -106,12 +106,12 @@ private:
             fmt::format("{}{}{}: {} ranks, {} per node", file.pattern, file.preset.empty() ? "" : " ", file.preset,
                         file.world.ranks, file.world.ranks_per_node);
         auto const links = network_options_.make(machine, file.world.ranks);
-        SimulationContext const context{{"pattern", file.pattern},
-                                        {"preset", file.preset},
-                                        {"parameters", file.parameters},
-                                        {"ranks", file.world.ranks},
-                                        {"ranks_per_node", file.world.ranks_per_node},
-                                        {"seed", file.draw.seed}};
+        SimulationJson const context{{"pattern", file.pattern},
+                                     {"preset", file.preset},
+                                     {"parameters", file.parameters},
+                                     {"ranks", file.world.ranks},
+                                     {"ranks_per_node", file.world.ranks_per_node},
+                                     {"seed", file.draw.seed}};
         if (bound_) {
             require_topology(links.get());
             print_bound(*links, links->bound(plans, choice_, machine), title, context);
@@ -150,7 +150,7 @@ private:
     }
 
     void print_bound(SharedLinks const& links, Bound const& bound, std::string const& title,
-                     SimulationContext const& context) const {
+                     SimulationJson const& context) const {
         nlohmann::ordered_json json{{"schema", "dlmb.bound/1.0"}};
         json.update(context);
         json.update(links.to_json(bound));
@@ -159,7 +159,7 @@ private:
 
     /// `program` makes what is to be simulated.
     void answer(Machine const& machine, SharedLinks* links, WorldShape const& world, std::string const& title,
-                SimulationContext context, std::function<Program()> const& program) const {
+                SimulationJson context, std::function<Program()> const& program) const {
         Simulation const simulation = simulate(program(), machine, links != nullptr ? &links->network() : nullptr);
         std::optional<Prediction> prediction;
         MachineModel const* const model = machine_options_.model();
@@ -250,16 +250,13 @@ private:
     }
 
     void print(Simulation const& simulation, SharedLinks const* links, std::string const& title,
-               SimulationContext context) const {
-        if (!json_) {
-            write_output("-", to_text(simulation, title, most_pieces_) +
-                                  (links != nullptr ? links->to_text(simulation.time) : ""));
-            return;
-        }
+               SimulationJson context) const {
         if (links != nullptr) {
             context["links"] = links->to_json(simulation.time);
         }
-        write_output("-", to_json(simulation, context, most_pieces_).dump(1) + "\n");
+        auto const json = to_json(simulation, context, most_pieces_);
+        write_output("-", json_ ? json.dump(1) + "\n"
+                                : to_text(json, title) + (links != nullptr ? links->to_text(simulation.time) : ""));
     }
 
     std::string plans_;
