@@ -275,6 +275,13 @@ class Predict(unittest.TestCase):
         for option, value in (("--path", -1), ("--hop", "nan"), ("--rate-tolerance", "nan"), ("--placement-seed", -1)):
             self.refused(64, option, *asked, *machine, option, value)
 
+    def test_time_takes_an_algorithm_of_every_collective(self):
+        for operation, algorithm in (("broadcast", "chain"), ("scatter", "direct_parts"), ("gather", "direct_parts")):
+            asked = ("time", "collective", "--operation", operation, "--message-size", "64:64", "--ranks", 4, "--latency", 2000)
+            done = self.call(*asked, "--algorithm", f"{operation}={algorithm}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.refused(64, "unknown operation 'send'", *asked, "--algorithm", "send=chain")
+
     def test_time_takes_a_fitted_model_and_knows_where_it_was_measured(self):
         self.assertEqual(self.fit().returncode, 0)
         asked = ("time", "collective", "--operation", "allreduce", "--message-size", "1M:1M", "--ranks", 64, "--ranks-per-node", 1, "--machine", self.model)
@@ -310,6 +317,15 @@ class Predict(unittest.TestCase):
         self.assertEqual(json.loads(self.call(*asked, "--force", "--json").stdout)["machine_model"], {"system": "made", "most_nodes": 32, "forced": True})
         self.refused(64, "both say what messages cost", *asked, "--latency", 5)
         self.refused(64, "both say what messages cost", *asked, "--eager-limit", "4K")
+
+    def test_the_bound_of_a_uniform_exchange_has_the_latency_of_its_messages(self):
+        self.fit()
+        model = json.loads(self.model.read_text())
+        model.update(eager_bytes=4096)
+        model["parameters"]["rendezvous_us"]["value"] = 50
+        waiting = self.write("waiting.json", [json.dumps(model)])
+        done = self.call("time", "--bound", "--uniform", "64K", "--topology", "torus:16x16", "--machine", waiting, "--json")
+        self.assertLess(json.loads(done.stdout)["latency_ps"], 50e6, "each of 255 messages has 257 bytes and waits for no receiver")
 
 
 if __name__ == "__main__":

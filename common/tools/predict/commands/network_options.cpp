@@ -29,7 +29,7 @@ Bound SharedLinks::uniform_bound(Bytes bytes, Machine const& machine) const {
     LinkLoads const loads =
         others > 0 ? uniform_loads(*interconnect_, static_cast<double>(bytes) / others) : LinkLoads(*interconnect_);
     Picoseconds const latency =
-        others > 0 ? machine.parameters(0, machine.ranks_per_node, bytes).latency : 0;
+        others > 0 ? machine.parameters(0, machine.ranks_per_node, bytes / static_cast<Bytes>(others)).latency : 0;
     return bound_of(loads, static_cast<double>(latency), bytes_per_ps_);
 }
 

@@ -31,7 +31,7 @@
 namespace dlmb::predict::commands {
 namespace {
 
-constexpr std::uint64_t most_interval_messages = 50'000'000;  // of all replicates: some ten seconds
+constexpr std::uint64_t most_interval_messages = 50'000'000;  // of 40 replicates together: some ten seconds
 constexpr std::uint64_t cost_of_shared_links = 300;           // simulating a message takes as long as so many without
 
 class Time {
@@ -222,23 +222,16 @@ private:
 
     void read_choice() {
         choice_.knobs.segment = segment_.empty() ? 0 : parse_bytes(segment_, "--segment");
+        std::vector<std::string> kinds;  // that have algorithms
+        for (OperationFacts const& facts : operation_table) {
+            if (!algorithms::names_for(facts.kind).empty()) {
+                kinds.emplace_back(facts.name);
+            }
+        }
         for (std::string_view const each : words(algorithms_, ",")) {
             std::size_t const equals = each.find('=');
-            std::optional<OperationKind> kind;
-            std::vector<std::string> kinds;
-            for (std::size_t number = 0; number < std::variant_size_v<Operation>; ++number) {
-                auto const known = static_cast<OperationKind>(number);
-                bool const together = known != OperationKind::send && known != OperationKind::recv &&
-                                      known != OperationKind::put && known != OperationKind::wait_signal &&
-                                      known != OperationKind::compute;
-                if (together && each.substr(0, equals) == name_of(known)) {
-                    kind = known;
-                }
-                if (together) {
-                    kinds.emplace_back(name_of(known));
-                }
-            }
-            if (!kind) {
+            auto const kind = operation_kind_named(each.substr(0, equals));
+            if (!kind || algorithms::names_for(*kind).empty()) {
                 throw UsageError(
                     fmt::format("--algorithm: {}", unknown_name("operation", each.substr(0, equals), kinds)));
             }
