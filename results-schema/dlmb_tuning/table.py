@@ -167,6 +167,6 @@ def check_policy(policy: Fields, end: Any) -> bool:
         policy.number(name)
     for name in ("launches", "confirm_launches", "hysteresis"):
         policy.whole(name)
-    policy.text_map("baseline"), policy.text_or_empty("cache")
+    policy.text_map("baseline"), policy.text_or_empty("cache"), policy.text_or_empty("beside")
     end(policy)
     return policy.whole("confirm_launches") > 0
