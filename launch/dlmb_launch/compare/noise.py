@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dlmb_launch.compare.campaign import Campaign, Cell
+from dlmb_launch.compare.evidence import margins_of
 from dlmb_results.program import UsageError
 from dlmb_statistics import detection, margins
 
@@ -19,14 +20,9 @@ _MOST_ROWS = 20
 _WIDEST = 10.0  # beyond ten times its size a column holds no more, and nobody asks
 
 
-def _margin(cell: Cell, median_ns: float) -> float:
-    """As of a comparison: a stream is held to what long cells are."""
-    return margins.SHARE if cell.mode == "stream" else margins.least_gain(median_ns)
-
-
 def _described(cell: Cell, times_ns: np.ndarray) -> dict[str, Any]:
     median_ns, spread = float(np.median(times_ns)), detection.log_spread(times_ns)
-    margin = _margin(cell, median_ns)
+    (margin,) = margins_of(np.array([cell.mode == "isolated"]), np.array([median_ns]), None).tolist()
     return {
         "cell": cell.name,
         "median_ns": median_ns,
