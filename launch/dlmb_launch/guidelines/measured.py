@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dlmb_launch.guidelines.rules import COLLECTIVES, Calls, TimeRange
-from dlmb_results.cells import interval_of
+from dlmb_results.cells import interval_of, is_throttled
 from dlmb_results.files import read_document
 from dlmb_results.lines import ResultError, read_cells, result_files
 from dlmb_statistics.ranks import median_interval
@@ -95,7 +95,7 @@ def is_json(path: Path) -> bool:
 
 
 def is_sound(cell: dict[str, Any], launch: dict[str, Any]) -> bool:
-    weak = cell.get("below_floor") or cell.get("throttled") or cell.get("shared_gpu") or launch["test_double"]
+    weak = cell["below_floor"] or is_throttled(cell) or cell["shared_gpu"] or launch["test_double"]
     return cell["status"] == "ok" and 0 < cell["time_ns"]["median"] < math.inf and not weak and cell["validation"]["verdict"] != "failed"
 
 
