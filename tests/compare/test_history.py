@@ -181,6 +181,7 @@ class KeepTest(WithHistory):
         code, _, errors = self.append(self.folder / "base.jsonl")
         self.assertEqual((code, len(self.held())), (64, 1))
         self.assertIn("launch base-0 is in the history already", errors)
+        self.assertEqual(sorted(path.name for path in self.history.iterdir()), ["campaigns", "index.jsonl"], "nothing is left of the copy")
 
     def test_the_campaigns_that_hold_some_launches_are_listed(self) -> None:
         first, second = self.campaign("one", US), self.campaign("two", US, 2)

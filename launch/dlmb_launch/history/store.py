@@ -142,10 +142,10 @@ def append(folder: Path, results: Path, remarks: list[str]) -> StoredCampaign:
         scratch = folder / "adding.new"  # one writer at a time
         try:
             entry = copy(results, scratch, remarks)
-        except ResultError:
+            refuse_known(index, entry)
+        except UsageError:
             scratch.unlink()
             raise
-        refuse_known(index, entry)
         (folder / entry.file).parent.mkdir(exist_ok=True)
         scratch.replace(folder / entry.file)
         index.add(entry)
