@@ -88,7 +88,7 @@ def _require(program: Program, build: Path, variables: dict[str, str], source: P
 
 def _programs(build: Path) -> list[str]:
     names = (path.name.removeprefix("dlmb_") for path in build.glob("dlmb_*") if path.is_file() and os.access(path, os.X_OK))
-    return sorted(set(names) - {"autotune", "compare", "convert", "info", "plot", "predict", "sweep", "trace", "tune"})
+    return sorted(set(names) - {"autotune", "compare", "convert", "guidelines", "info", "plain_mpi", "plan", "plot", "predict", "sweep", "tune"})
 
 
 def _alone() -> dict[str, str]:
