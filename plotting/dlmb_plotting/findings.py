@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from dlmb_plotting import style
 from dlmb_plotting.inputs import Inputs, refusing
 from dlmb_plotting.plots.curves import SIZE_PARAMETERS, per_rank
-from dlmb_plotting.plots.documents import choice, condition
+from dlmb_plotting.plots.documents import choice, condition, sides
 from dlmb_plotting.results import Cell, Group, Results, grouped, setting, short_names
 from dlmb_results.cells import LEAST_SAMPLES
 from dlmb_results.names import plural
@@ -265,12 +265,14 @@ def how_sure(results: Results) -> str:
 
 def of_comparison(name: str, document: dict[str, Any]) -> Finding:
     counts = [f"{count} {state}" for state, count in document["counts"].items() if count]
-    lines = [(summary["pattern"], f"the candidate takes {summary['ratio']:.3g} times the baseline in the geometric mean of {plural(summary['cells'], 'cell')}"
+    above, below = sides(document)
+    verb = "takes" if above == "candidate" else "has"
+    lines = [(summary["pattern"], f"the {above} {verb} {summary['ratio']:.3g} times the {below} in the geometric mean of {plural(summary['cells'], 'cell')}"
               + (f" ({summary['low']:.3g} to {summary['high']:.3g})" if summary.get("low") else "")) for summary in document["patterns"]]
     judged = sorted((cell for cell in document["cells"] if cell["state"] in ("REGRESSED", "IMPROVED")), key=lambda cell: -abs(math.log(cell["evidence"]["ratio"])))
     names = short_names({cell["cell_id"]: cell.get("name", cell["cell_id"]) for cell in judged})
     lines += [(names[cell["cell_id"]], "{} {ratio:.3g} ({low:.3g} to {high:.3g})".format(cell["state"], **cell["evidence"])) for cell in judged[: MOST_LINES - len(lines)]]
-    return Finding(f"comparison {name}", f"Of {plural(len(document['cells']), 'cell')} {listed(counts) or 'none is judged'}; ratios are candidate over baseline, above 1 is worse.", lines)
+    return Finding(f"comparison {name}", f"Of {plural(len(document['cells']), 'cell')} {listed(counts) or 'none is judged'}; ratios are {above} over {below}, above 1 is worse.", lines)
 
 
 def of_table(name: str, table: dict[str, Any]) -> Finding:

@@ -125,6 +125,9 @@ class FindingsTest(WithFolder):
         comparison, table = findings(Inputs(comparisons={"c": comparison_document()}, tables={"t": table_document()}))
         self.assertEqual(comparison.lines[0], ("collective", "the candidate takes 1.2 times the baseline in the geometric mean of 2 cells (1.1 to 1.3)"))
         self.assertIn("REGRESSED 1.5 (1.4 to 1.6)", comparison.lines[1][1])
+        (rates,) = findings(Inputs(comparisons={"c": comparison_document() | {"metric": {"name": "busbw", "unit": "GB/s"}}}))
+        self.assertIn("ratios are baseline over candidate, above 1 is worse", rates.summary)
+        self.assertEqual(rates.lines[0][1], "the baseline has 1.2 times the candidate in the geometric mean of 2 cells (1.1 to 1.3)")
         self.assertEqual(table.lines, [("allreduce, size of buffer, 1 KiB to 64 KiB", "ucx default saves 20% of the default's time (10% to 30%)")])
         foreign = table_document()
         for rule in foreign["rules"]:

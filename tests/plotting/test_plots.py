@@ -231,6 +231,12 @@ class CurvesTest(WithFolder):
         self.assertEqual((whole.x.title, first.x.title), ("latency of a request (ms)", "time to first layer (µs)"))
         self.assertEqual(list(first.series), ["mpi default, poisson:9"])
         self.assertEqual(requests.plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
+        ways = [cell("alone", request_latency_p50=1e6 * us) for us in (1, 2)]
+        for way, line in zip(("write", "send"), ways):
+            line["cell_id"] = line["parameters"]["op-type"] = way
+        (plot,) = requests.plots(read([self.file(lines(launch_line(), *ways))]), LIMITS)
+        self.assertEqual({name: points[0].x for name, points in plot.charts[0].series.items()},
+                         {"mpi default, alone, write": 1.0, "mpi default, alone, send": 2.0})
 
     def test_imbalance_that_moves_is_drawn_by_draw(self) -> None:
         statistics = {"max_mean_rank": 1.5, **{f"max_mean_rank.draw_{draw}": 1.0 + draw / 10 for draw in range(11)}, "hot_expert.draw_0": 7.0}
@@ -363,6 +369,11 @@ class DocumentsTest(unittest.TestCase):
         plot = documents.comparison_plots({"c": comparison_document()}, LIMITS)[0]
         self.assertEqual([mark.kind for mark in plot.charts[0].marks], ["REGRESSED", "SAME"])
         self.assertIn("1 of 3 cells without a ratio", plot.left_out)
+
+    def test_the_ratio_of_bandwidths_is_named_the_way_in_which_more_is_worse(self) -> None:
+        for metric, sides in (("time", "candidate / baseline"), ("busbw", "baseline / candidate")):
+            (plot,) = documents.comparison_plots({"c": comparison_document() | {"metric": {"name": metric, "unit": ""}}}, LIMITS)
+            self.assertEqual(plot.charts[0].x.title, f"{metric}: {sides} (ratio, above 1 is worse)")
 
     def test_rules_span_their_sizes_and_open_ends_are_drawn_somewhere(self) -> None:
         where, gain = documents.tuning_plots({"t": table_document()}, LIMITS)

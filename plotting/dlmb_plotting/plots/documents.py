@@ -28,9 +28,8 @@ def comparison_plots_of(name: str, document: dict[str, Any], limits: Limits) -> 
     cells.sort(key=lambda cell: -ratio_of(cell)["ratio"])
     shown = cells[: limits.rows]
     names = short_names({cell["cell_id"]: cell.get("name", cell["cell_id"]) for cell in shown})
-    metric = document["metric"]["name"]
     chart = Rows(verdicts(document), [names[cell["cell_id"]] for cell in shown],
-                 Axis(f"{metric}: candidate / baseline (ratio, above 1 is worse)", reference=1.0))
+                 Axis(f"{document['metric']['name']}: {' / '.join(sides(document))} (ratio, above 1 is worse)", reference=1.0))
     for row, cell in enumerate(shown):
         found = ratio_of(cell)
         value = found["ratio"]
@@ -42,6 +41,11 @@ def comparison_plots_of(name: str, document: dict[str, Any], limits: Limits) -> 
     bare = any(cell.get("bare_ratio") for cell in shown)
     caption = COMPARISON_CAPTION.format(WITH_INTERVAL.format(100 * judged.get("confidence", 0.95)) if judged else "") + (WITHOUT_INTERVAL if bare else "")
     return [Plot(f"{name}.compare", f"comparison {name}", caption, [chart], without_ratio(len(shown), len(cells), len(document["cells"])), palette="verdicts")]
+
+
+def sides(document: dict[str, Any]) -> tuple[str, str]:
+    """What a ratio is of. Of a metric that is better where it is larger, the baseline is above."""
+    return ("candidate", "baseline") if document["metric"]["name"] == "time" else ("baseline", "candidate")
 
 
 def ratio_of(cell: dict[str, Any]) -> dict[str, float]:

@@ -27,14 +27,18 @@ def percentiles_of(cell: Cell) -> dict[str, list[tuple[int, float]]]:
     return {name: sorted(points) for name, points in found.items()}
 
 
-def series_name(cell: Cell) -> str:
-    return f"{cell.method_name}, {dict(cell.parameters).get('arrivals', 'arrivals not known')}"
+def series_name(cell: Cell, group: Group) -> str:
+    """What tells the curves of a chart apart."""
+    parameters = dict(cell.parameters)
+    ways = {dict(other.parameters).get("op-type") for other in group.cells}
+    more = [str(parameters.get("op-type"))] if len(ways) > 1 else []
+    return ", ".join([cell.method_name, str(parameters.get("arrivals", "arrivals not known")), *more])
 
 
 def charts_of(group: Group, limits: Limits) -> list[Points]:
     """One of whole requests, and one of each phase that was waited for."""
     cells = group.cells[: limits.series]
-    curves = [(series_name(cell), percentiles_of(cell)) for cell in cells]
+    curves = [(series_name(cell, group), percentiles_of(cell)) for cell in cells]
     charts = []
     for what in sorted({name for _, points in curves for name in points}, key=lambda name: (name != WHOLE, name)):
         longest = max(ns for _, points in curves for _, ns in points.get(what, []))
