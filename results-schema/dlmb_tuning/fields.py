@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 IO, SYNTAX, SCHEMA, SYSTEM = -1, -2, -3, -4
 LARGEST = 2**64 - 1
@@ -93,13 +93,14 @@ def as_number(value: Any, path: str) -> float:
 
 
 class Fields:
-    """A JSON object that is read field by field. Null counts as absent."""
+    """A JSON object that is read field by field. Null counts as absent. tolerant: fields that nobody asks for are passed over."""
 
-    def __init__(self, value: Any, path: str) -> None:
+    def __init__(self, value: Any, path: str, tolerant: bool = False) -> None:
         if not isinstance(value, dict):
             raise schema_error(path or "the table", "must be an object")
         self.value = value
         self.path = path
+        self.tolerant = tolerant
         self.known: set[str] = set()
 
     def path_of(self, name: str) -> str:
@@ -154,18 +155,22 @@ class Fields:
             raise self.refuse(name, "must be a list")
         return [read(value, f"{self.path_of(name)}[{index}]") for index, value in enumerate(values)]
 
-    def object(self, name: str) -> "Fields":
-        return Fields(self.at(name), self.path_of(name))
+    def part(self, name: str, read: Callable[["Fields"], Any]) -> Any:
+        """What `read` makes of an object, all of whose fields it has to ask for."""
+        inner = Fields(self.at(name), self.path_of(name), self.tolerant)
+        found = read(inner)
+        inner.close()
+        return found
 
-    def object_if(self, name: str) -> Optional["Fields"]:
-        return self.object(name) if self.has(name) else None
+    def part_if(self, name: str, read: Callable[["Fields"], Any]) -> Any:
+        """None: it is absent."""
+        return self.part(name, read) if self.has(name) else None
 
     def text_map(self, name: str) -> dict[str, str]:
-        inner = self.object_if(name)
-        return {} if inner is None else {as_text(key, inner.path): inner.text(key) for key in inner.value}
+        return self.part_if(name, lambda inner: {as_text(key, inner.path): inner.text(key) for key in inner.value}) or {}
 
     def close(self) -> None:
         """Refuses fields that nobody asked for."""
         for name in self.value:
-            if name not in self.known:
+            if name not in self.known and not self.tolerant:
                 raise schema_error(self.path or "the table", f"unknown field '{name}'; it has {', '.join(sorted(self.known))}")

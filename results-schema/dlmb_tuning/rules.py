@@ -45,6 +45,18 @@ ONLY_FOR = {
 
 
 @dataclass(frozen=True)
+class Chosen:
+    backend: str
+    method: str
+    algorithm: Optional[dict[str, Any]]
+    params: dict[str, Any]
+
+    @property
+    def is_default(self) -> bool:
+        return self.method == "default" and self.algorithm is None and not self.params
+
+
+@dataclass(frozen=True)
 class Evidence:
     sizes: list[int]
     times_ns: list[float]
@@ -66,10 +78,7 @@ class Rule:
     scope: str
     operation: str
     conditions: dict[str, Any]
-    backend: str
-    method: str
-    algorithm: Optional[dict[str, Any]]
-    params: dict[str, Any]
+    choose: Chosen
     status: str
     evidence: Optional[Evidence]
     candidate: Optional[Candidate]
@@ -86,125 +95,103 @@ def holds(condition: Any, value: Any) -> bool:
     return condition == value
 
 
-def interval_if(object_: Fields, name: str, number: Any) -> Optional[tuple[Any, Any]]:
-    inner = object_.object_if(name)
-    if inner is None:
-        return None
-    interval = (number(inner, "min"), number(inner, "max"))
-    inner.close()
-    return interval
+def interval_from(fields: Fields, number: Any) -> tuple[Any, Any]:
+    return number(fields, "min"), number(fields, "max")
 
 
-def bytes_if(when: Fields, operation: str) -> Optional[tuple[int, int]]:
-    inner = when.object_if("bytes")
-    if inner is None:
-        return None
-    basis = inner.text("basis")
+def bytes_from(fields: Fields, operation: str) -> tuple[int, int]:
+    basis = fields.text("basis")
     if basis != BASIS[operation]:
-        raise inner.refuse("basis", f"'{basis}' is not the basis of {operation}; give its sizes as '{BASIS[operation]}'")
-    least, most = inner.whole("min"), inner.whole_if("max")
-    inner.close()
+        raise fields.refuse("basis", f"'{basis}' is not the basis of {operation}; give its sizes as '{BASIS[operation]}'")
+    least, most = fields.whole("min"), fields.whole_if("max")
     return least, LARGEST if most is None else most
 
 
-def conditions_from(when: Fields, operation: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"bytes": bytes_if(when, operation)}
+def when_from(when: Fields) -> tuple[str, dict[str, Any]]:
+    """The operation and the conditions."""
+    operation = when.word("operation", OPERATIONS)
+    found: dict[str, Any] = {"bytes": when.part_if("bytes", lambda fields: bytes_from(fields, operation))}
     for name in COUNTS:
-        found[name] = interval_if(when, name, Fields.whole)
+        found[name] = when.part_if(name, lambda fields: interval_from(fields, Fields.whole))
     for name in WORDS:
         found[name] = when.text_or_empty(name) or None
     for name in YES_NO:
         found[name] = when.yes_no_if(name)
-    found["imbalance"] = interval_if(when, "imbalance", Fields.number)
-    when.close()
-    return {name: condition for name, condition in found.items() if condition is not None}
+    found["imbalance"] = when.part_if("imbalance", lambda fields: interval_from(fields, Fields.number))
+    return operation, {name: condition for name, condition in found.items() if condition is not None}
 
 
-def algorithm_if(choose: Fields) -> Optional[dict[str, Any]]:
-    inner = choose.object_if("algorithm")
-    if inner is None:
-        return None
-    algorithm = {"family": inner.text("family"), "name": inner.text("name"), "id": inner.whole_if("id")}
+def algorithm_from(fields: Fields) -> dict[str, Any]:
+    algorithm = {"family": fields.text("family"), "name": fields.text("name"), "id": fields.whole_if("id")}
     if algorithm["id"] is not None and algorithm["id"] > 2**63 - 1:
-        raise inner.refuse("id", "is above 2^63 - 1")
-    inner.close()
+        raise fields.refuse("id", "is above 2^63 - 1")
     return algorithm
 
 
-def params_from(choose: Fields) -> dict[str, Any]:
-    inner = choose.object_if("params")
-    if inner is None:
-        return {}
-    found: dict[str, Any] = {"protocol": inner.text_or_empty("protocol") or None}
-    found |= {name: inner.whole_if(name) for name in PARAMS}
-    found["knobs"] = inner.text_map("knobs") or None
-    inner.close()
+def params_from(fields: Fields) -> dict[str, Any]:
+    found: dict[str, Any] = {"protocol": fields.text_or_empty("protocol") or None}
+    found |= {name: fields.whole_if(name) for name in PARAMS}
+    found["knobs"] = fields.text_map("knobs") or None
     return {name: value for name, value in found.items() if value is not None}
 
 
+def chosen_from(choose: Fields) -> Chosen:
+    return Chosen(
+        choose.text("backend"), choose.text("method"), choose.part_if("algorithm", algorithm_from), choose.part_if("params", params_from) or {})
+
+
+def gain_from(fields: Fields, has_interval: bool) -> list[float]:
+    """Low, high, stated."""
+    gain = fields.number("gain")
+    interval = fields.elements("ci", as_number) if has_interval else [gain, gain]
+    if len(interval) != 2:
+        raise fields.refuse("ci", "must be [low, high]")
+    return [*interval, gain]
+
+
+def times_from(times: Fields) -> list[float]:
+    runner_up = times.number_if("runner_up")
+    return [times.number("choice"), times.number("default"), *([] if runner_up is None else [runner_up])]
+
+
+def held_out_error_from(predicted: Fields) -> float:
+    predicted.whole("fitted_nodes")
+    return predicted.number_if("held_out_error") or 0.0
+
+
 def evidence_from(evidence: Fields) -> Evidence:
-    foreign = evidence.object_if("foreign")
-    if foreign is not None:
-        foreign.text("suite"), foreign.text("statistic")
-        foreign.close()
-    predicted = evidence.object_if("predicted")
-    held_out_error = 0.0
-    if predicted is not None:
-        predicted.whole("fitted_nodes")
-        held_out_error = predicted.number_if("held_out_error") or 0.0
-        predicted.close()
-    sizes = evidence.elements("sizes", as_whole)
+    is_foreign = evidence.part_if("foreign", lambda foreign: (foreign.text("suite"), foreign.text("statistic"))) is not None
+    error = evidence.part_if("predicted", held_out_error_from)
     evidence.whole("samples")
-    launches = evidence.whole("launches")
-    confirmed = evidence.whole("confirmed")
-    times = evidence.object("median_ns")
-    times_ns = [times.number("choice"), times.number("default")]
-    times_ns += [times.number("runner_up")] if times.has("runner_up") else []
-    times.close()
-    gain = evidence.number("gain")
-    interval = [gain, gain] if foreign is not None else evidence.elements("ci", as_number)
-    if len(interval) != 2:
-        raise evidence.refuse("ci", "must be [low, high]")
-    evidence.close()
-    kind = "foreign" if foreign is not None else "measured" if predicted is None else "predicted"
-    fits = predicted is None or (foreign is None and launches == 0 and confirmed == 0 and held_out_error >= 0)
-    return Evidence(sizes, times_ns, [*interval, gain], kind, confirmed, fits)
+    launches, confirmed = evidence.whole("launches"), evidence.whole("confirmed")
+    return Evidence(
+        sizes=evidence.elements("sizes", as_whole),
+        times_ns=evidence.part("median_ns", times_from),
+        gain=gain_from(evidence, not is_foreign),
+        kind="foreign" if is_foreign else "measured" if error is None else "predicted",
+        confirmed=confirmed,
+        fits=error is None or (not is_foreign and launches == 0 and confirmed == 0 and error >= 0),
+    )
 
 
-def candidate_if(rule: Fields) -> Optional[Candidate]:
-    candidate = rule.object_if("candidate")
-    if candidate is None:
-        return None
-    choose = candidate.object("choose")
-    choose.text("backend")
-    method, algorithm, params = choose.text("method"), algorithm_if(choose), params_from(choose)
-    choose.close()
-    gain, interval = candidate.number("gain"), candidate.elements("ci", as_number)
-    if len(interval) != 2:
-        raise candidate.refuse("ci", "must be [low, high]")
-    candidate.close()
-    return Candidate(method == "default" and algorithm is None and not params, [*interval, gain])
+def candidate_from(candidate: Fields) -> Candidate:
+    return Candidate(candidate.part("choose", chosen_from).is_default, gain_from(candidate, True))
 
 
 def rule_from(value: Any, path: str) -> Rule:
     fields = Fields(value, path)
     fields.text_or_empty("pattern")
-    when, choose = fields.object("when"), fields.object("choose")
-    operation = when.word("operation", OPERATIONS)
+    operation, conditions = fields.part("when", when_from)
     rule = Rule(
         id=fields.text("id"),
         scope=fields.text("scope"),
         operation=operation,
-        conditions=conditions_from(when, operation),
-        backend=choose.text("backend"),
-        method=choose.text("method"),
-        algorithm=algorithm_if(choose),
-        params=params_from(choose),
+        conditions=conditions,
+        choose=fields.part("choose", chosen_from),
         status=fields.word("status", STATUSES),
-        evidence=evidence_from(fields.object("evidence")) if fields.has("evidence") else None,
-        candidate=candidate_if(fields),
+        evidence=fields.part_if("evidence", evidence_from),
+        candidate=fields.part_if("candidate", candidate_from),
     )
-    choose.close()
     fields.close()
     return rule
 
@@ -242,11 +229,11 @@ def problems_of_choice(rule: Rule) -> Iterator[str]:
         if not getattr(rule, name):
             yield f"{name}: is empty"
     for name in ("backend", "method"):
-        if not getattr(rule, name):
+        if not getattr(rule.choose, name):
             yield f"choose.{name}: is empty"
-    if rule.scope not in ("select", rule.backend):
-        yield f"choose.backend: is '{rule.backend}' in the scope of '{rule.scope}'; only scope 'select' chooses a backend"
-    if rule.status != "chosen" and (rule.method != "default" or rule.algorithm is not None or rule.params):
+    if rule.scope not in ("select", rule.choose.backend):
+        yield f"choose.backend: is '{rule.choose.backend}' in the scope of '{rule.scope}'; only scope 'select' chooses a backend"
+    if rule.status != "chosen" and not rule.choose.is_default:
         yield f"choose: status {rule.status} keeps the default: method 'default', no algorithm, no params"
 
 

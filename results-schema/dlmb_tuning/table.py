@@ -51,7 +51,7 @@ class Table:
         select = None if backend else self._first("select", operation, values)
         if not backend and select is None:
             return None
-        rule = self._first(backend or select.backend, operation, values) or select
+        rule = self._first(backend or select.choose.backend, operation, values) or select
         return None if rule is None else choice_of(rule, select)
 
     def _first(self, scope: str, operation: str, values: dict[str, Any]) -> Optional[Rule]:
@@ -64,14 +64,14 @@ def require_word(what: str, word: Any, words: tuple[str, ...]) -> None:
 
 
 def choice_of(rule: Rule, select: Optional[Rule]) -> Choice:
-    algorithm = rule.algorithm or {"name": None, "family": None, "id": None}
+    algorithm = rule.choose.algorithm or {"name": None, "family": None, "id": None}
     return Choice(
-        rule.backend,
-        rule.method,
+        rule.choose.backend,
+        rule.choose.method,
         algorithm["name"],
         algorithm["family"],
         algorithm["id"],
-        rule.params,
+        rule.choose.params,
         rule.id,
         select.id if select else None,
         rule.status,
@@ -98,17 +98,21 @@ def open_table(path: Union[str, os.PathLike], system_key: Optional[str] = None) 
 
 
 def table_from(value: Any) -> Table:
-    table = Fields(value, "")
-    schema = table.text("schema")
+    schema = Fields(value, "").text("schema")
     version = re.fullmatch(r"dlmb\.tuning-table/1\.([0-9]+)", schema)
     if version is None or int(version.group(1)) >= 2**32:
         raise schema_error("schema", f"'{schema}' cannot be read by this program, which knows dlmb.tuning-table/1.x")
-    tolerant = int(version.group(1)) > OUR_MINOR
-    key, confirms = check_about(table, tolerant)
+    table = Fields(value, "", tolerant=int(version.group(1)) > OUR_MINOR)
+    table.text("schema"), table.text("created")
+    table.part("tool", lambda tool: (tool.text("name"), tool.text("version"), tool.text_or_empty("commit")))
+    for source in table.elements("inputs", lambda each, path: Fields(each, path, table.tolerant)):
+        source.text("file"), source.text("sha256"), source.elements("launches", as_text)
+        source.close()
+    key, has_gpu = table.part("system", system_from)
+    table.part("stack", check_stack)
+    confirms = table.part("policy", confirms_from)
     rules = table.elements("rules", rule_from)
-    if not tolerant:
-        table.close()
-    has_gpu = table.object("system").has("gpu")
+    table.close()
     for index, rule in enumerate(rules):
         for problem in problems_of(rule, has_gpu, confirms):
             raise schema_error(f"rules[{index}]", problem)
@@ -117,56 +121,32 @@ def table_from(value: Any) -> Table:
     return Table(key, rules)
 
 
-def check_about(table: Fields, tolerant: bool) -> tuple[str, bool]:
-    """What a table says of itself. The system key and whether choices had to be confirmed are returned; all else is for people, and only
-    checked. `tolerant`: fields that this reader does not know are passed over."""
-
-    def end(fields: Fields) -> None:
-        if not tolerant:
-            fields.close()
-
-    table.text("created")
-    tool = table.object("tool")
-    tool.text("name"), tool.text("version"), tool.text_or_empty("commit")
-    end(tool)
-    for source in table.elements("inputs", Fields):
-        source.text("file"), source.text("sha256"), source.elements("launches", as_text)
-        end(source)
-    key = check_system(table.object("system"), end)
-    stack = table.object("stack")
-    mpi = stack.object_if("mpi")
-    if mpi is not None:
-        mpi.text("name"), mpi.text("version")
-        end(mpi)
-    stack.text_map("versions"), stack.text_map("environment")
-    end(stack)
-    return key, check_policy(table.object("policy"), end)
+# What a table says of itself: all but the key, the GPU and the confirmation is for people, and only checked.
 
 
-def check_system(system: Fields, end: Any) -> str:
-    key = system.text("key")
+def system_from(system: Fields) -> tuple[str, bool]:
+    """The key, and whether devices were measured."""
     for name in ("key", "cpu"):
         if not system.text(name):
             raise system.refuse(name, "is empty")
     if system.has("gpu") and not system.text("gpu"):
         raise system.refuse("gpu", "is empty; name the devices, or leave it out where none was used")
-    system.text_or_empty("name")
-    if system.has("identity"):
-        system.text_map("identity")
-    end(system)
-    return key
+    system.text_or_empty("name"), system.text_map("identity")
+    return system.text("key"), system.has("gpu")
 
 
-def check_policy(policy: Fields, end: Any) -> bool:
+def check_stack(stack: Fields) -> None:
+    stack.part_if("mpi", lambda mpi: (mpi.text("name"), mpi.text("version")))
+    stack.text_map("versions"), stack.text_map("environment")
+
+
+def confirms_from(policy: Fields) -> bool:
     """Whether choices had to be confirmed."""
     policy.text("metric")
-    min_gain = policy.object("min_gain")
-    min_gain.number("small"), min_gain.number("large")
-    end(min_gain)
+    policy.part("min_gain", lambda min_gain: (min_gain.number("small"), min_gain.number("large")))
     for name in ("fdr_q", "cut"):
         policy.number(name)
     for name in ("launches", "confirm_launches", "hysteresis"):
         policy.whole(name)
     policy.text_map("baseline"), policy.text_or_empty("cache"), policy.text_or_empty("beside")
-    end(policy)
     return policy.whole("confirm_launches") > 0
