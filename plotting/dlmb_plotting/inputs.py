@@ -15,7 +15,7 @@ from typing import Any
 
 import dlmb_tuning
 from dlmb_plotting.results import Results, read
-from dlmb_results.fields import Signed, checker, shape
+from dlmb_results.fields import Signed, checker, is_version, shape
 from dlmb_results.files import read_json
 from dlmb_results.lines import ResultError
 from dlmb_results.plans import is_plan, read_plans
@@ -39,9 +39,7 @@ def table_fault(document: Any) -> str:
         return str(error)
 
 
-CHECKS = {"dlmb.tuning-table": table_fault, "dlmb.comparison": checker(COMPARISON)}
-DOCUMENTS = {"dlmb.tuning-table": "tables", "dlmb.comparison": "comparisons"}
-MAJOR = "1"
+DOCUMENTS = {"dlmb.tuning-table/1": ("tables", table_fault), "dlmb.comparison/1": ("comparisons", checker(COMPARISON))}  # where to, and what is wrong
 
 
 @dataclass
@@ -98,14 +96,16 @@ def take_plans(path: Path, inputs: Inputs) -> None:
 def take_document(path: Path, document: Any, inputs: Inputs, found: bool) -> None:
     """A file that was merely found in a folder may be something else; one that was named may not."""
     schema = str(document.get("schema", "")) if isinstance(document, dict) else ""
-    name, _, version = schema.partition("/")
-    if name in DOCUMENTS and version.split(".")[0] == MAJOR:
-        if wrong := CHECKS[name](document):
-            raise ResultError(f"{path}: {wrong.removeprefix('.')}")
-        getattr(inputs, DOCUMENTS[name])[unused_name(path, getattr(inputs, DOCUMENTS[name]))] = document
-    elif name in DOCUMENTS or not found:
-        known = ", ".join(f"{each}/{MAJOR}.x" for each in DOCUMENTS)
-        raise ResultError(f"{path}: schema '{schema}', this program reads {known} in *.json files")
+    for known, (kind, fault) in DOCUMENTS.items():
+        if is_version(schema, known):
+            if wrong := fault(document):
+                raise ResultError(f"{path}: {wrong.removeprefix('.')}")
+            taken = getattr(inputs, kind)
+            taken[unused_name(path, taken)] = document
+            return
+        found = found and schema.partition("/")[0] != known.partition("/")[0]
+    if not found:
+        raise ResultError(f"{path}: schema '{schema}', this program reads {', '.join(f'{each}.x' for each in DOCUMENTS)} in *.json files")
 
 
 @contextmanager

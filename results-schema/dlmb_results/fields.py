@@ -170,6 +170,11 @@ def _kind(document: dict[str, Any], schema: dict[str, Any], names: list[list[str
     return Signed if kind == "number" and not {"minimum", "exclusiveMinimum"} & set(schema) else PLAIN_OF[kind]
 
 
+def is_version(schema: Any, known: str) -> bool:
+    """known: as "dlmb.result/1", which every minor version of it is."""
+    return f"{schema}.".startswith(f"{known}.")
+
+
 def refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
 

@@ -18,10 +18,10 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import accumulate, groupby
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dlmb_results.cells import CellFields, CellIdentity, DerivedFields, EndFields, LaunchFields, Line, for_readers
-from dlmb_results.fields import checker, load_json
+from dlmb_results.fields import checker, is_version, load_json
 from dlmb_results.files import bounded_lines
 from dlmb_results.program import UsageError
 from dlmb_results.plans import is_plan
@@ -33,8 +33,7 @@ except ModuleNotFoundError:
 
 Decode = Callable[[bytes], "tuple[Line | None, bool]"]  # None: not a whole line of a result file; whether its fields were checked
 
-SCHEMA_NAME = "dlmb.result"
-SCHEMA_MAJOR = 1
+SCHEMA = "dlmb.result/1"
 READ_BYTES = 1 << 20  # lines have kilobytes; Python's own buffer has 8
 # Inside a JSON string the second quote would have a backslash before it, so this is always the field itself.
 SAMPLES = re.compile(rb'"samples_ns":\s*\[[^\]]*\]')
@@ -104,8 +103,8 @@ def read_lines(path: Path, remarks: list[str], cell_fields: type = CellIdentity)
                     remarks.append(f"{path}:{number}: the last line is cut off; left out")
                     break
                 kind = value["kind"]
-                if kind == "launch":
-                    check_schema(value.get("schema", ""), path, number)
+                if kind == "launch" and not is_version(value.get("schema", ""), SCHEMA):
+                    raise ResultError(f"{path}:{number}: schema '{value.get('schema', '')}', this program reads {SCHEMA}.x")
                 if "origin" in value:
                     value = filled(value, path, number)
                 if kind in checks:
@@ -143,12 +142,6 @@ def filled(value: Line, path: Path, number: int) -> Line:
         return for_readers(value)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ResultError(f"{path}:{number}: not a converted line as results-schema/ says: {type(error).__name__} {error}") from None
-
-
-def check_schema(schema: Any, path: Path, number: int) -> None:
-    name, _, version = str(schema).partition("/")
-    if name != SCHEMA_NAME or version.split(".")[0] != str(SCHEMA_MAJOR):
-        raise ResultError(f"{path}:{number}: schema '{schema}', this program reads {SCHEMA_NAME}/{SCHEMA_MAJOR}.x")
 
 
 Read = TypeVar("Read")

@@ -12,19 +12,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dlmb_results.fields import load_json
+from dlmb_results.fields import is_version, load_json
 from dlmb_results.files import bounded_lines
 from dlmb_results.program import UsageError
 
-SCHEMA = "dlmb.plan"
-MAJOR = "2"
+SCHEMA = "dlmb.plan/2"
 
 
 def is_plan(path: Path) -> bool:
     """By the first bytes of a file; who reads it says what is wrong with one that cannot be opened."""
     try:
         with path.open("rb") as file:
-            return f'"{SCHEMA}/'.encode() in file.read(64)
+            return b'"dlmb.plan/' in file.read(64)
     except OSError:
         return False
 
@@ -48,8 +47,8 @@ def plans_of(lines: Iterable[bytes | str], name: str) -> Iterator[dict[str, Any]
             if "schema" in line:
                 if document:
                     yield whole(document, name)
-                if not line["schema"].startswith(f"{SCHEMA}/{MAJOR}."):
-                    raise UsageError(f"{name}: schema '{line['schema']}', this program reads {SCHEMA}/{MAJOR}.x; write it again with --plan jsonl")
+                if not is_version(line["schema"], SCHEMA):
+                    raise UsageError(f"{name}: schema '{line['schema']}', this program reads {SCHEMA}.x; write it again with --plan jsonl")
                 document, groups = {**line, "plans": []}, []
             elif "members" in line:
                 groups.append(line["members"])

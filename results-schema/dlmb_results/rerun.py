@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dlmb_results.fields import is_version
 from dlmb_results.files import read_json
 from dlmb_results.program import UsageError
 
@@ -36,7 +37,7 @@ def document(metric: str, launches: Iterable[str], cells: Iterable[Doubtful]) ->
 def read(path: Path) -> Rerun:
     value = read_json(path, WHAT)
     try:
-        if not value["schema"].startswith(SCHEMA.split(".0")[0]):
+        if not is_version(value["schema"], "dlmb.rerun/1"):
             raise UsageError(f"{path}: schema '{value['schema']}', this program reads {SCHEMA}")
         cells = tuple(Doubtful(str(cell["cell_id"]), str(cell["pattern"]), str(cell.get("state", ""))) for cell in value["cells"])
         return Rerun(value["metric"], frozenset(value["launches"]), cells)

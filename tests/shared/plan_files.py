@@ -7,12 +7,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dlmb_results.plans import MAJOR, SCHEMA
+from dlmb_results.plans import SCHEMA
 
 
 def plan_text(document: dict[str, Any]) -> str:
     """The file of one iteration that plans_of() reads so. Where bytes lie is left out: who runs the plans lays them out."""
-    header = {"schema": f"{SCHEMA}/{MAJOR}.0", "pattern": "", "preset": "", "parameters": {}, "draw": {"seed": 1, "index": 0}, "statistics": {},
+    header = {"schema": f"{SCHEMA}.0", "pattern": "", "preset": "", "parameters": {}, "draw": {"seed": 1, "index": 0}, "statistics": {},
               **{key: value for key, value in document.items() if key not in ("plans", "schema")}}
     lines: list[dict[str, Any]] = [header]
     groups: list[list[int]] = []

@@ -63,6 +63,7 @@ class Again(unittest.TestCase):
             ([("moe_alltoall", MOE.replace("=4", "=3"))], "dlmb.rerun/1.0"),
             ([], "dlmb.rerun/1.0"),
             ([("moe_alltoall", MOE)], "dlmb.rerun/2.0"),
+            ([("moe_alltoall", MOE)], "dlmb.rerun/10.0"),
         ):
             with self.assertRaises(UsageError):
                 self.only(cells, schema)
