@@ -148,18 +148,16 @@ def _holds_a_time(results: Path) -> bool:
     return results.is_file() and any(line["kind"] == "cell" and line["status"] == "ok" for _, line in read_lines(results, []))
 
 
-def _option(program: Program, name: str) -> str:
-    return program.arguments[program.arguments.index(name) + 1]
+def sizes_of(program: Program) -> list[int]:
+    return [int(size.split(":")[0]) for size in program.option("--message-size").split(",")]
 
 
 def keys_of(sweep: Sweep) -> set[Key]:
     """The points that a sweep file of a campaign measures."""
     return {
-        (_option(program, "--backend"), Point(_option(program, "--operation"), int(size.split(":")[0])))
-        for program in sweep.programs
-        for size in _option(program, "--message-size").split(",")
+        (program.option("--backend"), Point(program.option("--operation"), size)) for program in sweep.programs for size in sizes_of(program)
     }
 
 
 def cells_of(program: Program) -> int:
-    return len(_option(program, "--message-size").split(",")) * len(_option(program, "--method").split(","))
+    return len(sizes_of(program)) * len(program.option("--method").split(","))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dlmb_launch.autotune import campaign as steps
 from dlmb_launch.autotune import observations, planning, report
-from dlmb_launch.autotune.campaign import Campaign, Step, cells_of, keys_of
+from dlmb_launch.autotune.campaign import Campaign, Step, cells_of, keys_of, sizes_of
 from dlmb_launch.autotune.observations import Key, Measured, Standing
 from dlmb_launch.autotune.open_points import CONFIRM, KINDS, REFINE, REPEAT, open_points
 from dlmb_launch.autotune.planning import Candidate, Cost, Wanted, Work
@@ -119,7 +119,7 @@ class Tuner:
     def _survey(self) -> None:
         for consumer in self.request.consumers:
             operations = self.request.operations(consumer.backend)
-            done = any(consumer.backend == _backend(step) for step in self.campaign.steps() if step.kind == steps.SURVEY)
+            done = any(consumer.backend == step.sweep.programs[0].option("--backend") for step in self.campaign.steps() if step.kind == steps.SURVEY)
             if consumer.methods or done or not operations:
                 continue
             work = Work(consumer.backend, ",".join(operations), (_SURVEY_SIZE,), ("all",))
@@ -271,22 +271,13 @@ class Tuner:
 
 
 def _launch_text(step: Step, launch: Launch) -> str:
-    arguments = launch.program.arguments
-    sizes = [int(part.split(":")[0]) for part in arguments[arguments.index("--message-size") + 1].split(",")]
-    methods = arguments[arguments.index("--method") + 1].split(",")
-    operation = arguments[arguments.index("--operation") + 1]
+    operation, methods = launch.program.option("--operation"), launch.program.option("--method").split(",")
     if step.kind == steps.SURVEY:
         return f"which methods there are for {operation}"
     number = f", launch {launch.replicate} of {step.sweep.launches}" if step.sweep.launches > 1 else ""
-    return f"{operation}: {shown_sizes(sizes)}, {len(methods)} methods{number}"
+    return f"{operation}: {shown_sizes(sizes_of(launch.program))}, {len(methods)} methods{number}"
 
 
 def _limit(step: Step) -> float:
-    arguments = step.sweep.programs[0].arguments
-    return float(arguments[arguments.index("--time-limit") + 1]) if "--time-limit" in arguments else 0.0
-
-
-def _backend(step: Step) -> str:
-    arguments = step.sweep.programs[0].arguments
-    return arguments[arguments.index("--backend") + 1]
+    return float(step.sweep.programs[0].option("--time-limit", "0"))
 

@@ -106,6 +106,10 @@ class Program:
     program: str  # "moe_alltoall": dlmb_moe_alltoall
     arguments: tuple[str, ...]
 
+    def option(self, name: str, default: str = "") -> str:
+        """Its value in the arguments."""
+        return self.arguments[self.arguments.index(name) + 1] if name in self.arguments else default
+
 
 @dataclass(frozen=True)
 class World:
