@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import chdtri  # scipy.stats has the same and takes half a second to import
 
-from dlmb_statistics.ranks import subsets_by_sum
+from dlmb_statistics.ranks import pairs_won
 
 ALPHA = 0.005  # small, because a comparison asks about many cells at once
 POWER = 0.8
@@ -32,10 +32,9 @@ def spread_bound(count: int, confidence: float = 0.9) -> float:
 
 
 def critical_pairs(launches: int, alpha: float) -> int | None:
-    """Of the number of pairs, one launch of each side, in which the candidate's is the larger one: the least that is reached by chance with
-    probability alpha or less; nothing where even all pairs are not that unlikely."""
-    ranks = tuple(range(1, 2 * launches + 1))
-    counts = subsets_by_sum(ranks, launches)[launches * (launches + 1) // 2 :]
+    """The least number of `pairs_won` that is reached by chance with probability alpha or less; nothing where even all pairs are not that
+    unlikely."""
+    counts = pairs_won(launches, launches)
     at_least = np.cumsum(counts[::-1])[::-1] / counts.sum()
     found = np.flatnonzero(at_least <= alpha)
     return int(found[0]) if len(found) else None

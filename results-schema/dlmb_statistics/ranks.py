@@ -98,11 +98,16 @@ def smallest_rank(counts: np.ndarray) -> int:
     return int(np.searchsorted(below, (1 - CONFIDENCE) / 2, side="right"))
 
 
+def pairs_won(baseline_size: int, candidate_size: int) -> np.ndarray:
+    """How many orders of the launches have each number of pairs, one launch of each side, in which the candidate's is the larger one: the
+    Mann-Whitney statistic, which is the rank sum less its smallest value."""
+    ranks = tuple(range(1, baseline_size + candidate_size + 1))
+    return subsets_by_sum(ranks, candidate_size)[candidate_size * (candidate_size + 1) // 2 :]
+
+
 @lru_cache(maxsize=None)
 def interval_rank(baseline_size: int, candidate_size: int) -> int:
-    """From the distribution of the Mann-Whitney statistic: rank sum less its smallest value."""
-    ranks = tuple(range(1, baseline_size + candidate_size + 1))
-    return smallest_rank(subsets_by_sum(ranks, candidate_size)[candidate_size * (candidate_size + 1) // 2 :])
+    return smallest_rank(pairs_won(baseline_size, candidate_size))
 
 
 def bounds(differences: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
