@@ -183,6 +183,12 @@ class KeepTest(WithHistory):
         self.assertIn("launch base-0 is in the history already", errors)
         self.assertEqual(sorted(path.name for path in self.history.iterdir()), ["campaigns", "index.jsonl"], "nothing is left of the copy")
 
+    def test_an_index_that_cannot_be_read_is_not_called_one_that_cannot_be_written(self) -> None:
+        file = self.campaign("base", US)
+        code, _, errors = run("--history", file, file)
+        self.assertEqual(code, 64)
+        self.assertIn(f"{file}/index.jsonl: Not a directory", errors)
+
     def test_the_campaigns_that_hold_some_launches_are_listed(self) -> None:
         first, second = self.campaign("one", US), self.campaign("two", US, 2)
         self.append(first)

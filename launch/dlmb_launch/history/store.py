@@ -20,12 +20,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dlmb_results.fields import checker, load_json
+from dlmb_results.fields import checker, is_version, load_json
 from dlmb_results.lines import ResultError, read_lines, result_files
 from dlmb_results.program import UsageError
 
 SCHEMA = "dlmb.history/1.0"
-READABLE = "dlmb.history/1."
+READABLE = "dlmb.history/1"
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ def read_index(folder: Path) -> list[StoredCampaign]:
         return entries_in(index_file(folder), index_file(folder).read_bytes())
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise ResultError(f"{index_file(folder)}: {error.strerror}") from None
 
 
 def entries_in(path: Path, text: bytes) -> list[StoredCampaign]:
@@ -71,7 +73,7 @@ def entries_in(path: Path, text: bytes) -> list[StoredCampaign]:
             break
         try:
             value = load_json(line)
-            if not value.pop("schema").startswith(READABLE):
+            if not is_version(value.pop("schema"), READABLE):
                 raise ValueError("another schema")
             if value.pop("kind") == "pruned":
                 found.pop(value["name"], None)
