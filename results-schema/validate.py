@@ -19,6 +19,8 @@ import sys
 from pathlib import Path
 from typing import Any, Iterator
 
+from dlmb_results import program
+from dlmb_results.arguments import Parser
 from dlmb_results.fields import load_json
 
 try:
@@ -27,7 +29,6 @@ except ImportError:
     sys.exit("validate.py: error: the Python package jsonschema is missing (Debian: python3-jsonschema)")
 
 HERE = Path(__file__).resolve().parent
-EXIT_USAGE = 64
 DOCUMENTS = ("tuning-table", "machine-model", "comparison", "bound", "guidelines", "layouts", "fill", "simulation")
 FORMAT = re.compile(rb'"dlmb\.([a-z-]+)/')
 
@@ -150,23 +151,21 @@ def check_file(path: Path, strict: bool) -> list[str]:
     return findings
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run() -> int:
+    parser = Parser(prog="validate.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="result file, plan document, tuning table, comparison or index of a history")
     parser.add_argument("--strict", action="store_true", help="refuse fields and kinds that the schema does not name")
-    parser.error = lambda message: (print(f"validate.py: error: {message}", file=sys.stderr), sys.exit(EXIT_USAGE))
     arguments = parser.parse_args()
     findings = []
     for path in arguments.files:
         try:
             findings += check_file(path, arguments.strict)
         except OSError as error:
-            print(f"validate.py: error: {path}: {error.strerror}", file=sys.stderr)
-            return EXIT_USAGE
+            raise program.UsageError(f"{path}: {error.strerror}") from None
     print(*findings, sep="\n", end="\n" if findings else "")
     print(f"{len(arguments.files)} files, {len(findings)} findings")
     return 1 if findings else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program.run("validate.py", run))
