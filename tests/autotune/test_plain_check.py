@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, gaining_sizes, narrowed, settings_of
+from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, Measurement, Plain, Visits, gaining_sizes, narrowed, settings_of
 
 SIZES = (1024, 2048, 4096, 8192, 16384)
 
@@ -65,6 +65,12 @@ class PlainCheck(unittest.TestCase):
         gaining = gaining_sizes(rule(), measurement(dict.fromkeys(SIZES[1:], 1.2)))
         self.assertEqual(ranges(narrowed(rule(), gaining)), [(2048, 16384)])
         self.assertEqual(narrowed(rule(), gaining_sizes(rule(), None)), [])
+
+    def test_the_time_that_is_shown_is_the_median_of_the_rounds(self) -> None:
+        one = Measurement(Path("none"), Visits("allreduce", (8,), 1, 1), Plain([], {}), {})
+        one.rounds = lambda: [{"default": {8: default}, "file": {8: default / 2}, "control": {8: default}} for default in (4.0, 1.0, 2.0, 8.0)]
+        (gain,) = one.gains({8})
+        self.assertEqual((gain.default_ns, gain.file_ns), (3.0, 1.5))
 
     def test_few_rounds_bear_nothing_out(self) -> None:
         self.assertEqual(gaining_sizes(rule(), measurement(dict.fromkeys(SIZES, 1.5), DECIDING_ROUNDS - 1)), [])

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -178,7 +179,7 @@ class Finisher:
             whole = operation in ("allreduce", "broadcast") or size % (4 * ranks) == 0
             inside = any(limits["min"] <= size <= limits["max"] for limits in ranges)
             if other == backend and point.operation == operation and each.launches and whole and inside:
-                sizes[size] = sorted(each.default_ns)[len(each.default_ns) // 2]
+                sizes[size] = statistics.median(each.default_ns)
         return dict(sorted(sizes.items()))
 
 

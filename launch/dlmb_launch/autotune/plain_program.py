@@ -160,8 +160,7 @@ class Measurement:
 
 def _gain(rounds: list[Round], size: int, exported: bool) -> SizeGain:
     def middle(side: str) -> float:
-        times = sorted(one[side][size] for one in rounds)
-        return times[len(times) // 2]
+        return statistics.median(one[side][size] for one in rounds)
 
     return SizeGain(size, middle(DEFAULT), middle(FILE), ratio(rounds, DEFAULT, FILE, size), ratio(rounds, DEFAULT, CONTROL, size), exported)
 
