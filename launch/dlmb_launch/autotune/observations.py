@@ -17,6 +17,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from dlmb_launch.autotune.points import Point
@@ -82,13 +83,12 @@ def _cells(file: Path) -> list[Line]:
         found = file.stat()
     except FileNotFoundError:
         return []
-    known = _CELLS.get(file)
-    if known is None or known[0] != (found.st_size, found.st_mtime_ns):
-        known = _CELLS[file] = ((found.st_size, found.st_mtime_ns), [line for _, line in read_lines(file, [], CellFields) if line["kind"] == "cell"])
-    return known[1]
+    return _cells_in(file, found.st_size, found.st_mtime_ns)
 
 
-_CELLS: dict[Path, tuple[tuple[int, int], list[Line]]] = {}  # by size and time of the file: each is asked for after every launch
+@lru_cache(maxsize=None)  # each file is asked for after every launch
+def _cells_in(file: Path, _bytes: int, _changed_ns: int) -> list[Line]:
+    return [line for _, line in read_lines(file, [], CellFields) if line["kind"] == "cell"]
 
 
 def _is_standard(cell: Line) -> bool:

@@ -95,7 +95,7 @@ class Findings:
 def summary(found: Findings) -> list[str]:
     lines = [f"dlmb_autotune: {found.request.ranks} ranks, {duration(found.spent_s)} of {duration(found.request.budget_s)} used"]
     lines += [f"  note: {caution}" for caution in found.cautions]
-    lines += [f"  {line}" for line in _noise(found)]
+    lines.append(f"  {'noise: not known, too little was measured' if found.noise is None else noise_text(found.noise)}")
     for one in found.outcomes:
         lines += [f"  {line}" for line in _outcome(one, found)]
     lines += [f"  {line}" for line in _open(found)]
@@ -103,10 +103,6 @@ def summary(found: Findings) -> list[str]:
         lines.append(f"  to use it:  . {found.request.output / 'env.sh'}")
     lines.append(f"  report:     {found.request.output / 'report.md'}")
     return lines
-
-
-def _noise(found: Findings) -> list[str]:
-    return ["noise: not known, too little was measured"] if found.noise is None else [noise_text(found.noise)]
 
 
 def noise_text(noise: float) -> str:
@@ -155,7 +151,7 @@ def _open(found: Findings) -> list[str]:
 def write_page(found: Findings) -> str:
     request = found.request
     text = ["# Tuning for " + ", ".join(one.consumer.name for one in found.outcomes), ""]
-    text += [f"{line}" for line in _paragraph(summary(found)[1:-1])]
+    text += [f"- {line.strip()}" for line in summary(found)[1:-1]]
     text += ["", "## Before and after", ""]
     shown = False
     for one in found.outcomes:
@@ -174,10 +170,6 @@ def write_page(found: Findings) -> str:
     text += [f"- {line}" for line in found.undecided] or ["Nothing that looks faster is left open."]
     text += ["", *_how()]
     return "\n".join(text) + "\n"
-
-
-def _paragraph(lines: list[str]) -> list[str]:
-    return [f"- {line.strip()}" for line in lines]
 
 
 def _gain_table(one: Exported, collective: str, gains: list[SizeGain]) -> list[str]:

@@ -25,12 +25,6 @@ class TuneFailed(ProgramError):
 
 
 @dataclass(frozen=True)
-class Done:
-    code: int
-    output: str
-
-
-@dataclass(frozen=True)
 class Counting:
     """The conditions of what counts in a table, for `build`."""
 
@@ -56,23 +50,24 @@ class TuneProgram:
         if confirm:
             command += ["--confirm", *confirm]
         table.unlink(missing_ok=True)
-        done = self._run(command)
-        if done.code != 0:
-            raise TuneFailed(done.output.strip())
-        return done.output
+        code, output = self._run(command)
+        if code != 0:
+            raise TuneFailed(output.strip())
+        return output
 
     def export(self, consumer: str, table: Path, folder: Path) -> bool:
         """True: files were written. False: the consumer can hold no choice of the table."""
-        done = self._run(["export", "--to", consumer, table, "-o", folder])
-        if done.code not in (0, NOTHING_CAN_RUN):
-            raise TuneFailed(done.output.strip())
-        return done.code == 0
+        code, output = self._run(["export", "--to", consumer, table, "-o", folder])
+        if code not in (0, NOTHING_CAN_RUN):
+            raise TuneFailed(output.strip())
+        return code == 0
 
     def verify_command(self, consumer: str, folder: Path, ranks: int) -> list[str]:
         options = ["--to", consumer, str(folder / "table.json"), "--files", str(folder), "--ranks", str(ranks), "--rounds", "0"]
         return [str(self._path), "verify", *options]
 
-    def _run(self, arguments: list[Any]) -> Done:
+    def _run(self, arguments: list[Any]) -> tuple[int, str]:
+        """The exit code, and what it printed."""
         command = [str(each) for each in (self._path, *arguments)]
         environment = {**os.environ, **self._variables}
         try:
@@ -81,7 +76,7 @@ class TuneProgram:
             raise TuneFailed(f"it did not end in {_SECONDS} s: {shlex.join(command)}") from None
         except OSError as error:
             raise TuneFailed(f"{error.strerror}: {shlex.join(command)}") from None
-        return Done(done.returncode, done.stdout + done.stderr)
+        return done.returncode, done.stdout + done.stderr
 
 
 def chosen_rules(table: Path, scope: str) -> list[dict]:
