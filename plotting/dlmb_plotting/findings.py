@@ -276,13 +276,13 @@ def of_comparison(name: str, document: dict[str, Any]) -> Finding:
 
 
 def of_table(name: str, table: dict[str, Any]) -> Finding:
-    rules = table.get("rules", [])
+    rules = table["rules"]
     chosen = [rule for rule in rules if rule["status"] == "chosen"]
-    measured = sorted((rule for rule in chosen if (rule.get("evidence") or {}).get("gain") is not None), key=lambda rule: -rule["evidence"]["gain"])
+    measured = sorted((rule for rule in chosen if rule.get("evidence")), key=lambda rule: -rule["evidence"]["gain"])
 
     def line(rule: dict[str, Any]) -> tuple[str, str]:
-        size, evidence = rule["when"].get("bytes") or {}, rule["evidence"]
-        where = f"{condition(rule)}, {style.byte_text(size.get('min') or 1)} " + (f"to {style.byte_text(size['max'])}" if size.get("max") else "or more")
+        size, evidence = rule["when"]["bytes"], rule["evidence"]  # what was measured has both ends
+        where = f"{condition(rule)}, {style.byte_text(size['min'] or 1)} to {style.byte_text(size['max'])}"
         interval = " ({:.0%} to {:.0%})".format(*evidence["ci"]) if evidence.get("ci") else ""
         return where, f"{choice(rule)} saves {evidence['gain']:.0%} of the default's time{interval}"
 

@@ -77,11 +77,10 @@ GAIN_CAPTION = "Share of the default's median time that the choice saves, with i
 def tuning_plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
     found: list[Plot] = []
     for name, table in tables.items():
-        system = table.get("system") or {}
-        title = ", ".join(text for text in (name, system.get("cpu"), system.get("gpu")) if text)
+        title = ", ".join(text for text in (name, table["system"]["cpu"], table["system"].get("gpu")) if text)
         charts = [map_chart(scope, rules, limits) for scope, rules in by_scope(table).items()]
         found.append(Plot(f"{name}.tuning", f"tuning table {title}: who wins where", MAP_CAPTION, charts))
-        measured = [rule for rule in table.get("rules", ()) if (rule.get("evidence") or {}).get("gain") is not None]
+        measured = [rule for rule in table["rules"] if rule.get("evidence")]
         if measured:
             shown = evenly(measured, limits.rows)
             found.append(Plot(f"{name}.gain", f"tuning table {title}: gain over the default", GAIN_CAPTION, [gain_chart(shown)],
@@ -91,7 +90,7 @@ def tuning_plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot
 
 def by_scope(table: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     scopes: dict[str, list[dict[str, Any]]] = {}
-    for rule in table.get("rules", ()):
+    for rule in table["rules"]:
         scopes.setdefault(rule["scope"], []).append(rule)
     return scopes
 
@@ -99,32 +98,26 @@ def by_scope(table: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 def choice(rule: dict[str, Any]) -> str:
     choose = rule["choose"]
     name = (choose.get("algorithm") or {}).get("name")
-    return " ".join(text for text in (choose["backend"], choose.get("method"), name) if text)
+    return " ".join(filter(None, (choose["backend"], choose["method"], name)))
 
 
 def interval(value: Any) -> str:
     if not isinstance(value, dict):
         return str(value)
-    low, high = value.get("min"), value.get("max")
-    if low is None and high is None:
-        return ", ".join(f"{name} {interval(each)}" for name, each in value.items() if each is not None)
-    if low == high:
-        return str(low)
-    return f"at most {high}" if low is None else f"{low} or more" if high is None else f"{low} to {high}"
+    low, high = value["min"], value["max"]
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def condition(rule: dict[str, Any]) -> str:
     """All conditions except the size."""
     when = {name: value for name, value in rule["when"].items() if value is not None}
     basis = (when.pop("bytes", None) or {}).get("basis")
-    parts = [str(when.pop("operation", "any operation"))]
-    parts += [f"{name} {interval(value)}" for name, value in when.items()]
+    parts = [when.pop("operation"), *(f"{name} {interval(value)}" for name, value in when.items())]
     return ", ".join([*parts, *([f"size of {basis}"] if basis else [])])
 
 
 def gain_text(rule: dict[str, Any]) -> str:
-    gain = (rule.get("evidence") or {}).get("gain")
-    return "not measured" if gain is None else f"{gain:+.0%}"
+    return f"{rule['evidence']['gain']:+.0%}" if rule.get("evidence") else "not measured"
 
 
 def map_chart(scope: str, rules: list[dict[str, Any]], limits: Limits) -> Rows:
@@ -145,14 +138,14 @@ def map_chart(scope: str, rules: list[dict[str, Any]], limits: Limits) -> Rows:
             if candidate := rule.get("candidate"):
                 text += f", candidate {choice(candidate)} {candidate['gain']:+.0%}"
             chart.spans.append(Span(shown.index(condition(rule)), first, last - first, kind, text))
-            if (rule.get("evidence") or {}).get("gain") is not None:
+            if rule.get("evidence"):
                 gains.setdefault(shown.index(condition(rule)), []).append((first, gain_text(rule)))
     chart.ends = {row: ", ".join(text for _, text in sorted(texts)) for row, texts in gains.items()}
     return chart
 
 
 def gain_chart(rules: list[dict[str, Any]]) -> Rows:
-    rows = [f"{rule['id']} {rule['when'].get('operation', 'any operation')}: {choice(rule)}" for rule in rules]
+    rows = [f"{rule['id']} {rule['when']['operation']}: {choice(rule)}" for rule in rules]
     chart = Rows("by rule", rows, Axis("gain over the default (% of its time)", reference=0.0))
     for row, rule in enumerate(rules):
         gain = 100 * rule["evidence"]["gain"]
