@@ -135,6 +135,11 @@ class ConfirmationTest(WithCampaigns):
         after = self.file("other", side("other", {f"{CELL}/x=1": US, f"{CELL}/x=5": SLOW}))
         self.assertEqual(run(before, after, "--confirm", request)[0], 0)
 
+    def test_another_metric_than_that_of_the_list_confirms_nothing(self) -> None:
+        code, _, errors = run(*self.fresh(US), "--metric", "busbw", "--confirm", self.first_look())
+        self.assertEqual(code, 64)
+        self.assertIn("the first comparison was by time; give --metric time", errors)
+
     def test_launches_that_were_seen_do_not_confirm(self) -> None:
         request = self.first_look()
         code, _, errors = run(*self.sides(1, 2), "--confirm", request)

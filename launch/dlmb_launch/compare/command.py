@@ -28,9 +28,7 @@ REGRESSION = 1
 INCONCLUSIVE = 2  # only with --strict
 NOT_COMPARABLE = 3  # or too few launches
 CANDIDATE_IS_WRONG = 4
-USAGE = 64
-UNAVAILABLE = 69
-NOT_WRITTEN = 74
+NOT_WRITTEN = program.CANNOT_WRITE
 
 PRECEDENCE = (NOT_WRITTEN, CANDIDATE_IS_WRONG, REGRESSION, NOT_COMPARABLE, INCONCLUSIVE)
 
@@ -190,7 +188,7 @@ def compared(options: argparse.Namespace) -> Comparison:
         complain("note", difference)
     if options.margin is not None and options.margin < PROBABLY_A_SHARE:
         complain("note", f"--margin {100 * options.margin:g} is {100 * options.margin:g} %; for {1e4 * options.margin:g} % write {1e4 * options.margin:g}")
-    only = cells_to_confirm(rerun.read(options.confirm), baseline, candidate) if options.confirm else None
+    only = cells_to_confirm(rerun.read(options.confirm), baseline, candidate, metric) if options.confirm else None
     rules = Rules(declared, options.margin, options.paired, history=options.history is not None)
     comparison = compare(baseline, candidate, metric, rules, only)
     for remark in [*baseline.remarks, *candidate.remarks, *comparison.remarks]:

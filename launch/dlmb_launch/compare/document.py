@@ -18,7 +18,7 @@ import re
 from dataclasses import asdict
 from typing import Any
 
-from dlmb_launch.compare.campaign import Campaign
+from dlmb_launch.compare.campaign import Campaign, Metric
 from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.verdict import State, Verdict
 from dlmb_results import rerun
@@ -100,8 +100,10 @@ def to_measure_again(comparison: Comparison) -> dict[str, Any]:
     return rerun.document(comparison.metric.name, [launch.id for launch in launches], cells)
 
 
-def cells_to_confirm(request: rerun.Rerun, baseline: Campaign, candidate: Campaign) -> frozenset[str]:
-    """Every cell of the list must have been measured again, in no launch of the first look."""
+def cells_to_confirm(request: rerun.Rerun, baseline: Campaign, candidate: Campaign, metric: Metric) -> frozenset[str]:
+    """Every cell of the list must have been measured again, in no launch of the first look, which was by the same metric."""
+    if request.metric != metric.name:
+        raise UsageError(f"--confirm: the first comparison was by {request.metric}; give --metric {request.metric}")
     for launch in baseline.launches + candidate.launches:
         if launch.id in request.launches:
             raise UsageError(f"--confirm: launch {launch.id} was in the first comparison; only fresh launches confirm")

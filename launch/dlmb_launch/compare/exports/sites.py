@@ -41,10 +41,9 @@ def points(campaign: Campaign, metric: Metric) -> Iterator[Point]:
     """Cells that have a number, in the order of their ids."""
     for cell in sorted(campaign.cells, key=lambda cell: cell.id):
         row = campaign.row_of[cell.id]
-        mine = slice(campaign.starts[row], campaign.starts[row + 1])
-        values = campaign.numbers[metric.name][mine]
+        values = campaign.values(row, metric.name)
         if len(values) and not np.isnan(values).any():
-            below_floor = bool(np.median(campaign.numbers["below_floor"][mine]) > 0)
+            below_floor = bool(np.median(campaign.values(row, "below_floor")) > 0)
             low, high = median_interval(values)
             yield Point(cell, float(np.median(values)), low, high, len(values), below_floor)
 
