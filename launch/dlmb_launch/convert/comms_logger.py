@@ -17,7 +17,7 @@ from statistics import mean
 from typing import Any
 
 from dlmb_launch.convert.lines import block_of
-from dlmb_launch.convert.measured import LARGEST, ConvertError, Given, Row, Source, Table, refuse, whole
+from dlmb_launch.convert.measured import LARGEST, ConvertError, Given, Row, Source, Table, rates, refuse, whole
 from dlmb_results.fields import load_json
 
 SUITE = "comms_logger"
@@ -76,8 +76,7 @@ def row(path: Path, name: str, size: int, record: Any, ranks: int) -> Row:
     ms, _, bus = lists
     time = {"mean": round(mean(ms) * NS_PER_MS, 3), "min": round(min(ms) * NS_PER_MS, 3), "max": round(max(ms) * NS_PER_MS, 3), "samples": calls}
     counted = None if operation == "barrier" else size * ranks if operation in OF_ONE_RANK else block_of(operation, size, ranks) if operation == "alltoall" else size
-    rates = {"algbw_GBps": None, "busbw_GBps": mean(bus) / GBITPS_PER_GBPS, "aggregate_GBps": None}
-    return Row(0, operation, counted, time_ns=dict(time), bandwidth=None if operation == "barrier" else rates, parameters={"caller": caller} if caller else {})
+    return Row(0, operation, counted, time_ns=dict(time), bandwidth=None if operation == "barrier" else rates(None, mean(bus) / GBITPS_PER_GBPS), parameters={"caller": caller} if caller else {})
 
 
 def written(cells: Iterable[Mapping[str, Any]]) -> str:

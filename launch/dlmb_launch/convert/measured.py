@@ -152,6 +152,11 @@ def ns(us: float) -> float:
     return round(us * NS_PER_US, 6)
 
 
+def rates(algbw: float | None, busbw: float, aggregate: float | None = None) -> dict[str, float | None]:
+    """10^9 bytes per second; None: the origin does not print it."""
+    return {"algbw_GBps": algbw, "busbw_GBps": busbw, "aggregate_GBps": aggregate}
+
+
 def bounds(text: str) -> tuple[float, float]:
     """Between what a number lies that is printed so, rounded or cut off."""
     value = Decimal(text)

@@ -12,7 +12,7 @@ from typing import Any
 
 from dlmb_launch.convert.lines import block_of
 from dlmb_launch.convert.measured import (
-    LARGEST, LIKE_A_ROW, Given, Row, Source, Table, check_count, element, follows, in_order, json_of, measured, ns, number, refuse,
+    LARGEST, LIKE_A_ROW, Given, Row, Source, Table, check_count, element, follows, in_order, json_of, measured, ns, number, rates, refuse,
     require_rows, whole,
 )
 
@@ -241,7 +241,7 @@ class TextReader:
             return number(self.path, line, name, values[name])
 
         time: dict[str, Any] = {"mean": ns(measured(self.path, line, "time", values["time"]))}
-        rates = {"algbw_GBps": value("algbw"), "busbw_GBps": value("busbw"), "aggregate_GBps": None}
+        bandwidth = rates(value("algbw"), value("busbw"))
         check_rates(self.path, line, self.operation, size, ranks, values)
         if self.iterations is not None:
             time["samples"] = self.iterations
@@ -252,7 +252,7 @@ class TextReader:
             time["percentiles"] = {"99": ns(value("i_p99"))}
         in_order(self.path, line, {name: values[name] for name in ("i_min", "i_p99", "i_max") if name in values})
         checked = "" if values.get("#wrong", ABSENT) == ABSENT else "passed" if value("#wrong") == 0 else "failed"
-        return {"time_ns": time, "validation": checked, "bandwidth": rates}
+        return {"time_ns": time, "validation": checked, "bandwidth": bandwidth}
 
 
 def error_of(path: Path, line: int, text: str) -> float:
@@ -324,4 +324,4 @@ def of_json_part(path: Path, where: str, name: str, result: dict[str, Any], conf
     if wrong is not None:
         of_json(path, f"{where}.{name}.nwrong", wrong)
     return {"time_ns": time, "validation": "" if wrong is None else "passed" if wrong == 0 else "failed",
-            "bandwidth": {"algbw_GBps": float(algorithm), "busbw_GBps": float(bus), "aggregate_GBps": None}}
+            "bandwidth": rates(float(algorithm), float(bus))}

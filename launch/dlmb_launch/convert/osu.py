@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dlmb_launch.convert.measured import LIKE_A_ROW, MB_PER_GB, Given, Row, Source, Table, bounds, element, in_order, measured, ns, number, refuse, whole
+from dlmb_launch.convert.measured import LIKE_A_ROW, MB_PER_GB, Given, Row, Source, Table, bounds, element, in_order, measured, ns, number, rates, refuse, whole
 
 SUITE = "osu"
 TITLE = re.compile(r"^\s*#?\s*OSU (?P<library>MPI|[A-Z]*CCL)(?P<call>_\w+)?(?P<accelerator>-[A-Z ]+?)? (?P<name>.*?)\s*Test v(?P<version>\S+)\s*$")
@@ -197,7 +197,7 @@ class Reader:
     def bandwidth(self, gbps: float) -> dict[str, float | None]:
         """OSU prints the sum over both directions (bibw) and over all pairs (mbw_mr); a rank's share is the same on all."""
         share = gbps / {"bibw": 2, "mbw_mr": self.pairs}.get(self.operation, 1)
-        return {"algbw_GBps": None, "busbw_GBps": round(share, 9), "aggregate_GBps": round(gbps, 9)}
+        return rates(None, round(share, 9), round(gbps, 9))
 
     def finish(self) -> list[Table]:
         if not self.tables:

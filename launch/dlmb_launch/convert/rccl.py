@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dlmb_launch.convert import nccl
-from dlmb_launch.convert.measured import Given, Number, Source, Table, element, json_of, measured, ns, number, refuse, whole
+from dlmb_launch.convert.measured import Given, Source, Table, json_of, measured, ns, number, rates, refuse, whole
 
 JSON = re.compile(r'\s*\[\s*\{\s*"numCycle"\s*:')
 CSV = re.compile(r"\s*numCycle,collective,")
@@ -68,14 +68,12 @@ def add(path: Path, line: int, record: dict[str, str], tables: dict[tuple[str, .
         raise refuse(path, line, f"inPlace is '{record['inPlace']}', neither 0 nor 1; is the record damaged?")
     values = {"time": record["time"], "algbw": record["algBw"], "busbw": record["busBw"]}
     time: dict[str, Any] = {"mean": ns(measured(path, line, "time", values["time"]))}
-    rates: dict[str, float | None] = {f"{name}_GBps": number(path, line, name, values[name]) for name in ("algbw", "busbw")}
+    bandwidth = rates(*(number(path, line, name, values[name]) for name in ("algbw", "busbw")))
     nccl.check_rates(path, line, operation, size, ranks, values)
     wrong = record["wrong"]
     checked = "" if wrong == nccl.ABSENT else "passed" if number(path, line, "wrong", wrong) == 0 else "failed"
-    what: dict[str, str | Number] = {"element": element(record["type"])}
-    if record["redop"] != "none":
-        what["reduction"] = record["redop"]
-    part = {"time_ns": time, "validation": checked, "bandwidth": {**rates, "aggregate_GBps": None}}
+    what = nccl.parameters(record["type"], record["redop"], "")
+    part = {"time_ns": time, "validation": checked, "bandwidth": bandwidth}
     tables[key].rows += nccl.cells(line, operation, size, ranks, what, [("on" if record["inPlace"] == "1" else "off", part)], "rocm")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from dlmb_launch.convert import osu
 from dlmb_launch.convert.lines import block_of
 from dlmb_launch.convert.measured import (
-    LIKE_A_ROW, Given, Number, Row, Source, Table, check_count, element, follows, in_order, measured, ns, number, refuse,
+    LIKE_A_ROW, Given, Number, Row, Source, Table, check_count, element, follows, in_order, measured, ns, number, rates, refuse,
     require_rows, whole,
 )
 
@@ -88,7 +88,7 @@ def row(path: Path, line: int, words: list[str], columns: int, fields: dict[str,
         size = block(path, line, operation, printed, ranks, values["avg"], rate, given)
     time = {field: ns(times[column]) for field, column in (("mean", "avg"), ("fastest_rank", "min"), ("slowest_rank", "max"))}
     return Row(line, operation, size, time_ns=dict(time), parameters=what, backend="ucc", memory=fields.get("Memory type", "host").lower(),
-               bandwidth=None if gbps is None else {"algbw_GBps": None, "busbw_GBps": gbps, "aggregate_GBps": None})
+               bandwidth=None if gbps is None else rates(None, gbps))
 
 
 def block(path: Path, line: int, operation: str, printed: int, ranks: int, average_us: str, rate: str, given: Given) -> Number:
