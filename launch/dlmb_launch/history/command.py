@@ -19,7 +19,7 @@ from dlmb_launch.compare.exports import otava
 from dlmb_launch.compare.pairing import Declared
 from dlmb_launch.compare.reading import Reader
 from dlmb_launch.history import store
-from dlmb_launch.history.store import Chosen, StoredCampaign, everything, last, read_index
+from dlmb_launch.history.store import Chosen, StoredCampaign, last, read_index
 from dlmb_results.cells import Launch, Line
 
 
@@ -81,10 +81,10 @@ def baseline_for(candidate: Campaign, folder: Path, count: int, metric: Metric, 
     return NightsReader(metric, declared).read_nights(folder, chosen) if chosen else None
 
 
-def read(chosen: list[Chosen], folder: Path, metric: Metric) -> Campaign:
+def read(entries: list[StoredCampaign], folder: Path, metric: Metric) -> Campaign:
     reader = Reader("baseline", metric)
-    for entry, environments in chosen:
-        reader.read(folder / entry.file, entry.name, environments)
+    for entry in entries:
+        reader.read(folder / entry.file, entry.name)
     return reader.finish()
 
 
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> list[str]:
     entries = read_index(options.history)
     for _, file in options.export:
         metric = METRICS[options.metric]
-        otava.write([read(everything(entries), options.history, metric)], metric, Path(file))
+        otava.write([read(entries, options.history, metric)], metric, Path(file))
     if options.list is None:
         return []
     if options.list is not True:

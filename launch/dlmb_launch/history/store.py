@@ -128,10 +128,6 @@ def last(entries: Sequence[StoredCampaign], environments: Iterable[str], count: 
     return [(entry, chosen[entry.name]) for entry in others if entry.name in chosen]
 
 
-def everything(entries: Sequence[StoredCampaign]) -> list[Chosen]:
-    return [(entry, set(entry.launches)) for entry in entries]
-
-
 def beyond(entries: Sequence[StoredCampaign], keep: int) -> list[StoredCampaign]:
     """The campaigns that are not among the last `keep` of any of their environments."""
     kept = {entry.name for entry, _ in last(entries, {key for entry in entries for key in entry.launches}, keep)}

@@ -132,7 +132,7 @@ def cell_list(content: bytes) -> None:
 
 
 def history_index(content: bytes) -> None:
-    refused(lambda: store.everything(store.entries_in(PATH, content)))
+    refused(lambda: store.entries_in(PATH, content))
 
 
 class OneFile(Folder):
