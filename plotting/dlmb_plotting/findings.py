@@ -20,7 +20,7 @@ from dlmb_plotting.inputs import Inputs, refusing
 from dlmb_plotting.plots.curves import SIZE_PARAMETERS, per_rank
 from dlmb_plotting.plots.documents import choice, condition, sides
 from dlmb_plotting.results import Cell, Group, Results, grouped, setting, short_names
-from dlmb_results.cells import LEAST_SAMPLES
+from dlmb_results.cells import LEAST_SAMPLES, by_key
 from dlmb_results.names import plural
 from dlmb_statistics.robust import Ratio, geometric_mean
 from dlmb_statistics.student import Median, of_independent, of_two_medians, over_launches
@@ -70,12 +70,9 @@ class Judge:
         return geometric_mean(self.visits[cell.id].values())
 
     def contests(self, cells: list[Cell]) -> list[Contest]:
-        settings: dict[object, list[Cell]] = {}
-        for cell in cells:
-            if cell.ok and not cell.suite and cell.median_ns > 0:
-                settings.setdefault(setting(cell), []).append(cell)
+        timed = (cell for cell in cells if cell.ok and not cell.suite and cell.median_ns > 0)
         found = []
-        for members in settings.values():
+        for members in by_key(timed, setting).values():
             if len(members) > 1:
                 members.sort(key=self.time_ns)
                 ratios = [self.ratio(other, members[0]) for other in members[1:]]
@@ -187,9 +184,7 @@ def size_text(contest: Contest) -> str:
 
 def along_sizes(title: str, contests: list[Contest]) -> list[tuple[float, str, str]]:
     """The widest lead, where, and what: for each winner, and for the sizes that are open."""
-    of_winner: dict[str, list[int]] = {}
-    for number, contest in enumerate(contests):
-        of_winner.setdefault(contest.winner if contest.decided else "", []).append(number)
+    of_winner = by_key(range(len(contests)), lambda number: contests[number].winner if contests[number].decided else "")
     found = []
     for _, numbers in sorted(of_winner.items(), key=lambda item: (not item[0], -len(item[1]))):
         where = ", ".join(filter(None, (title, sizes(numbers, contests) if len(contests) > 1 else "")))

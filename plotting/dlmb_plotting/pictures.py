@@ -62,7 +62,7 @@ def picture(plot: Plot, warnings: Sequence[tuple[str, int]] = (), palette: style
     columns = columns_of(plot.charts)
     heights = [max(height_of(chart, columns) for chart in plot.charts[first : first + columns]) for first in range(0, len(plot.charts), columns)]
     kinds = plot.kinds()
-    index = (palette or style.Palette(kinds)).index
+    index = palette or style.palette(kinds)
     legend_columns = max(1, min(LEGEND_COLUMNS, LEGEND_WIDTH // (8 + max(map(len, kinds), default=0))))
     top = 0.26 + TITLE_INCHES * len(title) + LINE_INCHES * len(lines)
     bottom = 0.1 + 0.2 * -(-len(kinds) // legend_columns)

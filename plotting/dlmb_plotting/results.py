@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dlmb_results.cells import (
-    LEAST_SAMPLES, Launch, Line, bus_bandwidth, contradictions, each_kind_once, interval_of, is_throttled, launch_of, mean_of,
+    LEAST_SAMPLES, Launch, Line, bus_bandwidth, by_key, contradictions, each_kind_once, interval_of, is_throttled, launch_of, mean_of,
     statistic_of, suite_of,
 )
 from dlmb_results.lines import read_cells, read_in_processes
@@ -97,10 +97,7 @@ class Results:
     remarks: list[str] = field(default_factory=list)
 
     def patterns(self) -> dict[str, list[Cell]]:
-        found: dict[str, list[Cell]] = {}
-        for cell in self.cells:
-            found.setdefault(cell.pattern, []).append(cell)
-        return found
+        return by_key(self.cells, lambda cell: cell.pattern)
 
     def launches_of(self, cells: Iterable[Cell]) -> frozenset[str]:
         """The launches whose times these cells have."""

@@ -23,21 +23,23 @@ FIXED = {"mpi": 0, "ucx": 1, "nccl": 2, "ucc": 3, "in_process": 4, "tuned": 5,
          "SAME": 0, "SUSPECT": 1, "IMPROVED": 2, "INVALID": 3, "INCONCLUSIVE": 4, "REGRESSED": 5, "NOT_COMPARABLE": 7}
 
 
-class Palette:
-    """Gives kinds their colours, hatches and markers, by an index. A backend and the first of its methods have that of the backend; other
-    kinds have what these leave, in the order in which they come."""
+Palette = dict[str, int]  # by kind the index of its colour, hatch and marker
 
-    def __init__(self, kinds: Iterable[str]) -> None:
-        kinds = list(dict.fromkeys(kinds))
-        self.index: dict[str, int] = {}
-        for kind in kinds:
-            name = kind.split(" ")[0]
-            taken = any(other.split(" ")[0] == name and other not in FIXED for other in self.index)
-            if name in FIXED and (kind in FIXED or not taken):
-                self.index[kind] = FIXED[name]
-        for kind in kinds:
-            if kind not in self.index:
-                self.index[kind] = next(index for index in itertools.count() if index not in self.index.values())
+
+def palette(kinds: Iterable[str]) -> Palette:
+    """A backend and the first of its methods have the index of the backend; other kinds have what these leave, in the order in which they
+    come."""
+    kinds = list(dict.fromkeys(kinds))
+    found: Palette = {}
+    for kind in kinds:
+        name = kind.split(" ")[0]
+        taken = any(other.split(" ")[0] == name and other not in FIXED for other in found)
+        if name in FIXED and (kind in FIXED or not taken):
+            found[kind] = FIXED[name]
+    for kind in kinds:
+        if kind not in found:
+            found[kind] = next(index for index in itertools.count() if index not in found.values())
+    return found
 
 
 def palettes(plots: Iterable[Plot]) -> dict[str, Palette]:
@@ -45,7 +47,7 @@ def palettes(plots: Iterable[Plot]) -> dict[str, Palette]:
     kinds: dict[str, list[str]] = {}
     for plot in plots:
         kinds.setdefault(plot.palette, []).extend(plot.kinds())
-    return {name: Palette(of_name) for name, of_name in kinds.items()}
+    return {name: palette(of_name) for name, of_name in kinds.items()}
 
 
 class Look(NamedTuple):

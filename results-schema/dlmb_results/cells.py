@@ -10,13 +10,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from dlmb_results.fields import shape
 
 Line = dict[str, Any]
+
+
+Item, Key = TypeVar("Item"), TypeVar("Key")
+
+
+def by_key(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """The items that have the same key, in the order in which they come."""
+    found: dict[Key, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 # All that any tool looks at, of the types that the schema says.
@@ -178,11 +189,8 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 def each_kind_once(said: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
     """said: who, and a text. Texts that differ only in numbers are of one kind; it has the range of each number: "a load of 4.4 to
     4.6". With each goes how many say it."""
-    kinds: dict[str, list[tuple[str, str]]] = {}
-    for who, text in said:
-        kinds.setdefault(NUMBER.sub("#", text), []).append((who, text))
     found = []
-    for members in kinds.values():
+    for members in by_key(said, lambda each: NUMBER.sub("#", each[1])).values():
         numbers = zip(*(NUMBER.findall(text) for _, text in members))
         text = NUMBER.sub(lambda _: shown_range(next(numbers)), members[0][1])
         found.append((text, len({who for who, _ in members})))

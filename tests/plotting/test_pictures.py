@@ -45,13 +45,13 @@ class PicturesTest(WithFolder):
     def test_a_backend_has_the_same_colour_in_pictures_of_one_call(self) -> None:
         def line(plot: Plot, **kinds: str) -> str:
             chart = Points("title", Axis("x"), Axis("y"), {kind: [Point(1, 2, 1, 3), Point(2, 2, 1, 3)] for kind in kinds.values()})
-            (axis,) = picture(replace(plot, charts=[chart]), (), style.Palette(kinds.values())).axes
+            (axis,) = picture(replace(plot, charts=[chart]), (), style.palette(kinds.values())).axes
             return axis.containers[list(kinds).index("of")][0].get_color()
 
         plot = Plot("p", "title", "caption", [])
         self.assertEqual(line(plot, of="ucx default"), line(plot, one="mpi default", of="ucx default"))
         palettes = style.palettes(plots(read_inputs([self.everything()]), Machine(), Limits(12)))
-        self.assertEqual(palettes["methods"].index["mpi default"], palettes["methods"].index["mpi"])
+        self.assertEqual(palettes["methods"]["mpi default"], palettes["methods"]["mpi"])
 
     def test_the_default_draws_all_and_names_a_launch_warning(self) -> None:
         code, errors = run(str(EXAMPLE), "-o", str(self.folder), "--dpi", str(DPI))

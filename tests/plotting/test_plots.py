@@ -251,13 +251,13 @@ class CurvesTest(WithFolder):
 class PaletteTest(unittest.TestCase):
     def test_a_backend_has_one_colour_in_every_picture(self) -> None:
         for kinds in (["ucx default", "mpi default"], ["mpi default"], ["nccl graph", "mpi", "ucx"], ["mpi default (osu mean)", "mpi alltoallv", "ucx default"]):
-            index = style.Palette(kinds).index
+            index = style.palette(kinds)
             for kind in kinds[:1] if "osu" in kinds[0] else kinds:
                 self.assertEqual(index[kind], style.FIXED[kind.split(" ")[0]], kind)
             self.assertEqual(len(set(index.values())), len(kinds))
 
     def test_further_methods_take_what_the_backends_of_the_pictures_leave(self) -> None:
-        index = style.Palette(["mpi blocking", "mpi nonblocking", "ucx default", "mpi pairwise"]).index
+        index = style.palette(["mpi blocking", "mpi nonblocking", "ucx default", "mpi pairwise"])
         self.assertEqual([index[f"mpi {method}"] for method in ("blocking", "nonblocking", "pairwise")], [0, 2, 3])
 
 

@@ -23,6 +23,7 @@ from dlmb_launch.compare.campaign import Campaign, Cell, Metric
 from dlmb_launch.compare.evidence import NIGHTS, SIGNED_RANK, Columns, EvidenceTable, Side, arranged, evidence
 from dlmb_launch.compare.pairing import Declared, Pairing, pair
 from dlmb_launch.compare.verdict import AMONG_MANY, BELOW_FLOOR, BELOW_MARGIN, CLOCK, FEW_LAUNCHES, NIGHTS_DIFFER, NOT_IN_TURNS, WIDE, State, Verdict
+from dlmb_results.cells import by_key
 from dlmb_results.names import plural
 from dlmb_results.program import UsageError
 from dlmb_statistics.ranks import ENOUGH_PAIRS, significant
@@ -222,9 +223,7 @@ def keep(pairing: Pairing, baseline: Campaign, only: Set[str]) -> None:
 
 def judged_together(pairing: Pairing, baseline: Campaign, candidate: Campaign, metric: Metric, rules: Rules) -> list[Group]:
     """Cells that were measured in the same launches are computed together."""
-    members: dict[tuple[Columns, Columns], list[tuple[int, int]]] = {}
-    for row, other in pairing.rows:
-        members.setdefault((baseline.launches_of(row), candidate.launches_of(other)), []).append((row, other))
+    members = by_key(pairing.rows, lambda pair: (baseline.launches_of(pair[0]), candidate.launches_of(pair[1])))
     groups = []
     for (columns, others), pairs in members.items():
         rows = np.array(pairs)

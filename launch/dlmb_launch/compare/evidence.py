@@ -20,6 +20,7 @@ import numpy as np
 
 from dlmb_launch.compare.campaign import Campaign, Metric
 from dlmb_launch.compare.verdict import ENOUGH_LAUNCHES, ENOUGH_LEFT, Evidence
+from dlmb_results.cells import by_key
 from dlmb_statistics import margins, nights, ranks
 
 LATER_MOST = 0.5  # how far apart the chances may be that a launch of one side is the later and the earlier one
@@ -56,9 +57,7 @@ class Arrangement:
 def arranged(baseline: Campaign, columns: Columns, candidate: Campaign, others: Columns, paired: bool, history: bool) -> Arrangement:
     """The arrangement of these launches, each side's in order of time."""
     if history:
-        places: dict[str, list[int]] = {}
-        for place, column in enumerate(columns):
-            places.setdefault(baseline.launches[column].campaign, []).append(place)
+        places = by_key(range(len(columns)), lambda place: baseline.launches[columns[place]].campaign)
         return Arrangement(NIGHTS, nights=tuple((name, tuple(each)) for name, each in places.items()))
     times = [baseline.launches[column].time for column in columns], [candidate.launches[column].time for column in others]
     pairs = paired and len(columns) >= ranks.ENOUGH_PAIRS and are_pairs(*times)

@@ -67,7 +67,7 @@ def text(noise: dict[str, Any]) -> str:
     lines += [
         "# spread between launches in %, with 90 % confidence at most the next column; then the least slowdown in % that a comparison of",
         f"# 5, 8, 12 or 16 launches per side shows in {100 * noise['power']:.0f} of 100 tries (exact one-sided rank test at {noise['alpha']}, "
-        f"margin {100 * margins.SHARE:.0f} %, below 50 us {100 * margins.SHARE_IF_SHORT:.0f} %)",
+        f"margin {100 * margins.SHARE:.0f} %, of isolated cells below 50 us {100 * margins.SHARE_IF_SHORT:.0f} %)",
         f"{'median [us]':>13} {'spread':>7} {'at most':>7} {'of':>6}{''.join(f'{count:>8}' for count in PER_SIDE)}  cell",
         *map(_row, cells[:_MOST_ROWS]),
     ]

@@ -97,7 +97,7 @@ def launches(comparison: Comparison) -> str:
     if not comparison.rules.history:
         return f"{baseline} baseline and {candidate} candidate launches"
     nights = len({launch.campaign for launch in comparison.baseline.launches})
-    return f"{candidate} launches, against {baseline} of {nights} {'night' if nights == 1 else 'nights'} of the history"
+    return f"{candidate} launches, against {baseline} of {plural(nights, 'night')} of the history"
 
 
 def not_in_turns(comparison: Comparison) -> str:

@@ -13,6 +13,7 @@ from statistics import mean
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points, evenly, left_out
 from dlmb_plotting.results import Cell, Group, Results, beside_others, grouped, interval_caption, setting
+from dlmb_results.cells import by_key
 
 SIZE_PARAMETERS = ("message-size", "tokens", "batch", "sequence", "micro-batch-size")  # those that make the same traffic larger
 SKEW_PARAMETERS = ("skew", "placement", "sharding")  # those that distribute the same traffic differently
@@ -40,9 +41,7 @@ def drawn_by_size(cells: list[Cell]) -> set[str]:
 
 
 def chart(group: Group, x: Axis, y: Axis, limits: Limits, point: Callable[[Cell], Point], joined: bool = True) -> Points:
-    methods: dict[str, list[Cell]] = {}
-    for cell in group.cells:
-        methods.setdefault(cell.method_name, []).append(cell)
+    methods = by_key(group.cells, lambda cell: cell.method_name)
     title, shown = group.title, list(methods)
     if len(methods) > limits.series:
         title += f" (the fastest {limits.series} of {len(methods)} methods)"

@@ -5,11 +5,13 @@ how much."""
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, Span, evenly, left_out
 from dlmb_plotting.results import short_names
+from dlmb_results.cells import by_key
 from dlmb_results.names import plural
 
 COMPARISON_CAPTION = "How many times worse the candidate is{}: above 1 is worse, whatever the metric. Worst cells on top."
@@ -78,7 +80,7 @@ def tuning_plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot
     found: list[Plot] = []
     for name, table in tables.items():
         title = ", ".join(text for text in (name, table["system"]["cpu"], table["system"].get("gpu")) if text)
-        charts = [map_chart(scope, rules, limits) for scope, rules in by_scope(table).items()]
+        charts = [map_chart(scope, rules, limits) for scope, rules in by_key(table["rules"], itemgetter("scope")).items()]
         found.append(Plot(f"{name}.tuning", f"tuning table {title}: who wins where", MAP_CAPTION, charts))
         measured = [rule for rule in table["rules"] if rule.get("evidence")]
         if measured:
@@ -86,13 +88,6 @@ def tuning_plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot
             found.append(Plot(f"{name}.gain", f"tuning table {title}: gain over the default", GAIN_CAPTION, [gain_chart(shown)],
                               left_out(len(shown), len(measured), "rules"), palette="rules"))
     return [plot for plot in found if plot.charts]
-
-
-def by_scope(table: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    scopes: dict[str, list[dict[str, Any]]] = {}
-    for rule in table["rules"]:
-        scopes.setdefault(rule["scope"], []).append(rule)
-    return scopes
 
 
 def choice(rule: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from dlmb_plotting.inputs import Inputs
 from dlmb_plotting.plots import plots
 from dlmb_plotting.plots.plans import Machine
 from dlmb_plotting.results import DOUBTS, Results
-from dlmb_results.cells import TEST_DOUBLE, Launch
+from dlmb_results.cells import TEST_DOUBLE, Launch, by_key
 from dlmb_results.files import write_whole
 from dlmb_results.lines import ResultError
 
@@ -167,7 +167,7 @@ def chart_object(chart: Chart, index_of: dict[str, int]) -> dict[str, Any]:
 
 def plot_object(plot: Plot, palette: style.Palette) -> dict[str, Any]:
     """Kinds by the index of their colour."""
-    index_of = {kind: palette.index[kind] for kind in plot.kinds()}
+    index_of = {kind: palette[kind] for kind in plot.kinds()}
     charts = [chart_object(chart, index_of) for chart in plot.charts]
     bars = sorted({span[3] for chart in charts for span in chart.get("spans", ())})
     return {"name": plot.name, "kinds": {index: kind for kind, index in index_of.items()}, "bars": bars, "charts": charts}
@@ -199,9 +199,7 @@ def section(plot: Plot) -> str:
 
 
 def body(inputs: Inputs, plotted: list[Plot]) -> str:
-    chapters: dict[str, list[Plot]] = {}
-    for plot in plotted:
-        chapters.setdefault(plot.name.split(".")[0], []).append(plot)
+    chapters = by_key(plotted, lambda plot: plot.name.split(".")[0])
     results = inputs.results
     around = [("ran", "What ran", methods), ("not-run", "What did not run, and why", not_run),
               ("warnings", "Warnings", warnings), ("machine", "Machine and software", machine)] if results.launches else []
