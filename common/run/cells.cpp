@@ -103,7 +103,7 @@ std::vector<MethodChoice> idle_methods(Backend const& backend, std::span<Operati
 }
 
 measure::Cell make_cell(CellSource const& source, SweepPoint const& point, std::uint32_t draws,
-                        std::string_view backend, MethodChoice const& method, std::optional<record::Load> beside) {
+                        std::string_view backend, MethodChoice const& method, std::string const& beside) {
     measure::Cell cell;
     cell.method = method;
     record::CellIdentity& identity = cell.identity;
@@ -318,7 +318,7 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
     std::vector<MethodChoice> const& asked = source.options.methods;
     bool const overlapping = overlaps(source, pattern);
     auto const skip = [&](std::string_view backend, MethodChoice const& method, std::string const& reason) {
-        for (auto const& load : source.options.loads) {
+        for (std::string const& load : source.options.loads) {
             cells.skipped.push_back({make_cell(source, point, draws, backend, method, load), reason});
         }
     };
@@ -341,7 +341,7 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
         }
         std::vector<MethodInfo> const standard = standard_methods(backend, point.memory, uses.front(), overlapping);
         for (MethodChoice const& method : methods) {
-            for (auto const& load : source.options.loads) {
+            for (std::string const& load : source.options.loads) {
                 measure::Cell cell = make_cell(source, point, draws, opened.name, method, load);
                 cell.backend = &backend;
                 cell.is_default = !standard.empty() && method == MethodChoice{std::string(standard.front().name), {}};

@@ -39,9 +39,20 @@ inline constexpr std::array every_load{Load::compute, Load::memory};
 [[nodiscard]] constexpr std::string_view name_of(Load load) {
     return load == Load::compute ? "compute" : "memory";
 }
-/// As --beside takes it.
-[[nodiscard]] constexpr std::string_view name_of(std::optional<Load> load) {
-    return load ? name_of(*load) : "none";
+/// --beside traffic:NAME: other launches communicate meanwhile. Who started them knows what NAME is.
+inline constexpr std::string_view other_traffic = "traffic:";
+/// The load that CellIdentity::beside says; nothing: none, or other launches, of which this one does nothing.
+[[nodiscard]] constexpr std::optional<Load> load_of(std::string_view beside) {
+    for (Load const load : every_load) {
+        if (name_of(load) == beside) {
+            return load;
+        }
+    }
+    return std::nullopt;
+}
+/// CellIdentity::beside as --beside takes it.
+[[nodiscard]] inline std::string beside_text(std::string const& beside) {
+    return beside.empty() ? "none" : beside;
 }
 
 /// How one cell treated the caches.
@@ -70,7 +81,7 @@ struct CellIdentity {
     std::uint32_t draws = 1;
     CacheMode cache = CacheMode::rotate;
     Fill fill = Fill::random;
-    std::optional<Load> beside = std::nullopt;  // nothing: the ranks have nothing else to do
+    std::string beside = {};  // a load, or traffic:NAME; empty: the ranks have nothing else to do
     bool operator==(CellIdentity const&) const = default;
 };
 

@@ -29,8 +29,6 @@ inline constexpr auto every_value<record::CacheMode> = record::every_cache_mode;
 template <>
 inline constexpr auto every_value<record::Fill> = record::every_fill;
 template <>
-inline constexpr auto every_value<record::Load> = record::every_load;
-template <>
 inline constexpr std::array every_value<Processor>{Processor::host, Processor::device};
 template <>
 inline constexpr std::array every_value<record::Effort>{record::Effort::brief, record::Effort::full};

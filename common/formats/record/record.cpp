@@ -48,8 +48,8 @@ std::map<std::string, std::string> parts_of(CellIdentity const& identity,
     if (identity.preset.empty()) {
         parts.erase("preset");
     }
-    if (identity.beside) {
-        parts.emplace("beside", name_of(*identity.beside));
+    if (!identity.beside.empty()) {
+        parts.emplace("beside", identity.beside);
     }
     for (auto const& [name, value] : identity.parameters) {
         auto const preset = preset_values.find(name);
@@ -76,7 +76,7 @@ std::string cell_id(CellIdentity const& identity, std::map<std::string, std::str
 
 std::string way_text(CellIdentity const& identity) {
     return fmt::format("{} {} {}{}", identity.backend, identity.method, identity.memory,
-                       identity.beside ? fmt::format(" beside {}", name_of(*identity.beside)) : "");
+                       identity.beside.empty() ? "" : " beside " + identity.beside);
 }
 
 std::string new_launch_id() {

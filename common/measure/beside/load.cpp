@@ -161,9 +161,11 @@ double LoadLog::Spell::per_second() const {
     return lasted_ns > 0 ? static_cast<double>(done) / static_cast<double>(lasted_ns) * nanoseconds_per_second : 0;
 }
 
-LoadLog::LoadLog(BackgroundLoads* loads, std::optional<record::Load> kind)
-    : load_(loads != nullptr && kind ? &loads->of(*kind) : nullptr),
-      shared_(loads != nullptr && loads->shares_units()) {}
+LoadLog::LoadLog(BackgroundLoads* loads, std::string_view beside) : shared_(loads != nullptr && loads->shares_units()) {
+    if (auto const kind = record::load_of(beside); kind && loads != nullptr) {
+        load_ = &loads->of(*kind);
+    }
+}
 
 void LoadLog::measure_alone(Bootstrap& bootstrap) {
     if (load_ == nullptr) {

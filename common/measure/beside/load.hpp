@@ -14,8 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -101,8 +101,8 @@ private:
 /// The rate of the load of one cell.
 class LoadLog {
 public:
-    /// The load of cells that have `kind`; nothing: they have none.
-    LoadLog(BackgroundLoads* loads, std::optional<record::Load> kind);
+    /// `beside`: of the identity of the cell.
+    LoadLog(BackgroundLoads* loads, std::string_view beside);
 
     [[nodiscard]] BackgroundLoad* load() const { return load_; }
     /// Collective. Without traffic: all ranks sleep meanwhile.

@@ -246,7 +246,8 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
     group
         .list("--beside", texts.loads,
               "what a thread beside each rank does meanwhile: none, compute (matrix products in its caches), memory "
-              "(copies what no cache holds); a list measures each in turn (docs/measuring.md)")
+              "(copies what no cache holds); a list measures each in turn (docs/measuring.md). traffic:NAME: other "
+              "launches communicate meanwhile, which is written down, and done by whoever starts them")
         ->capture_default_str();
     group.choice("--gpu-gate", runner.gate, {{"none", false}, {"spin", true}},
                  "on GPU memory: spin: queued work starts when all ranks have queued theirs; none: at once");
@@ -324,14 +325,27 @@ MemoryKind memory_kind(std::string const& name) {
                          [&](MemoryKind kind) { return name_of(kind) == name; });
 }
 
+void take_other_traffic(std::string_view load, std::size_t loads) {
+    if (load.size() == record::other_traffic.size()) {
+        throw UsageError("--beside traffic: name it: traffic:NAME, by which results tell it from other traffic");
+    }
+    if (loads > 1) {
+        throw UsageError(fmt::format("--beside {}: other launches do not pause for cells that are beside something "
+                                     "else; give it alone",
+                                     load));
+    }
+}
+
 /// Reads --beside. A thread beside MPI's own is not what the level single promises.
 void take_loads(CLI::App const& app, PatternType const& type, Texts const& texts, Options& options) {
     options.loads.clear();
     for (std::string const& name : texts.loads) {
-        check_name("--beside", "load", name, {"none", "compute", "memory"});
-        auto const found = std::find_if(record::every_load.begin(), record::every_load.end(),
-                                        [&](record::Load load) { return name_of(load) == name; });
-        auto const load = found == record::every_load.end() ? std::nullopt : std::optional(*found);
+        std::string const load = name == "none" ? "" : name;
+        if (load.starts_with(record::other_traffic)) {
+            take_other_traffic(load, texts.loads.size());
+        } else {
+            check_name("--beside", "load", name, {"none", "compute", "memory"});
+        }
         if (std::find(options.loads.begin(), options.loads.end(), load) == options.loads.end()) {
             options.loads.push_back(load);
         }

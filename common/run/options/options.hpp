@@ -37,8 +37,8 @@ struct Options {
     std::string beside_backend;         // of steps of the phase beside_phase; empty: that of the rest
     MethodChoice beside_method;         // of that backend
     std::vector<MemoryKind> memory{MemoryKind::host};
-    std::vector<std::optional<record::Load>> loads{std::nullopt};  // beside the ranks; one at a time
-    std::vector<int> devices;  // GPUs that local ranks take in turn; empty: the nearest
+    std::vector<std::string> loads{""};  // beside the ranks, one at a time, as CellIdentity::beside has it
+    std::vector<int> devices;            // GPUs that local ranks take in turn; empty: the nearest
     bool all_methods = false;
     bool shared_gpu = false;
     bool resume = false;
@@ -65,9 +65,10 @@ struct Options {
     bool figures = false;                    // DLMB-FOM lines also on a terminal
     std::vector<std::string> command;        // argv
 
-    /// Whether some cells have a load.
+    /// Whether some cells have a load that this launch makes.
     [[nodiscard]] bool any_load() const {
-        return std::any_of(loads.begin(), loads.end(), [](auto const& load) { return load.has_value(); });
+        return std::any_of(loads.begin(), loads.end(),
+                           [](auto const& load) { return record::load_of(load).has_value(); });
     }
     /// Whether a method may be asked for that chooses among a library's algorithms.
     [[nodiscard]] bool chooses_algorithms() const {

@@ -48,10 +48,10 @@ public:
             title = title.substr(0, title.find_last_not_of(' ') + 1);
         }
         last_title_ = name_of_series(title);
-        auto const& load = cell.identity.beside;
+        std::string const& load = cell.identity.beside;
         std::string heading = fmt::format("# {}{}{}/{} {}{}{}\n", last_title_, last_title_.empty() ? "" : " ",
                                           cell.identity.backend, cell.identity.method, cell.identity.memory,
-                                          load ? fmt::format(" beside {}", name_of(*load)) : "", definition(cell));
+                                           load.empty() ? "" : " beside " + load, definition(cell));
         auto found = std::find_if(series_.begin(), series_.end(),
                                   [&](SuiteTable const& each) { return each.heading == heading; });
         if (found == series_.end()) {

@@ -184,7 +184,7 @@ private:
             return "";
         }
         constexpr double giga = 1e9;
-        bool const copies = cell.identity.beside == record::Load::memory;
+        bool const copies = record::load_of(cell.identity.beside) == record::Load::memory;
         return fmt::format("# the {} beside it: {} {} per rank, alone {:.2f} times as fast\n",
                            copies ? "copying" : "computing", four_digits(rate / giga),
                            copies ? "GB/s" : "10^9 multiply-adds/s", value("load_slowdown"));
@@ -223,8 +223,8 @@ private:
         auto const us = [](std::optional<double> ns) { return ns ? human_us(*ns) : std::string("-"); };
         lines_.push_back({place_of(cell.cell_id),
                           {std::string(title), cell.identity.memory, cell.identity.backend, cell.identity.method,
-                           loads_ ? std::string(name_of(cell.identity.beside)) : "", std::string(label),
-                           us(time.median), us(time.median_low), us(time.median_high), us(time.p95),
+                           loads_ ? record::beside_text(cell.identity.beside) : "", std::string(label), us(time.median),
+                           us(time.median_low), us(time.median_high), us(time.p95),
                            four_digits(bandwidth(moved, time.median).busbw_GBps), fmt::format("{}", time.samples),
                            fmt::format("{:.0f}", moved.busiest_rank_bytes), checked ? passed : "off"},
                           ""});
@@ -313,7 +313,7 @@ std::unique_ptr<Table> make_table(Options const& options) {
     case TableLayout::dlmb:
         break;
     }
-    return std::make_unique<OwnTable>(options.columns, options.any_load());
+    return std::make_unique<OwnTable>(options.columns, options.loads != std::vector<std::string>{""});
 }
 
 std::string_view mark_of(TableLayout layout) {

@@ -64,7 +64,7 @@ TEST(BackgroundLoad, NoLoadStartsNoThread) {
     auto const before = threads();
     LoadVisit const visit(nullptr);
     EXPECT_EQ(threads(), before);
-    EXPECT_EQ(LoadLog(nullptr, std::nullopt).load(), nullptr);
+    EXPECT_EQ(LoadLog(nullptr, "compute").load(), nullptr);
 }
 
 TEST(BackgroundLoads, AvoidUnitsOfRanksAsFarAsTheMaskAllows) {
@@ -81,7 +81,7 @@ TEST(BackgroundLoads, AvoidUnitsOfRanksAsFarAsTheMaskAllows) {
 TEST(LoadLog, TellsTheRateFromBeginToEnd) {
     in_process::run_ranks(1, [](Bootstrap& bootstrap) {
         BackgroundLoads loads(bootstrap, 0);
-        LoadLog log(&loads, Load::compute);
+        LoadLog log(&loads, "compute");
         BackgroundLoad& load = loads.of(Load::compute);
         LoadVisit const visit(&load);
         wait_for_more_than(load, 0);
@@ -122,7 +122,7 @@ TEST(BackgroundLoads, OnlyTheCellThatHasOneTellsOfIt) {
                  .draws = 1,
                  .options = brief(),
                  .cells = {without_fault(), without_fault(), without_fault()}};
-    spec.beside = {std::nullopt, Load::compute, Load::memory};
+    spec.beside = {"", "compute", "memory"};
     spec.options.iterations = 3;
     auto const before = threads();
     auto const told = run(spec);

@@ -44,9 +44,9 @@ struct RunSpec {
     RunnerOptions options = {};
     /// One cell per entry, each with a backend of its own around the same in_process backend.
     std::vector<std::function<Fault(Rank)>> cells;
-    std::vector<std::optional<record::Load>> beside = {};  // by cell; empty: no cell has a load
-    bool one_backend = false;                              // the cells pass for methods of the first one's backend
-    std::size_t points = 1;  // of equal traffic, in buffers of their own, among which the cells are split
+    std::vector<std::string> beside = {};  // by cell; empty: no cell has a load
+    bool one_backend = false;              // the cells pass for methods of the first one's backend
+    std::size_t points = 1;                // of equal traffic, in buffers of their own, among which the cells are split
     std::function<RunnerOptions(RunnerOptions, Rank)> adjust = [](RunnerOptions same, Rank) { return same; };
     Throttling const* gpu = nullptr;  // of every rank
     OsuProgram osu = {};
@@ -100,7 +100,7 @@ inline std::vector<Told> run_rank(RunSpec const& spec, Bootstrap& bootstrap) {
         static_cast<void>(cell.compile(bootstrap));
         cell.backend = (spec.one_backend ? backends.front() : backends.back()).get();
         cell.setup_ns = 1000 + me;
-        cell.identity.beside = spec.beside.empty() ? std::nullopt : spec.beside.at(cells.size());
+        cell.identity.beside = spec.beside.empty() ? "" : spec.beside.at(cells.size());
         cells.push_back(std::move(cell));
     }
 

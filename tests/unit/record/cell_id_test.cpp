@@ -32,7 +32,7 @@ TEST(CellId, HoldsOnlyTheAllowedCharactersWhateverTheValuesAre) {
 
 TEST(CellId, DiffersWhenAnyPartOfTheIdentityDiffers) {
     CellIdentity const identity = sample_cell().identity;
-    std::vector<CellIdentity> others(16, identity);
+    std::vector<CellIdentity> others(17, identity);
     others[0].pattern = "x";
     others[1].preset = "x";
     others[2].parameters["tokens"] = "32";
@@ -47,8 +47,9 @@ TEST(CellId, DiffersWhenAnyPartOfTheIdentityDiffers) {
     others[11].cache = record::CacheMode::warm;
     others[12].cache = record::CacheMode::flush;
     others[13].fill = record::Fill::zeros;
-    others[14].beside = record::Load::compute;
-    others[15].beside = record::Load::memory;
+    others[14].beside = "compute";
+    others[15].beside = "traffic:moe.jsonl@0123";
+    others[16].beside = "traffic:moe.jsonl@0124";
     for (std::size_t i = 0; i < others.size(); ++i) {
         EXPECT_NE(cell_id(others[i], no_preset), cell_id(identity, no_preset)) << "part " << i;
     }

@@ -34,7 +34,7 @@ TEST(Json, ALaunchOnATestDoubleSaysSo) {
 
 TEST(Json, EveryKindOfCellSurvivesTheRoundTrip) {
     Record beside_a_load = sample_cell();
-    beside_a_load.identity.beside = record::Load::memory;
+    beside_a_load.identity.beside = "traffic:moe.jsonl@0123";
     for (Record const& cell : {sample_cell(), beside_a_load, sample_skipped_cell(), sample_invalid_cell()}) {
         std::string const line = to_json_line("id", cell);
         Record const again = record_from(parsed(line));

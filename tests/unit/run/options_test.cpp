@@ -191,19 +191,27 @@ TEST(Options, BuffersRotateAndHoldPayloadUnlessSaid) {
 }
 
 TEST(Options, LoadsBesideTheRanksAreAListAndLeaveMpiAThread) {
-    using record::Load;
-    using Loads = std::vector<std::optional<Load>>;
-    EXPECT_EQ(parse({}).loads, Loads{std::nullopt});
+    using Loads = std::vector<std::string>;
+    EXPECT_EQ(parse({}).loads, Loads{""});
     EXPECT_EQ(parse({"--beside", "none"}).mpi_thread, "single");
     Options const options = parse({"--beside", "none,compute,memory,compute"});
-    EXPECT_EQ(options.loads, (Loads{std::nullopt, Load::compute, Load::memory}));
+    EXPECT_EQ(options.loads, (Loads{"", "compute", "memory"}));
     EXPECT_EQ(options.mpi_thread, "funneled");
     EXPECT_EQ(parse({"--beside", "memory", "--mpi-thread", "multiple"}).mpi_thread, "multiple");
     EXPECT_NE(parse_refusal({"--beside", "memory", "--mpi-thread", "single"}).find("funneled"), std::string::npos);
     EXPECT_NE(parse_refusal({"--beside", "memories"}).find("--beside: unknown load 'memories'"), std::string::npos);
     std::string const on_gpu = parse_refusal({"--beside", "compute", "--memory", "host,cuda"});
     EXPECT_NE(on_gpu.find("memory cuda is the GPU's"), std::string::npos) << on_gpu;
-    EXPECT_EQ(parse({"--beside", "none", "--memory", "cuda"}).loads, Loads{std::nullopt});
+    EXPECT_EQ(parse({"--beside", "none", "--memory", "cuda"}).loads, Loads{""});
+}
+
+TEST(Options, TrafficOfOtherLaunchesIsNamedAndStartsNothingHere) {
+    Options const options = parse({"--beside", "traffic:moe.jsonl@0123", "--memory", "cuda"});
+    EXPECT_EQ(options.loads, std::vector<std::string>{"traffic:moe.jsonl@0123"});
+    EXPECT_FALSE(options.any_load());
+    EXPECT_EQ(options.mpi_thread, "single");
+    EXPECT_NE(parse_refusal({"--beside", "traffic:"}).find("name it"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--beside", "none,traffic:moe"}).find("give it alone"), std::string::npos);
 }
 
 TEST(Options, CachesAreFlushedBeforeSingleIterationsOnly) {

@@ -164,11 +164,11 @@ TEST(Table, OwnLayoutShowsAllColumnsOnRequest) {
 TEST(Table, ShowsWhatWasBesideTheRanksWhereSomethingWas) {
     EXPECT_EQ(shown(TableLayout::dlmb, example(), "t").find("beside"), std::string::npos);
     record::Record loaded = example();
-    loaded.identity.beside = record::Load::memory;
+    loaded.identity.beside = "memory";
     loaded.result.figures = {{"load_rate", 5.25e9, "B/s", record::Better::higher, "samples"},
                              {"load_slowdown", 1.5, "of its rate alone", record::Better::lower, "samples"}};
     Options options;
-    options.loads = {std::nullopt, record::Load::memory};
+    options.loads = {"", "memory"};
     auto const table = make_table(options);
     table->add(example(), "t");
     table->add(loaded, "t");

@@ -175,7 +175,7 @@ TEST(Observations, AreOfTheOneTimingThatTheResultsHave) {
 TEST(Observations, AreOfTheOneLoadThatTheResultsHave) {
     record::Record cell = good_cell();
     EXPECT_EQ(observe(cell).beside(), "none");
-    cell.identity.beside = record::Load::memory;
+    cell.identity.beside = "memory";
     EXPECT_EQ(observe(cell).beside(), "memory");
     record::ResultFile file;
     file.launches.emplace_back().launch_id = "launch";

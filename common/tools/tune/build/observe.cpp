@@ -243,7 +243,7 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     if (!accepted_.timing.empty() && cell.identity.mode != accepted_.timing) {
         return fmt::format("is not of --timing {}", accepted_.timing);
     }
-    if (!accepted_.beside.empty() && record::name_of(cell.identity.beside) != accepted_.beside) {
+    if (!accepted_.beside.empty() && record::beside_text(cell.identity.beside) != accepted_.beside) {
         return fmt::format("is not of --beside {}", accepted_.beside);
     }
     if (cell.identity.mode != isolated_timing && cell.identity.mode != stream_timing) {
@@ -409,7 +409,7 @@ void Observations::require_one_timing(record::Record const& cell, std::string co
 }
 
 void Observations::require_one_load(record::Record const& cell, std::string const& name) {
-    std::string const load(record::name_of(cell.identity.beside));
+    std::string const load = record::beside_text(cell.identity.beside);
     beside_ = beside_.value_or(load);
     if (*beside_ != load) {
         throw UsageError(fmt::format("{}: cell {} is of --beside {}, those before are of {}; build from one: choose it "

@@ -65,7 +65,7 @@ struct Accepted {
     std::string timing = {};      // isolated or stream; empty: whichever of them all cells are of
     /// Names of the methods that compete with the default; empty: all do.
     std::vector<std::string> methods = {};
-    std::string beside = {};  // none, compute or memory; empty: whichever of them all cells are of
+    std::string beside = {};  // as --beside of programs; empty: whichever all cells are of
 };
 
 class Observations {

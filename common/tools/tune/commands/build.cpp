@@ -90,11 +90,9 @@ public:
             .add_option("--timing", timing_,
                         "cells that count: isolated calls, or stream, back to back [the one that all cells are of]")
             ->check(CLI::IsMember({isolated_timing, stream_timing}));
-        parser
-            .add_option("--beside", beside_,
-                        "cells that count: beside no load (none), or beside compute or memory [the one that all cells "
-                        "are of]; the table says it")
-            ->check(CLI::IsMember({"none", "compute", "memory"}));
+        parser.add_option("--beside", beside_,
+                          "cells that count: beside no load (none), or beside compute, memory or traffic:NAME [the one "
+                          "that all cells are of]; the table says it");
         parser
             .add_option("--methods", methods_,
                         "methods that compete with the default, without knobs [all]; 'algorithm' for a table that is "

@@ -8,6 +8,7 @@
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/row_named.hpp"
+#include "common/formats/record/cell_identity.hpp"
 #include "common/formats/table/table_file.hpp"
 
 #include <fmt/format.h>
@@ -170,8 +171,11 @@ Export export_table(TuningTable const& table, ExportRequest request) {
         }
     }
     if (std::string const& load = table.policy.beside; !load.empty()) {
-        std::string const measured = fmt::format("was measured beside a load on each rank (--beside {})", load);
-        made.notes.push_back(fmt::format("this {}; it holds for programs that have such a load", measured));
+        bool const made_by_ranks = record::load_of(load).has_value();
+        std::string const measured = fmt::format("was measured beside {} (--beside {})",
+                                                 made_by_ranks ? "a load on each rank" : "other traffic", load);
+        made.notes.push_back(fmt::format("this {}; it holds for programs that have such {}", measured,
+                                         made_by_ranks ? "a load" : "traffic"));
         for (File& file : made.files) {
             add_comment(file, fmt::format("This {}.", measured));
         }
