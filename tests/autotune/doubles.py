@@ -43,6 +43,14 @@ _TUNE = """#!/bin/sh
 exec REAL "$@"
 """
 
+_REPLAY = """#!/bin/sh
+[ "$DOUBLE_TRAFFIC" = fail ] && { echo "dlmb_replay: error: it is of 4 ranks" >&2; exit 64; }
+echo "$*"
+while [ "$1" != --results ]; do shift; done
+echo $$ > "$2"
+exec sleep ${DOUBLE_TRAFFIC:-600}
+"""
+
 _COLLECTIVE = """#!PYTHON -IS
 import json, os, random, sys, time
 arguments = sys.argv[1:]
@@ -91,6 +99,7 @@ def make(folder: Path, tune: Path) -> Path:
     programs = folder / "bin"
     _script(programs / "dlmb_info", _INFO)
     _script(programs / "dlmb_plain_mpi", _PLAIN)
+    _script(programs / "dlmb_replay", _REPLAY)
     _script(programs / "dlmb_tune", _TUNE.replace("REAL", str(tune)))
     _script(programs / "dlmb_collective", _COLLECTIVE.replace("HERE", repr(str(programs))).replace("PLANTED", repr(PLANTED)).replace("METHODS", repr(METHODS)).replace("PYTHON", sys.executable))
     (programs / "lines.jsonl").write_text("\n".join(map(json.dumps, _lines())) + "\n", encoding="utf-8")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -101,6 +102,48 @@ class Command(unittest.TestCase):
         without = self.tune()
         self.assertEqual(without.returncode, 64, without.stdout + without.stderr)
         self.assertIn("was measured with beside 'memory', not 'none'", without.stderr)
+
+    def traffic(self) -> tuple[Path, str]:
+        """A plan, and what it is called."""
+        plan = self.folder / "moe.jsonl"
+        plan.write_text("a plan\n", encoding="utf-8")
+        return plan, f"traffic:moe.jsonl@{hashlib.sha256(plan.read_bytes()).hexdigest()[:12]}"
+
+    def test_the_traffic_of_a_plan_is_beside_all_launches_and_the_table_and_the_report_say_which(self) -> None:
+        plan, name = self.traffic()
+        done = self.tune("--beside", str(plan))
+        self.assert_tuned(done)
+        log = (self.output / "campaign" / "traffic.log").read_text(encoding="utf-8")
+        self.assertEqual(log.count("--plan"), 1, "one launch, from the first to the last")
+        self.assertIn(f"--plan {plan} --backend mpi", log)
+        with self.assertRaises(ProcessLookupError, msg="it ends with the tuning"):
+            os.kill(int((self.output / "campaign" / "traffic.jsonl").read_text(encoding="utf-8")), 0)
+        self.assertIn(f"beside the traffic of {plan} (--beside {name})", (self.output / "report.md").read_text(encoding="utf-8"))
+        found = [json.loads(line) for text in self.results().values() for line in text.splitlines()]
+        self.assertEqual({entry["beside"] for entry in found if entry["kind"] == "cell"}, {name})
+        self.assertEqual(json.loads((self.output / "table.json").read_text(encoding="utf-8"))["policy"]["beside"], name)
+        self.assertIn(f"# This was measured beside other traffic (--beside {name}).", (self.output / "openmpi" / "dlmb_rules.conf").read_text(encoding="utf-8"))
+        plan.write_text("another plan\n", encoding="utf-8")
+        other = self.tune("--beside", str(plan))
+        self.assertEqual(other.returncode, 64, other.stdout + other.stderr)
+        self.assertIn(f"was measured with beside '{name}', not 'traffic:moe.jsonl@", other.stderr)
+
+    def test_a_launch_whose_traffic_ended_does_not_count(self) -> None:
+        plan, _ = self.traffic()
+        done = self.tune("--beside", str(plan), DOUBLE_TRAFFIC="3", DOUBLE_SECONDS="0.3")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn(f"the traffic of {plan} has ended", done.stderr)
+        states = [json.loads(file.read_text(encoding="utf-8"))["state"] for file in self.output.glob("campaign/*/state/*/*.json")]
+        self.assertEqual(states.count("interrupted"), 1, states)
+        self.assertEqual(len(self.results()), len(states) - 1)
+        self.assert_tuned(self.tune("--beside", str(plan)))
+
+    def test_traffic_that_does_not_begin_ends_it_with_its_reason(self) -> None:
+        plan, _ = self.traffic()
+        done = self.tune("--beside", str(plan), DOUBLE_TRAFFIC="fail")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("dlmb_replay: error: it is of 4 ranks", done.stderr)
+        self.assertEqual(self.results(), {})
 
     def test_what_cannot_win_is_measured_no_more(self) -> None:
         self.output = self.measured

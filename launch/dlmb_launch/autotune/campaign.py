@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The launches of a tuning: numbered sweep files, and beside each its results and state as dlmb_sweep keeps them.
 
-    FOLDER/003-search.toml     what is measured; `dlmb_sweep FOLDER/003-search.toml -o FOLDER/003-search` would do the same
+    FOLDER/003-search.toml     what is measured; `dlmb_sweep FOLDER/003-search.toml -o FOLDER/003-search` would do the same,
+                               beside the same traffic
     FOLDER/003-search/         results, state and logs
 
 A sweep file is written before its first launch. So after a kill the files say what was planned, their folders what is done, and
@@ -49,7 +50,7 @@ class Stopped(Exception):
 class Settings:
     world: World
     timing: str
-    beside: str  # none, compute, memory
+    beside: str  # as --beside of dlmb_collective
     build: Path
     machine: launchers.Machine
 
@@ -74,10 +75,12 @@ class Step:
 
 
 class Campaign:
-    def __init__(self, root: Path, settings: Settings, interrupts: Interrupts):
+    def __init__(self, root: Path, settings: Settings, interrupts: Interrupts, traffic_ended: Callable[[], str] = lambda: ""):
+        """traffic_ended: why what is to run beside the launches does not."""
         self.root = root
         self.settings = settings
         self._interrupts = interrupts
+        self._traffic_ended = traffic_ended
         self._sweeps: dict[Path, Sweep] = {}
 
     def steps(self) -> list[Step]:
@@ -112,10 +115,18 @@ class Campaign:
                 return False
             outcome = driver.measure(launch, self._interrupts)
             end(step, launch, outcome.word, outcome.seconds)
+            self._require_traffic(step, launch)
             self.stop_if_asked()
             if outcome.word not in (state.DONE, state.NOTHING) and not _holds_a_time(step.folder.results(launch)):
                 raise LaunchFailed(f"{launch.name} measured nothing ({outcome.word}); {step.folder.log(launch)} says more")
         return True
+
+    def _require_traffic(self, step: Step, launch: Launch) -> None:
+        """Without it nothing of the launch counts, and the next run makes it again."""
+        if reason := self._traffic_ended():
+            step.folder.results(launch).unlink(missing_ok=True)
+            step.folder.set_status(launch, {"state": "interrupted"})
+            raise LaunchFailed(reason)
 
     def stop_if_asked(self) -> None:
         if self._interrupts.received:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dlmb_launch.autotune import observations, points, report, request
+from dlmb_launch.autotune import observations, points, report, request, traffic
 from dlmb_launch.autotune.campaign import Campaign, LaunchFailed, Settings, Stopped
 from dlmb_launch.autotune.outcome import HELD, UNSEEN, WRONG, Finisher, reserve_s
 from dlmb_launch.autotune.plain_program import Plain
@@ -48,8 +48,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--sizes", metavar="SIZES", help="as 8:1M (doubling), 64K, or a list, as dlmb_collective --message-size (default: 8:1M)")
     parser.add_argument("--workload", metavar="PLAN|PRESET", help="operations and sizes of a plan (--plan jsonl) or a folder of plans, or PROGRAM:PRESET")
     parser.add_argument("--timing", choices=("stream", "isolated"), default="stream", help="calls back to back, or alone (default: stream)")
-    parser.add_argument("--beside", choices=request.LOADS, default=request.NO_LOAD, help="what a thread beside each rank does in all measurements, as "
-                        "dlmb_collective --beside: the table and the gain hold for programs that do so, too (default: none)")
+    parser.add_argument("--beside", default=request.NO_LOAD, metavar="LOAD|PLAN", help="compute or memory: what a thread beside each rank does in all "
+                        "measurements, as dlmb_collective --beside; or a file of plans (--plan jsonl), which a dlmb_replay of as many ranks repeats "
+                        "meanwhile: the table and the gain hold for programs that have the like (default: none)")
     parser.add_argument("--machine", type=Path, help="TOML file that says how to launch here; default: found out")
     parser.add_argument("--build", type=Path, help="folder of the programs; default: where dlmb_info is in PATH")
     parser.add_argument("--dry-run", action="store_true", help="print the plan with estimates of time, and stop")
@@ -66,18 +67,25 @@ def _request(options: argparse.Namespace, machine: launchers.Machine, build: Pat
     if options.workload and options.sizes:
         raise program.UsageError("--sizes: the workload says its sizes; leave one of --workload and --sizes out")
     wanted = points.chosen(options.consumers, info)
-    if options.beside != request.NO_LOAD and any(consumer.backend == "nccl" for consumer in wanted):
+    plan = None if options.beside in (request.NO_LOAD, *request.LOADS) else Path(options.beside)
+    beside = traffic.name_of(plan) if plan else options.beside
+    if beside != request.NO_LOAD and any(consumer.backend == "nccl" for consumer in wanted):
         raise program.UsageError("--beside: loads the host, and nccl runs on the GPU; leave one of the two out")
     points.require_unset(wanted, {**os.environ, **dict(machine.variables)})
     use = points.use_of(options.workload, options.ranks, build) if options.workload else None
     operations = points.parse_operations(options.operations) if options.operations else None
     machine = replace(machine, arguments=(*machine.arguments, *options.launcher))
     cautions, accept = [], ["quick"]  # short cells: the launch is what is tested
-    if options.beside != request.NO_LOAD:
-        cautions.append(f"measured, before and after, with a load beside each rank (--beside {options.beside}): it holds for programs that have one")
+    if beside in request.LOADS:
+        cautions.append(f"measured, before and after, with a load beside each rank (--beside {beside}): it holds for programs that have one")
+    processes = options.ranks
+    if plan:
+        cautions.append(f"measured, before and after, beside the traffic of {plan} (--beside {beside}): it holds for programs that have such traffic")
+        processes *= 2
+        machine = replace(machine, bind="none" if options.machine is None else machine.bind)  # two launches would take the same cores
     cores = len(os.sched_getaffinity(0))
-    if "SLURM_JOB_ID" not in os.environ and options.nodes == 1 and options.ranks > cores:
-        cautions.append(f"{options.ranks} ranks share {cores} cores: what is found holds for programs that share cores alike, not with a core per rank")
+    if "SLURM_JOB_ID" not in os.environ and options.nodes == 1 and processes > cores:
+        cautions.append(f"{processes} ranks share {cores} cores: what is found holds for programs that share cores alike, not with a core per rank")
         machine = replace(machine, oversubscribe=True, bind="none" if options.machine is None else machine.bind)
     if machine.oversubscribe:
         accept.append("oversubscribed")
@@ -89,7 +97,8 @@ def _request(options: argparse.Namespace, machine: launchers.Machine, build: Pat
         weighted=use is not None,
         budget_s=request.parse(options.budget),
         timing=options.timing,
-        beside=options.beside,
+        beside=beside,
+        traffic=plan,
         build=build,
         machine=machine,
         output=options.output,
@@ -98,10 +107,10 @@ def _request(options: argparse.Namespace, machine: launchers.Machine, build: Pat
     return asked, cautions
 
 
-def _plain(asked: Request, launcher: launchers.Launcher) -> Plain:
+def _plain(asked: Request, launcher: launchers.Launcher, beside: traffic.Traffic) -> Plain:
     variables = {**dict(launcher.variables), **dict(asked.machine.variables)}
     command = [*launcher.command(asked.machine, asked.world), str(asked.build / "dlmb_plain_mpi")]
-    return Plain(command, variables)
+    return Plain(command, variables, beside.why_ended)
 
 
 def _startup_s(asked: Request, plain: Plain, interrupts: Interrupts) -> float:
@@ -161,11 +170,14 @@ def _run(arguments: list[str] | None) -> int:
 def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> int:
     interrupts = Interrupts()
     clock = Clock(asked.campaign / "spent.json", asked.budget_s)
-    plain = _plain(asked, launcher)
+    beside = traffic.Traffic(asked.traffic, asked.build, asked.campaign)
+    plain = _plain(asked, launcher, beside)
     tune = TuneProgram(asked.build, plain.variables)
     settings = Settings(asked.world, asked.timing, asked.beside, asked.build, asked.machine)
-    campaign = Campaign(asked.campaign, settings, interrupts)
+    campaign = Campaign(asked.campaign, settings, interrupts, beside.why_ended)
     try:
+        if reason := beside.begin(launcher, asked.machine, asked.world, interrupts):
+            raise LaunchFailed(reason)
         startup = _startup_s(asked, plain, interrupts)
         tuner = Tuner(asked, campaign, clock, tune, startup)
         tuner.run(lambda operations: reserve_s(operations, asked.budget_s, startup))
@@ -179,6 +191,8 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
         clock.keep()
         print(f"stopped by signal {stopped.args[0]}; the same command goes on from here", flush=True)
         return program.SIGNAL_BASE + stopped.args[0]
+    finally:
+        beside.end()
     write_output(asked.output / "table.json", table.read_bytes())
     standings = tuner.standings(measured)
     rules = {one.consumer.name: chosen_rules(table, one.consumer.backend) for one in outcomes}

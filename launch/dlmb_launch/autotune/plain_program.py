@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlmb_launch.autotune.request import NO_LOAD
+from dlmb_launch.autotune.request import LOADS, NO_LOAD
 from dlmb_launch.sweep.process import Interrupts, Process
 from dlmb_results.program import OutputError, UsageError
 from dlmb_statistics.margins import SHARE_IF_SHORT
@@ -56,7 +56,7 @@ class Visits:
     beside: str = NO_LOAD
 
     def arguments(self) -> list[str]:
-        load = [] if self.beside == NO_LOAD else [self.beside]
+        load = [self.beside] if self.beside in LOADS else []
         return [self.collective, ",".join(",".join(map(str, self.sizes)) for _ in range(self.visits)), str(self.calls), *load]
 
 
@@ -88,6 +88,7 @@ class Plain:
 
     command: list[str]
     variables: dict[str, str]
+    traffic_ended: Callable[[], str] = lambda: ""  # why what is to run beside it does not
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,8 @@ class Measurement:
                 return "it was stopped"
             if outcome.timed_out:
                 return f"it did not end in {timeout_s:.0f} s"
+            if reason := self._plain.traffic_ended():
+                return reason
             printed = part.read_text(encoding="utf-8", errors="replace")
             if outcome.exit_code != 0 or not times_in(printed, self.what.sizes):
                 return f"it returned {outcome.exit_code}: {' / '.join(printed.strip().splitlines()[-_SHOWN_LINES:])}"

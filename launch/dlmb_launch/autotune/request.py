@@ -19,7 +19,7 @@ from dlmb_results.files import kept_json, write_output, write_whole
 from dlmb_results.program import UsageError
 
 NO_LOAD = "none"
-LOADS = (NO_LOAD, "compute", "memory")  # of --beside
+LOADS = ("compute", "memory")  # that programs make themselves
 EXCESS_S = 60.0  # beyond the budget, for what was begun to come to its end
 SHORTEST_S = 10.0
 _FACTORS = {"s": 1, "m": 60, "h": 3600}
@@ -78,7 +78,8 @@ class Request:
     weighted: bool  # by a workload, so that what a call takes counts, too
     budget_s: float
     timing: str
-    beside: str  # one of LOADS
+    beside: str  # NO_LOAD, one of LOADS, or the name of `traffic`
+    traffic: Path | None  # the plan of what communicates meanwhile
     build: Path
     machine: Machine
     output: Path

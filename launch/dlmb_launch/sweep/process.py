@@ -60,6 +60,15 @@ class Process:
     def identity(self) -> dict[str, int]:
         return {"pid": self._child.pid, "started_ticks": started_ticks(self._child.pid)}
 
+    @property
+    def runs(self) -> bool:
+        return self._child.poll() is None
+
+    def end(self) -> None:
+        if self.runs:
+            end_group(self._child.pid)
+        self._child.wait()
+
     def wait(self, timeout_s: float, interrupts: Interrupts) -> Outcome:
         end = time.monotonic() + timeout_s
         # Popen.wait() with a time asks again and again, which takes time from what is measured, and sees the end late.
