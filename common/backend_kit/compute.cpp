@@ -199,12 +199,32 @@ std::string why_no_rearrangement(Plan const& plan, Backend const& backend, Memor
     return "";
 }
 
-std::string why_no_scattered_rows(Plan const& plan) {
-    bool const any = std::any_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
+namespace {
+
+bool has_exchange(Plan const& plan, bool (*is_such)(Exchange const&)) {
+    return std::any_of(plan.steps.begin(), plan.steps.end(), [is_such](Step const& step) {
         auto const* const exchange = std::get_if<Exchange>(&step.operation);
-        return exchange != nullptr && exchange->scattered;
+        return exchange != nullptr && is_such(*exchange);
     });
-    return any ? "--pack fused: only over mpi (method alltoallw) and in_process, in host memory" : "";
+}
+
+}  // namespace
+
+std::string why_no_scattered_rows(Plan const& plan) {
+    return has_exchange(plan, [](Exchange const& exchange) { return exchange.scattered.has_value(); })
+               ? "--pack fused: only over mpi (method alltoallw) and in_process, in host memory"
+               : "";
+}
+
+std::string why_no_exchange_in_place(Plan const& plan) {
+    return has_exchange(plan, [](Exchange const& exchange) { return exchange.in_place(); })
+               ? "an exchange in place is a call of MPI alone: mpi, methods alltoall, alltoallv, nonblocking"
+               : "";
+}
+
+std::string why_no_exchange(Plan const& plan) {
+    std::string reason = why_no_scattered_rows(plan);
+    return reason.empty() ? why_no_exchange_in_place(plan) : reason;
 }
 
 std::string why_no_products(Plan const& plan) {

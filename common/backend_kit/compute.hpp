@@ -153,6 +153,10 @@ private:
 
 /// Why a backend or method that sends blocks only cannot do a plan; empty: no exchange has rows that lie apart.
 [[nodiscard]] std::string why_no_scattered_rows(Plan const& plan);
+/// Likewise where what arrives would overwrite what is still to be sent; empty: no exchange is in place.
+[[nodiscard]] std::string why_no_exchange_in_place(Plan const& plan);
+/// Both.
+[[nodiscard]] std::string why_no_exchange(Plan const& plan);
 
 /// Why the device cannot do the products of a plan's Compute steps; empty: it can. For compile(), where that is a
 /// reason to decline and not yet a fault.

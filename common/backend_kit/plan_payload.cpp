@@ -392,7 +392,10 @@ bool PlanPayload::in_place(Piece const& piece) const {
     return std::find(layout_.guarded.begin(), layout_.guarded.end(), piece.buffer) != layout_.guarded.end();
 }
 
-bool PlanPayload::grows(Piece const& delivered) const {
+bool PlanPayload::changes_again(Piece const& delivered) const {
+    if (auto const* exchange = std::get_if<Exchange>(&plan_.steps[delivered.step].operation)) {
+        return exchange->in_place();
+    }
     if (!delivered.is_reduced()) {
         return false;
     }
@@ -429,7 +432,7 @@ std::vector<std::string> PlanPayload::what_is_wrong(Contents contents, PayloadAg
         }
     };
     for (Piece const& piece : layout_.delivered) {
-        if (contents && age.repeated && grows(piece) && !settled(piece.step)) {
+        if (contents && age.repeated && changes_again(piece) && !settled(piece.step)) {
             ++blocks_skipped_;
             continue;
         }

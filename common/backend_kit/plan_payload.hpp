@@ -60,7 +60,7 @@ using Contents = std::optional<std::uint32_t>;
 
 /// Changes that iterations since prepare() may have made to the buffers, and that verify() cannot expect.
 struct PayloadAge {
-    bool repeated = false;     // the plan ran more than once: sums and products in place were made again of the results
+    bool repeated = false;     // the plan ran more than once: what is in place was summed up, or exchanged, again
     bool other_plans = false;  // plans with other places for their blocks ran, too: what lies between blocks is theirs
 };
 
@@ -106,8 +106,8 @@ private:
     void fill_reduction_input(Piece const& piece, std::uint32_t iteration);
     [[nodiscard]] int own_member(Piece const& piece) const;
     [[nodiscard]] bool in_place(Piece const& piece) const;
-    /// A result that is an operand of the next iteration, and another one then.
-    [[nodiscard]] bool grows(Piece const& delivered) const;
+    /// What the next iteration adds up or sends, so that something else is there then.
+    [[nodiscard]] bool changes_again(Piece const& delivered) const;
     [[nodiscard]] bool settled(StepId step) const;
     [[nodiscard]] ReductionPayload operands_of(StepId step) const;
     [[nodiscard]] std::string problem_of_zeros(Piece const& piece, std::string const& what);

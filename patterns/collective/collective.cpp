@@ -36,7 +36,9 @@ constexpr ParameterInfo infos[] = {
      "8:1M", ParameterKind::sizes},
     {"element", element_names, "fp32"},
     {"reduction", "allreduce, reduce, reduce_scatter(_block): sum, prod, min, max", "sum"},
-    {"in-place", "on: reductions, gathers and scatters work in one buffer (rooted ones at their root)", "off"},
+    {"in-place",
+     "on: reductions, gathers, scatters (rooted ones at their root) and alltoall(v) (over mpi) work in one buffer",
+     "off"},
     {"root", "reduce, gather(v), scatter(v), broadcast: the rank that has the whole", "0"},
     {"route",
      "sendrecv: ring (to the next rank), ping_pong (there and back, rank r and rank r + ranks / 2) or hypercube "
@@ -76,9 +78,15 @@ Element read_any_element(Parameters const& parameters) {
 bool read_in_place(Parameters const& parameters, Kind kind) {
     bool const on = read_switch(parameters, "in-place");
     if (on && !info_of(kind).in_place) {
-        throw UsageError(fmt::format("--in-place on: --operation {} has no such form; reductions, gathers and scatters "
-                                     "have",
+        throw UsageError(fmt::format("--in-place on: --operation {} has no such form; reductions, gathers, scatters "
+                                     "and alltoall(v) have",
                                      info_of(kind).name));
+    }
+    std::string const& skew = parameters.find("skew")->second;
+    if (on && kind == Kind::alltoallv && skew != "balanced" && !skew.starts_with("neighbors:")) {
+        throw UsageError(fmt::format("--in-place on: MPI_Alltoallv then gets from each rank as much as it sends to it, "
+                                     "which --skew '{}' does not say; balanced and neighbors:D:R do",
+                                     skew));
     }
     return on;
 }
@@ -273,10 +281,10 @@ public:
             builder.barrier(all, label);
             break;
         case Kind::alltoall:
-            builder.exchange(all, equal, equal, label);
+            add_exchange(builder, all, equal, equal, label);
             break;
         case Kind::alltoallv:
-            builder.exchange(all, own.statistics, matrix_->column(me, draw.seed), label);
+            add_exchange(builder, all, own.statistics, matrix_->column(me, draw.seed), label);
             break;
         case Kind::sendrecv:
         case Kind::bandwidth:
@@ -336,6 +344,15 @@ public:
     }
 
 private:
+    void add_exchange(PlanBuilder& builder, GroupId all, std::span<Bytes const> sent, std::span<Bytes const> received,
+                      std::string const& label) const {
+        if (params_.in_place) {
+            builder.exchange_in_place(all, sent, label);
+        } else {
+            builder.exchange(all, sent, received, label);
+        }
+    }
+
     Params params_;
     WorldShape world_;
     std::optional<ByteMatrix> matrix_;  // where --skew means something

@@ -50,7 +50,7 @@ struct KindInfo {
     OperationKind operation;
     bool per_rank = false;  // the message size is that of each rank's part, not of the buffer
     bool shares = false;    // the parts are named, as MPI's vector forms take them, and --skew makes them uneven
-    bool in_place = false;  // MPI and NCCL know such a form
+    bool in_place = false;  // MPI knows such a form, of reductions, gathers and scatters NCCL, too
     bool windows = false;   // many messages between pairs of ranks
 };
 
@@ -68,8 +68,8 @@ inline constexpr KindInfo kind_table[] = {
     {Kind::scatterv, "scatterv", OperationKind::scatter, true, true, true},
     {Kind::broadcast, "broadcast", OperationKind::broadcast},
     {Kind::barrier, "barrier", OperationKind::barrier},
-    {Kind::alltoall, "alltoall", OperationKind::exchange, true},
-    {Kind::alltoallv, "alltoallv", OperationKind::exchange, true},
+    {Kind::alltoall, "alltoall", OperationKind::exchange, true, false, true},
+    {Kind::alltoallv, "alltoallv", OperationKind::exchange, true, false, true},
     {Kind::sendrecv, "sendrecv", OperationKind::send},
     {Kind::bandwidth, "bandwidth", OperationKind::send, false, false, false, true},
     {Kind::bibandwidth, "bibandwidth", OperationKind::send, false, false, false, true},

@@ -49,6 +49,28 @@ class MpiRun(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(len(cells(self.results)), 3, "it is measured already")
 
+    def test_the_traffic_of_other_launches_is_a_name_in_every_cell(self):
+        done = run(mpirun(2, COLLECTIVE, "--operation", "allreduce", "-m", "1K:1K", "--backend", "mpi", "-i", "4", "-x", "1", "--beside", "traffic:moe.jsonl@01",
+                          "--results", str(self.results)))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        (cell,) = cells(self.results, "ok")
+        self.assertEqual(cell["beside"], "traffic:moe.jsonl@01")
+        self.assertIn("/beside=traffic+3Amoe.jsonl+4001/", cell["cell_id"])
+        self.assertNotIn("load_rate", {figure["name"] for figure in cell["figures"]})
+        self.assertEqual(validate(self.results).returncode, 0)
+
+    def test_an_exchange_in_place_is_a_call_of_mpi_whose_bytes_are_checked(self):
+        for ranks in (1, 2, 3):
+            with self.subTest(ranks=ranks):
+                self.results.unlink(missing_ok=True)
+                done = run(mpirun(ranks, COLLECTIVE, "--operation", "alltoall,alltoallv", "-m", "1000:1000", "--element", "byte", "--in-place", "on", "--backend",
+                                  BACKENDS, "--method", "all", "-i", "4", "-x", "1", "--results", str(self.results)))
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                found = cells(self.results, "ok")
+                self.assertEqual({(cell["backend"], cell["validation"]["verdict"]) for cell in found}, {("mpi", "passed")})
+                self.assertEqual({cell["method"] for cell in found}, {"alltoall", "alltoallv", "nonblocking"})
+                self.assertTrue(all("in place" in cell["reason"] for cell in cells(self.results, "skipped")))
+
     def test_rows_are_moved_by_a_datatype_of_mpi_and_by_nothing_else(self):
         to_one_expert = [*small(experts="7", top_k="1"), "--skew", "zipf:8"]
         for ranks, traffic in ((1, SMALL), (2, SMALL), (7, small(tokens="0")), (7, to_one_expert)):

@@ -3,6 +3,7 @@
 //
 // Ranks as threads: the reference every other backend is compared with, and what runs without MPI, UCX or a GPU. Its
 // times say how this process copies, nothing about a network.
+#include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/host_reduce.hpp"
 #include "common/backend_kit/ready_steps.hpp"
 #include "common/backend_kit/registry.hpp"
@@ -252,6 +253,9 @@ public:
         Aggregation const aggregation = read_method(method);
         if (!supports(buffers.kind)) {
             return Unsupported{fmt::format("in_process copies host memory only, not {}", dlmb::name_of(buffers.kind))};
+        }
+        if (std::string reason = why_no_exchange_in_place(plan); !reason.empty()) {
+            return Unsupported{std::move(reason)};
         }
         if (plan.me != bootstrap_.rank() || buffers.base.size() < plan.buffers.size()) {
             throw Error(fmt::format("in_process rank {}: the plan is rank {}'s and names {} buffers, {} are bound",

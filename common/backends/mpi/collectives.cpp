@@ -251,7 +251,8 @@ Method blocking() {
 Method nonblocking() {
     return {.info = {"nonblocking", "MPI_Iallreduce and its like, MPI_Ialltoallv, and a wait", collective_operations},
             .compile = compile_nonblocking,
-            .nonblocking_reductions = true};
+            .nonblocking_reductions = true,
+            .in_place = true};
 }
 
 }  // namespace dlmb::mpi

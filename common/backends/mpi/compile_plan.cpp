@@ -3,6 +3,7 @@
 #include "common/backends/mpi/compile_plan.hpp"
 
 #include "common/backend_kit/compute.hpp"
+#include "common/backends/mpi/collectives.hpp"
 #include "common/backends/mpi/library_faults.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/formats/plan/group_index.hpp"
@@ -71,6 +72,11 @@ std::string collective_refusal(Collective const& step, Plan const& plan, CallLim
 std::string limit_refusal(Operation const& operation, Plan const& plan, CallLimits const& limits) {
     if (auto const* step = std::get_if<Collective>(&operation)) {
         return collective_refusal(*step, plan, limits);
+    }
+    if (auto const* exchange = std::get_if<Exchange>(&operation)) {
+        return exchange->in_place() && large_count_calls() == nullptr && !fits_int(*exchange, limits)
+                   ? "in place there is no other call for blocks beyond MPI's int, which ends at 2^31 - 1"
+                   : "";
     }
     auto const* send = std::get_if<Send>(&operation);
     auto const* recv = std::get_if<Recv>(&operation);

@@ -190,7 +190,8 @@ PreparedCall compile_alltoall(Operation const& operation, CompileContext const& 
     std::size_t const ranks = context.group(exchange.group).members.size();
     Packed const from = packed(exchange.send, ranks).value();
     Packed const to = packed(exchange.recv, ranks).value();
-    Alltoall const call{context.send_base(exchange) + from.offset, context.recv_base(exchange) + to.offset,
+    std::byte* const send = context.send_base(exchange);
+    Alltoall const call{exchange.in_place() ? send : send + from.offset, context.recv_base(exchange) + to.offset,
                         static_cast<int>(from.block_bytes), context.comm(exchange.group)};
     return prepare_collective(call, context.concurrent);
 }
@@ -218,7 +219,7 @@ PreparedCall prepare_alltoallv(Exchange const& exchange, CompileContext const& c
 
 PreparedCall compile_alltoallv(Operation const& operation, CompileContext const& context) {
     auto const& exchange = std::get<Exchange>(operation);
-    if (!context.large) {
+    if (!context.large || (exchange.in_place() && large_count_calls() == nullptr)) {  // its own counts fit
         return prepare_alltoallv<Alltoallv, int, int>(exchange, context);
     }
     return large_count_calls() != nullptr ? prepare_alltoallv<LargeAlltoallv, MPI_Count, MPI_Aint>(exchange, context)
@@ -298,12 +299,14 @@ Method alltoall() {
     return {.info = {"alltoall", "one MPI_Alltoall per exchange", {OperationKind::exchange}, "", true},
             .compile = compile_alltoall,
             .refusal = alltoall_refusal,
-            .whole_exchanges = true};
+            .whole_exchanges = true,
+            .in_place = true};
 }
 
 Method alltoallv() {
     return {.info = {"alltoallv", "one MPI_Alltoallv per exchange", {OperationKind::exchange}},
-            .compile = compile_alltoallv};
+            .compile = compile_alltoallv,
+            .in_place = true};
 }
 
 Method alltoallw() {

@@ -56,6 +56,9 @@ int CompileContext::me(GroupId id) const {
 }
 
 std::byte* CompileContext::send_base(Exchange const& exchange) const {
+    if (exchange.in_place()) {
+        return static_cast<std::byte*>(MPI_IN_PLACE);
+    }
     return exchange.send.empty() ? nothing_sent : buffers->base[exchange.send_buffer];
 }
 

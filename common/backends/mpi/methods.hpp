@@ -85,6 +85,7 @@ struct Method {
     bool nonblocking_reductions = false;  // never makes the blocking calls
     bool one_sided = false;               // its steps have windows
     bool host_memory = false;             // the host reads and writes the payload itself
+    bool in_place = false;                // its calls of exchanges take MPI_IN_PLACE
 };
 
 /// Operations that all members of a group do together.

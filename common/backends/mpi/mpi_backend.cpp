@@ -195,6 +195,9 @@ private:
         if (std::string reason = takes_rows ? "" : why_no_scattered_rows(plan); !reason.empty()) {
             return reason;
         }
+        if (std::string reason = method.row->in_place ? "" : why_no_exchange_in_place(plan); !reason.empty()) {
+            return reason;
+        }
         if (std::string const reason = on_device(buffers.kind) ? why_no_products(plan) : ""; !reason.empty()) {
             return fmt::format("mpi: {}", reason);
         }

@@ -76,7 +76,7 @@ bool has_exchange(Plan const& plan) {
 }
 
 std::string why_not(Plan const& plan, Method const& method, Expected<std::vector<Item>, Unsupported> const& items) {
-    if (std::string reason = why_no_scattered_rows(plan); !reason.empty()) {
+    if (std::string reason = why_no_exchange(plan); !reason.empty()) {
         return reason;
     }
     if (method.all_to_all && has_exchange(plan) && all_to_all_missing() != nullptr) {

@@ -61,7 +61,7 @@ private:
 };
 
 std::string refusal_of(Plan const& plan, MemoryKind kind) {
-    if (std::string reason = why_no_scattered_rows(plan); !reason.empty()) {
+    if (std::string reason = why_no_exchange(plan); !reason.empty()) {
         return reason;
     }
     for (Step const& step : plan.steps) {

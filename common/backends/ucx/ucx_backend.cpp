@@ -22,7 +22,7 @@ std::string why_not(Plan const& plan, Buffers const& buffers, ChosenMethods cons
         return fmt::format("{} steps do not fit the {} operation ids of a message tag beside the plans in use",
                            plan.steps.size(), tag_field_limit);
     }
-    if (std::string reason = why_no_scattered_rows(plan); !reason.empty() || !works_on_device(buffers.kind)) {
+    if (std::string reason = why_no_exchange(plan); !reason.empty() || !works_on_device(buffers.kind)) {
         return reason;
     }
     return methods.one_sided() || has_signals(plan)

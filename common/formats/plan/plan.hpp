@@ -91,7 +91,8 @@ struct ScatteredRows {
 
 /// Ragged all-to-all. Blocks are ordered by peer, at most one per peer, the self block included; zero blocks are
 /// left out on both sides. An exchange with no block at all is legal and is issued. `scattered`: the rows of each block
-/// lie apart, and the offset of a block counts the bytes that travel in the blocks before it.
+/// lie apart, and the offset of a block counts the bytes that travel in the blocks before it. Both buffers may be one:
+/// each block then arrives where the one to its sender was, on all ranks of the group.
 struct Exchange {
     static constexpr OperationKind kind = OperationKind::exchange;
     GroupId group = 0;
@@ -101,6 +102,7 @@ struct Exchange {
     std::vector<Block> recv;
     std::optional<ScatteredRows> scattered = std::nullopt;
     bool operator==(Exchange const&) const = default;
+    [[nodiscard]] bool in_place() const { return send_buffer == recv_buffer && send == recv && !scattered; }
 };
 
 /// Several messages of one Send or Recv, all in flight together: each has the bytes of the step's block and lies

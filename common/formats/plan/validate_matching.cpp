@@ -128,6 +128,7 @@ public:
             if (std::holds_alternative<Exchange>(step(match.front()).operation)) {
                 match_blocks(match);
                 match_rows(match);
+                match_places(match);
             }
             matches.push_back(std::move(match));
         }
@@ -239,6 +240,20 @@ private:
                 report(problems_, plan(match[rank]), match[rank].step,
                        fmt::format("has rows of {} B that lie apart, that of rank {} has such of {} B (0: none)",
                                    row_bytes(rank), match[0].rank, row_bytes(0)));
+                return;
+            }
+        }
+    }
+
+    void match_places(MatchedSteps const& match) {
+        auto const in_place = [&](std::size_t rank) {
+            return !plan(match[rank]).buffers.empty() && std::get<Exchange>(step(match[rank]).operation).in_place();
+        };
+        for (std::size_t rank = 1; rank < match.size(); ++rank) {
+            if (in_place(rank) != in_place(0)) {
+                report(problems_, plan(match[rank]), match[rank].step,
+                       fmt::format("is {}in place, that of rank {} is{}", in_place(rank) ? "" : "not ", match[0].rank,
+                                   in_place(rank) ? " not" : ""));
                 return;
             }
         }

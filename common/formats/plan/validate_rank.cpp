@@ -480,8 +480,12 @@ private:
     StepId step_ = 0;
 };
 
-/// A collective may work in place, in the one form that libraries know: its own part stays where it is.
+/// A collective may work in place, in the one form that libraries know: its own part stays where it is. Of an exchange
+/// every block may be replaced by the one that comes for it.
 bool works_in_place(Plan const& plan, StepId step) {
+    if (auto const* exchange = std::get_if<Exchange>(&plan.steps[step].operation)) {
+        return exchange->in_place();
+    }
     auto const* collective = std::get_if<Collective>(&plan.steps[step].operation);
     return collective != nullptr && sides_of(plan, *collective).in_place;
 }

@@ -330,6 +330,31 @@ TEST(PlanPayloadReduction, SumsInPlaceThatWereSummedUpAgainUnforeseenAreLeftOutA
     EXPECT_EQ(ranks.payload(0).blocks_skipped(), 1U);
 }
 
+TEST(PlanPayload, AnExchangeInPlaceReplacesWhatIsSentAndIsLeftOutWhereItWasMadeAgain) {
+    constexpr Bytes bytes = 100;
+    std::vector<Plan> plans;
+    for (Rank const me : {0, 1}) {
+        PlanBuilder builder(me);
+        builder.exchange_in_place(builder.group({{0, 1}}), std::vector<Bytes>{bytes, bytes}, "swap");
+        plans.push_back(std::move(builder).finish());
+    }
+    Ranks ranks(std::move(plans));
+    auto const block = [&](Rank rank) {
+        auto const& exchange = std::get<Exchange>(ranks.plan(rank).steps.front().operation);
+        return ranks.at(rank, exchange.recv_buffer, exchange.recv.at(rank == 0 ? 1 : 0).offset);
+    };
+    ranks.prepare(3);
+    EXPECT_THAT(ranks.verify(0, 3), ElementsAre(HasSubstr("block from rank 1"))) << "nothing was exchanged";
+    std::swap_ranges(block(0), block(0) + bytes, block(1));
+    for (Rank const rank : {0, 1}) {
+        EXPECT_THAT(ranks.verify(rank, 3), IsEmpty());
+    }
+    *block(1) ^= std::byte{1};
+    EXPECT_THAT(ranks.verify(1, 3), ElementsAre(HasSubstr("block from rank 0")));
+    EXPECT_THAT(ranks.payload(1).verify(3, {.repeated = true}), IsEmpty());
+    EXPECT_EQ(ranks.payload(1).blocks_skipped(), 2U);
+}
+
 TEST(PlanPayloadReduction, AWrongElementIsNamedInAnyChunk) {
     constexpr std::size_t count = 40'000;
     for (std::size_t const element : {std::size_t{0}, std::size_t{16383}, std::size_t{16384}, count - 1}) {

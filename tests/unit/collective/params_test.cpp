@@ -103,8 +103,12 @@ TEST(CollectiveParams, PartsOfACollectiveAreNearToNobody) {
 }
 
 TEST(CollectiveParams, InPlaceIsRefusedWhereThereIsNoSuchForm) {
-    EXPECT_EQ(refusal({{"operation", "alltoall"}, {"in-place", "on"}}),
-              "--in-place on: --operation alltoall has no such form; reductions, gathers and scatters have");
+    EXPECT_EQ(
+        refusal({{"operation", "broadcast"}, {"in-place", "on"}}),
+        "--in-place on: --operation broadcast has no such form; reductions, gathers, scatters and alltoall(v) have");
+    EXPECT_EQ(refusal({{"operation", "alltoallv"}, {"in-place", "on"}, {"skew", "zipf:1"}}),
+              "--in-place on: MPI_Alltoallv then gets from each rank as much as it sends to it, which --skew 'zipf:1' "
+              "does not say; balanced and neighbors:D:R do");
     for (KindInfo const& info : kind_table) {
         EXPECT_EQ(refusal({{"operation", std::string(info.name)}, {"in-place", "on"}}) == "accepted", info.in_place)
             << info.name;

@@ -49,11 +49,27 @@ TEST(CollectivePlan, InPlaceAndPingPongAreConsistent) {
             Parameters const in_place{{"operation", std::string(info.name)},
                                       {"in-place", info.in_place ? "on" : "off"},
                                       {"root", std::to_string(ranks - 1)},
-                                      {"skew", "zipf:1"}};
+                                      {"skew", info.kind == Kind::alltoallv ? "balanced" : "zipf:1"}};
             EXPECT_EQ(first_problem(plans_of(in_place, {ranks, 8})), "") << info.name << ", " << ranks << " ranks";
         }
     }
     EXPECT_EQ(first_problem(plans_of({{"operation", "sendrecv"}, {"route", "ping_pong"}}, {6, 6})), "");
+}
+
+TEST(CollectivePlan, AnExchangeInPlaceHasOneBufferOnAllRanksOrOnNone) {
+    Parameters const asked{{"operation", "alltoallv"}, {"in-place", "on"}, {"skew", "neighbors:1:1"}};
+    std::vector<Plan> plans = plans_of(asked, {5, 5});
+    for (Plan const& plan : plans) {
+        auto const& exchange = std::get<Exchange>(plan.steps.front().operation);
+        EXPECT_TRUE(exchange.in_place());
+        EXPECT_EQ(exchange.send.size(), 2U);
+        EXPECT_EQ(plan.buffers.size(), 1U);
+    }
+    EXPECT_EQ(first_problem(plans), "");
+    Parameters apart = asked;
+    apart["in-place"] = "off";
+    plans[2] = plans_of(apart, {5, 5})[2];
+    EXPECT_NE(first_problem(plans).find("is not in place, that of rank 0 is"), std::string::npos);
 }
 
 TEST(CollectivePlan, SixtyFourRanks) {

@@ -209,7 +209,7 @@ TEST(Sweep, SizesRunFastestAndStandAtTheEnd) {
 
 TEST(Sweep, WhatCanBeInPlaceFollowsInPlace) {
     Options options;
-    options.parameters = {{"message-size", {"512:1K"}}, {"operation", {"allgather", "alltoall"}}};
+    options.parameters = {{"message-size", {"512:1K"}}, {"operation", {"allgather", "broadcast"}}};
     std::vector<SweepPoint> const points = expand_sweep(collective::type(), options);
     std::vector<std::string> words;
     for (SweepPoint const& point : with_points_in_place(collective::type(), points, {2, 2})) {
@@ -217,7 +217,7 @@ TEST(Sweep, WhatCanBeInPlaceFollowsInPlace) {
     }
     EXPECT_EQ(words,
               (Titles{"operation=allgather 512 B off", "operation=allgather 512 B on", "operation=allgather 1 K off",
-                      "operation=allgather 1 K on", "operation=alltoall 512 B off", "operation=alltoall 1 K off"}));
+                      "operation=allgather 1 K on", "operation=broadcast 512 B off", "operation=broadcast 1 K off"}));
 }
 
 TEST(Sweep, ADefaultRangeIsExpandedToo) {
