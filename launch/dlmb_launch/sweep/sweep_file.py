@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dlmb_results.files import MOST_SETTINGS_BYTES, read_document
 from dlmb_results.program import UnavailableError, UsageError
@@ -48,6 +49,9 @@ def _require_64_bits(value: Any) -> None:
             _require_64_bits(each)
 
 
+Entry = TypeVar("Entry")
+
+
 class Table:
     """A table of a file, read key by key. What was not asked for when done() is called is an error."""
 
@@ -77,13 +81,16 @@ class Table:
         """Of the environment, as `set` has them."""
         return tuple((name, str(value)) for name, value in self.take("set", dict, {}).items())
 
-    def tables(self, key: str) -> list[Table]:
-        """[[key]], each once."""
-        entries = self.take(key, list, [])
-        for entry in entries:
+    def tables(self, key: str, read: Callable[[Table], Entry]) -> tuple[Entry, ...]:
+        """What `read` makes of each [[key]], all of whose keys it has to take."""
+        found = []
+        for number, entry in enumerate(self.take(key, list, []), 1):
             if not isinstance(entry, dict):
                 raise UsageError(f"{self.place}: write [[{key}]] above each entry of '{key}'")
-        return [Table(entry, f"{self.place}, {key} {number}") for number, entry in enumerate(entries, 1)]
+            table = Table(entry, f"{self.place}, {key} {number}")
+            found.append(read(table))
+            table.done()
+        return tuple(found)
 
     def rest(self) -> dict[str, Any]:
         values, self._values = self._values, {}
@@ -160,10 +167,10 @@ def read(path: Path) -> Sweep:
         launches=top.positive("launches", 1, MOST_LAUNCHES),
         seed=top.take("seed", int, 1),
         launch_timeout_s=top.positive("launch-timeout", 1800),
-        programs=tuple(_program(entry, common) for entry in top.tables("program")),
-        worlds=tuple(_world(entry) for entry in top.tables("world")),
-        environments=tuple(_environment(entry) for entry in top.tables("environment")) or (Environment("", ()),),
-        sides=tuple(_side(entry) for entry in top.tables("side")) or (Side("results", "", ()),),
+        programs=top.tables("program", lambda table: _program(table, common)),
+        worlds=top.tables("world", _world),
+        environments=top.tables("environment", _environment) or (Environment("", ()),),
+        sides=top.tables("side", _side) or (Side("results", "", ()),),
     )
     top.done()
     _require_whole(sweep, path)
@@ -212,22 +219,17 @@ def _argument(table: Table, key: str, value: Any) -> list[str]:
 
 def _world(table: Table) -> World:
     world = World(table.positive("ranks"), table.positive("nodes", 1))
-    table.done()
     if world.ranks % world.nodes != 0:
         raise UsageError(f"{table.place}: {world.ranks} ranks do not divide over {world.nodes} nodes")
     return world
 
 
 def _environment(table: Table) -> Environment:
-    environment = Environment(_name(table, table.take("name", str)), table.variables())
-    table.done()
-    return environment
+    return Environment(_name(table, table.take("name", str)), table.variables())
 
 
 def _side(table: Table) -> Side:
-    side = Side(_name(table, table.take("name", str)), table.take("build", str, ""), table.variables())
-    table.done()
-    return side
+    return Side(_name(table, table.take("name", str)), table.take("build", str, ""), table.variables())
 
 
 @dataclass(frozen=True)
