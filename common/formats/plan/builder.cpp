@@ -217,7 +217,7 @@ StepId PlanBuilder::exchange(GroupId group, std::span<Bytes const> send_bytes, s
 
 StepId PlanBuilder::exchange_in_place(GroupId group, std::span<Bytes const> bytes, std::string label) {
     bool const packed = are_equal(bytes);
-    Layout layout{packed ? Guard::around_all : Guard::around_each, packed};
+    BufferLayout layout{packed ? Guard::around_all : Guard::around_each, packed};
     Exchange exchange{.group = group, .send_buffer = 0, .recv_buffer = 0, .send = blocks(bytes, layout), .recv = {}};
     exchange.recv = exchange.send;
     exchange.send_buffer = exchange.recv_buffer = buffer(label + ".data", layout.size(), Role::delivered);
