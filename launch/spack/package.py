@@ -41,7 +41,7 @@ class Dlmb(CMakePackage):
     depends_on("ucx@1.14:", when="+ucc")
     depends_on("ucc@1.8:", when="+ucc")
     depends_on("cuda@12:", when="+cuda")
-    depends_on("nccl@2.18:", when="+nccl")
+    depends_on("nccl@2.19:", when="+nccl")
     depends_on("hwloc@2.4:", when="+hwloc")
     depends_on("libarchive@3.4:", when="+archive")
     depends_on("py-torch@1.13:", type=("build", "run"), when="+torch")
