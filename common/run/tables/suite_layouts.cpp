@@ -51,7 +51,7 @@ public:
         std::string const& load = cell.identity.beside;
         std::string heading = fmt::format("# {}{}{}/{} {}{}{}\n", last_title_, last_title_.empty() ? "" : " ",
                                           cell.identity.backend, cell.identity.method, cell.identity.memory,
-                                           load.empty() ? "" : " beside " + load, definition(cell));
+                                          load.empty() ? "" : " beside " + load, definition(cell));
         auto found = std::find_if(series_.begin(), series_.end(),
                                   [&](SuiteTable const& each) { return each.heading == heading; });
         if (found == series_.end()) {
