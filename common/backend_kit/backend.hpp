@@ -51,8 +51,9 @@ private:
     std::uint32_t bits_ = 0;
 };
 
-/// One-sided writes and their signals: what a peer sends at any time, and what no algorithm takes apart.
-inline constexpr OperationSet signalled_operations{OperationKind::put, OperationKind::wait_signal};
+/// One-sided writes and reads with their signals: what a peer does at any time, and what no algorithm takes apart.
+inline constexpr OperationSet write_operations{OperationKind::put, OperationKind::wait_signal};
+inline constexpr OperationSet read_operations{OperationKind::offer, OperationKind::get};
 /// All others.
 inline constexpr OperationSet every_operation{
     OperationKind::exchange, OperationKind::send,           OperationKind::recv,       OperationKind::all_reduce,

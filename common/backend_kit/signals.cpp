@@ -19,20 +19,24 @@ namespace {
 
 /// A rank's description of the signals between it and another one. Travels as words between ranks of one launch.
 struct PairInfo {
-    std::uint64_t sent = 0;                   // how many it sends the other one
     std::uint64_t permission_flag = no_flag;  // which it wants raised for its puts
-    struct Awaited {
-        std::uint64_t flag = 0;
+    /// One signal, as the end that has the memory tells of it: the sender of an offer, the receiver of a put. The other
+    /// end tells no_flag or no_place.
+    struct SignalInfo {
+        std::uint64_t flag = no_flag;
         std::uint64_t buffer = 0;
         std::vector<std::uint64_t> places = {};  // offset and bytes of each block
     };
-    std::vector<Awaited> awaited = {};  // from the other one
+    std::vector<SignalInfo> sent = {}, awaited = {};  // to the other one, from it
 
     [[nodiscard]] Blob packed() const {
-        std::vector<std::uint64_t> words{sent, permission_flag, awaited.size()};
-        for (Awaited const& each : awaited) {
-            words.insert(words.end(), {each.flag, each.buffer, each.places.size()});
-            words.insert(words.end(), each.places.begin(), each.places.end());
+        std::vector<std::uint64_t> words{permission_flag};
+        for (auto const* signals : {&sent, &awaited}) {
+            words.push_back(signals->size());
+            for (SignalInfo const& each : *signals) {
+                words.insert(words.end(), {each.flag, each.buffer, each.places.size()});
+                words.insert(words.end(), each.places.begin(), each.places.end());
+            }
         }
         auto const bytes = std::as_bytes(std::span(words));
         return {bytes.begin(), bytes.end()};
@@ -48,17 +52,20 @@ struct PairInfo {
             at += sizeof value;
             return value;
         };
-        sent = word();
         permission_flag = word();
-        for (std::uint64_t left = word(); left > 0; --left) {
-            Awaited& each = awaited.emplace_back(Awaited{word(), word()});
-            for (std::uint64_t places = word(); places > 0; --places) {
-                each.places.push_back(word());
+        for (auto* signals : {&sent, &awaited}) {
+            for (std::uint64_t left = word(); left > 0; --left) {
+                SignalInfo& each = signals->emplace_back(SignalInfo{word(), word()});
+                for (std::uint64_t places = word(); places > 0; --places) {
+                    each.places.push_back(word());
+                }
             }
         }
     }
     PairInfo() = default;
 };
+
+constexpr std::uint64_t no_place = ~std::uint64_t{0};  // of a block at the other end of a read
 
 class SignalTableBuilder {
 public:
@@ -94,9 +101,9 @@ public:
                 if (peer == heard.end() || number >= peer->second.awaited.size()) {
                     return named(put.step, fmt::format("signals rank {}, which does not wait for it", signal.peer));
                 }
-                PairInfo::Awaited const& awaited = peer->second.awaited[number];
-                if (awaited.places != places_of(step, signal)) {
-                    return named(put.step, fmt::format("puts other blocks than rank {} waits for", signal.peer));
+                PairInfo::SignalInfo const& awaited = peer->second.awaited[number];
+                if (awaited.places != awaited_places(step, signal)) {
+                    return named(put.step, fmt::format("signals other blocks than rank {} waits for", signal.peer));
                 }
                 signal.flag = awaited.flag;
                 signal.buffer = static_cast<BufferId>(awaited.buffer);
@@ -104,9 +111,12 @@ public:
         }
         for (auto const& [peer, own] : told_) {
             auto const other = heard.find(peer);
-            if (own.awaited.size() > (other == heard.end() ? 0 : other->second.sent)) {
+            if (own.awaited.size() > (other == heard.end() ? 0 : other->second.sent.size())) {
                 return fmt::format("rank {} waits for more signals of rank {} than that sends", plan_.me, peer);
             }
+        }
+        if (std::string problem = read_offers(heard); !problem.empty()) {
+            return problem;
         }
         for (auto const& [peer, info] : heard) {
             if (info.permission_flag != no_flag && peer != plan_.me) {
@@ -123,12 +133,42 @@ private:
         return fmt::format("rank {} step {} \"{}\" {}", plan_.me, step, plan_.steps[step].label, text);
     }
 
+    /// Where the blocks of gets lie. Their senders have compared the sizes.
+    std::string read_offers(std::map<Rank, PairInfo> const& heard) {
+        std::map<Rank, std::size_t> next;
+        for (AwaitedSignals& wait : table_.waits) {
+            auto const& step = std::get<WaitSignal>(plan_.steps[wait.step].operation);
+            for_each_signal(step.signals, step.recv, [&](Signal const& signal, auto blocks, std::size_t first) {
+                Rank const peer = world_rank(plan_, step.group, signal.peer);
+                PairInfo::SignalInfo const& sent = heard.at(peer).sent[next[peer]++];
+                if (is_read(step.kind) && sent.flag != no_flag && sent.places.size() == 2 * blocks.size()) {
+                    OfferedBlocks& offered = wait.offered.emplace_back(
+                        OfferedBlocks{peer, first, sent.flag, static_cast<BufferId>(sent.buffer)});
+                    for (std::size_t i = 0; i < blocks.size(); ++i) {
+                        offered.offsets.push_back(sent.places[2 * i]);
+                    }
+                }
+            });
+            if (wait.offered.size() != (is_read(step.kind) ? step.signals.size() : 0)) {
+                return named(wait.step, "reads blocks that are not offered");
+            }
+        }
+        return {};
+    }
+
     void add(StepId step, Put const& put) {
-        PutSignals signals{.step = step};
+        bool const offers = is_read(put.kind);
+        PutSignals signals{.step = step, .read = {table_.flags, offers ? put.signals.size() : 0}};
         for_each_signal(put.signals, put.send, [&](Signal const& signal, auto blocks, std::size_t first) {
             Rank const peer = world_rank(plan_, put.group, signal.peer);
             signals.signals.push_back({.peer = peer, .first = first, .blocks = blocks.size()});
-            ++told_[peer].sent;
+            PairInfo::SignalInfo& info = told_[peer].sent.emplace_back();
+            if (offers) {
+                info = {table_.flags++, put.buffer};
+                for (Block const& block : blocks) {
+                    info.places.insert(info.places.end(), {block.offset, block.bytes});
+                }
+            }
             if (peer != plan_.me) {
                 signals.peers.push_back(peer);
             }
@@ -142,11 +182,12 @@ private:
     }
 
     void add(StepId step, WaitSignal const& wait) {
-        table_.waits.push_back({step, table_.flags, wait.signals.size()});
+        table_.waits.push_back({step, {table_.flags, wait.signals.size()}});
         for_each_signal(wait.signals, wait.recv, [&](Signal const& signal, auto blocks, auto) {
-            PairInfo::Awaited awaited{table_.flags++, wait.buffer};
+            PairInfo::SignalInfo awaited{table_.flags++, wait.buffer};
             for (Block const& block : blocks) {
-                awaited.places.insert(awaited.places.end(), {block.offset, block.bytes});
+                Bytes const place = is_read(wait.kind) ? no_place : block.offset;
+                awaited.places.insert(awaited.places.end(), {place, block.bytes});
             }
             told_[world_rank(plan_, wait.group, signal.peer)].awaited.push_back(std::move(awaited));
         });
@@ -163,9 +204,10 @@ private:
             }
         }
         std::sort(begun.begin(), begun.end());
+        bool const offers = is_read(kind_of(plan_.steps[put.step].operation));
         for (Rank const peer : put.peers) {
             FlagId flag = no_flag;
-            if (!std::binary_search(begun.begin(), begun.end(), peer)) {
+            if (!offers && !std::binary_search(begun.begin(), begun.end(), peer)) {
                 FlagId& wanted = told_[peer].permission_flag;
                 wanted = wanted == no_flag ? table_.flags++ : wanted;
                 flag = wanted;
@@ -174,10 +216,11 @@ private:
         }
     }
 
-    static std::vector<std::uint64_t> places_of(Put const& put, SentSignal const& signal) {
+    /// As the peer should tell of them.
+    static std::vector<std::uint64_t> awaited_places(Put const& put, SentSignal const& signal) {
         std::vector<std::uint64_t> places;
         for (std::size_t i = signal.first; i < signal.first + signal.blocks; ++i) {
-            places.insert(places.end(), {put.targets[i], put.send[i].bytes});
+            places.insert(places.end(), {is_read(put.kind) ? no_place : put.targets[i], put.send[i].bytes});
         }
         return places;
     }

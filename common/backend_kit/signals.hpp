@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The one-sided steps of a plan as the libraries that have flags in memory do them. Each rank has flags of flag_bytes:
-// one per signal that it waits for, and one per peer whose permission it needs. A flag holds the number of the last
-// iteration, from 1, that raised it, so none is ever reset.
+// one per signal that it waits for, one per signal of its offers, by which the reader says that it has read, and one
+// per peer whose permission it needs. A flag holds the number of the last iteration, from 1, that raised it, so none is
+// ever reset.
 //
 // A rank may write to a peer when the peer has begun the iteration: then nobody reads what the one before delivered.
 // It knows so from any signal of the peer in this iteration for which its put waits. Where there is none, the peer
-// raises a flag when it begins: its permission.
+// raises a flag when it begins: its permission. Who offers writes nothing to a peer but a flag, and not the next one
+// before the peer has read.
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
@@ -28,7 +30,22 @@ struct SentSignal {
     std::size_t first = 0;  // of its blocks among those of the step
     std::size_t blocks = 0;
     FlagId flag = 0;      // of the peer
-    BufferId buffer = 0;  // of the peer: targets are offsets there
+    BufferId buffer = 0;  // of the peer: targets of a put are offsets there
+};
+
+/// The signal of an offer, where it is waited for.
+struct OfferedBlocks {
+    Rank peer = 0;
+    std::size_t first = 0;            // of its blocks among those of the step
+    FlagId read = 0;                  // of the peer: raised when all are read
+    BufferId buffer = 0;              // of the peer
+    std::vector<Bytes> offsets = {};  // there
+};
+
+/// Flags of this rank with numbers one after the other.
+struct FlagRange {
+    FlagId first = 0;
+    std::size_t count = 0;
 };
 
 struct PutSignals {
@@ -37,13 +54,14 @@ struct PutSignals {
     std::vector<Rank> peers = {};  // of the signals, each once, the rank itself left out: the next ones after it first
     /// By peer: the flag of this rank that is its permission; no_flag: the put needs none.
     std::vector<FlagId> permissions = {};
+    FlagRange read = {};  // of an offer: by signal
 };
 inline constexpr FlagId no_flag = ~FlagId{0};
 
 struct AwaitedSignals {
     StepId step = 0;
-    FlagId first = 0;  // of this rank; the step's signals have the next ones
-    std::size_t count = 0;
+    FlagRange flags = {};                     // by signal
+    std::vector<OfferedBlocks> offered = {};  // of a get: by signal
 };
 
 /// A flag of a peer that this rank raises when it begins an iteration.

@@ -227,7 +227,8 @@ private:
         Steps steps;
         if (takes_part(chunk) && moved.tokens > 0 && exchanges(requests_[request]) && !peers_.empty()) {
             Steps const after = start_of(chunk, before);
-            steps = params_.op_type == OpType::write ? write(chunk, request, after) : exchange(chunk, request, after);
+            steps =
+                params_.op_type == OpType::send_recv ? exchange(chunk, request, after) : access(chunk, request, after);
         }
         served_.insert(served_.end(), steps.begin(), steps.end());
         before.push_back(std::move(steps));
@@ -268,7 +269,8 @@ private:
     }
 
     /// One flag from each prefill rank to each decode rank that it has a share for.
-    Steps write(LayerChunk const& chunk, std::size_t request, Steps const& after) {
+    Steps access(LayerChunk const& chunk, std::size_t request, Steps const& after) {
+        bool const reads = params_.op_type == OpType::read;
         Moved const& moved = requests_[request].moved;
         auto const message = [&](PeerShare const& peer) { return message_of(params_, chunk, moved, peer.units); };
         std::vector<Signal> signals;
@@ -285,8 +287,10 @@ private:
         }
         GroupId const group = groups_[request];
         std::string label = label_of(chunk, request);
-        return {place_.prefills ? builder_.put(group, std::move(signals), blocks, std::move(label), after)
-                                : builder_.wait_signal(group, std::move(signals), blocks, 0, std::move(label), after)};
+        return {place_.prefills ? builder_.put(group, std::move(signals), blocks, std::move(label), after,
+                                               reads ? OperationKind::offer : OperationKind::put)
+                                : builder_.wait_signal(group, std::move(signals), blocks, 0, std::move(label), after,
+                                                       reads ? OperationKind::get : OperationKind::wait_signal)};
     }
 
     [[nodiscard]] std::string label_of(LayerChunk const& chunk, std::size_t request) const {

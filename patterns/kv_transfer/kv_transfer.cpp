@@ -85,9 +85,12 @@ public:
     }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
-        bool const writes = params_.op_type == OpType::write;
-        std::vector<OperationUse> uses{{writes ? OperationKind::put : OperationKind::send},
-                                       {writes ? OperationKind::wait_signal : OperationKind::recv}};
+        std::vector<OperationUse> uses{{OperationKind::send}, {OperationKind::recv}};
+        if (params_.op_type == OpType::write) {
+            uses = {{OperationKind::put}, {OperationKind::wait_signal}};
+        } else if (params_.op_type == OpType::read) {
+            uses = {{OperationKind::offer}, {OperationKind::get}};
+        }
         if (params_.arrivals.kind() == Arrivals::Kind::alone) {
             uses.push_back({OperationKind::barrier});
         }

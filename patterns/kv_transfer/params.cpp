@@ -49,7 +49,8 @@ constexpr ParameterInfo infos[] = {
      "at each prefill instance), recorded[:SPEED] (by the timestamp of the file of --tokens, SPEED times as fast)",
      "together"},
     {"op-type",
-     "send_recv (two-sided), write (one-sided: prefill ranks put blocks and a flag, as NIXL's and Mooncake's WRITE)",
+     "send_recv (two-sided), write (one-sided: prefill ranks put blocks and a flag, as NIXL's and Mooncake's WRITE), "
+     "read (one-sided: decode ranks get blocks behind a flag and tell that they have them, as NIXL's READ)",
      "send_recv"},
     {"granularity", "layer (each layer leaves on its own), block (all layers of a rank together)", "layer"},
     {"cache-layout", "paged (a message per block), contiguous (one for all blocks of a request)", "paged"},
@@ -145,14 +146,14 @@ void check_together(Parameters const& parameters, Params const& params) {
                                      text_of(parameters, "arrivals"), params.requests, params.instances.prefilling(),
                                      duration / 1e9, max_arrivals_ns / 1e9));
     }
-    if (params.op_type == OpType::write && params.placement == BlockPlacement::paged) {
+    if (params.op_type != OpType::send_recv && params.placement == BlockPlacement::paged) {
         std::uint64_t const chunks = params.granularity == Granularity::layer ? params.layers : 1;
         std::uint64_t const blocks = params.lengths.most() / params.block_tokens + 1;
         if (blocks * chunks > max_put_blocks / params.requests) {
             throw UsageError(
-                fmt::format("--op-type write: {} requests of {} blocks in {} layers are above {} puts; give "
+                fmt::format("--op-type {}: {} requests of {} blocks in {} layers are above {} one-sided accesses; give "
                             "larger --block-tokens, or --cache-layout contiguous",
-                            params.requests, blocks, chunks, max_put_blocks));
+                            text_of(parameters, "op-type"), params.requests, blocks, chunks, max_put_blocks));
         }
     }
 }
@@ -208,7 +209,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.layers_in_flight = read_unsigned(parameters, "layers-in-flight", 0, max_layers);
     params.compute_ns = read_nanoseconds(parameters, "compute-ns");
     params.memory_limit = read_memory_limit(parameters);
-    params.op_type = read_enum<OpType>(parameters, "op-type", {"send_recv", "write"});
+    params.op_type = read_enum<OpType>(parameters, "op-type", {"send_recv", "write", "read"});
     check_together(parameters, params);
     return params;
 }

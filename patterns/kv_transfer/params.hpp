@@ -23,7 +23,7 @@ enum class BlockPlacement : std::uint8_t { paged, contiguous };
 
 /// Two-sided messages; or what NIXL, nixlbench and Mooncake call WRITE: the prefill ranks put the blocks into the
 /// memory of the decode ranks, and a flag behind them.
-enum class OpType : std::uint8_t { send_recv, write };
+enum class OpType : std::uint8_t { send_recv, write, read };
 
 /// Where a rank is: all prefill instances are in front of all decode instances. Inside an instance tensor parallelism
 /// is fastest.

@@ -12,6 +12,7 @@ namespace {
 
 /// Blocks from one rank to another before one signal, in slots of the receiver's buffer that all ranks know.
 struct Slots {
+    bool reads;  // offers and gets
     int ranks;
     std::uint32_t signals;  // from each rank to each rank
     Bytes slot_bytes;       // of a signal's blocks together
@@ -42,7 +43,8 @@ void add_put(PlanBuilder& builder, GroupId group, int me, Slots const& slots, st
             }
         }
     }
-    builder.put(group, std::move(signals), blocks, label, std::move(after));
+    builder.put(group, std::move(signals), blocks, label, std::move(after),
+                slots.reads ? OperationKind::offer : OperationKind::put);
 }
 
 StepId add_wait(PlanBuilder& builder, GroupId group, int me, Slots const& slots, std::string const& label,
@@ -59,13 +61,16 @@ StepId add_wait(PlanBuilder& builder, GroupId group, int me, Slots const& slots,
         }
     }
     Bytes const end = static_cast<Bytes>(slots.ranks) * slots.signals * slots.slot_bytes;
-    return builder.wait_signal(group, std::move(signals), blocks, 2 * guard_bytes + end, label, std::move(after));
+    return builder.wait_signal(group, std::move(signals), blocks, 2 * guard_bytes + end, label, std::move(after),
+                               slots.reads ? OperationKind::get : OperationKind::wait_signal);
 }
 
-/// Everyone puts to everyone, itself included, and answers when all has come: what an expert layer does. `before`: an
-/// exchange at the same time.
+enum class Access : std::uint8_t { puts, gets, puts_then_gets };
+
+/// Everyone puts to everyone or lets everyone read, itself included, and answers when all has come: what an expert
+/// layer does. `exchanges`: with an exchange at the same time.
 CorpusEntry there_and_back(int ranks, std::uint32_t signals, Sizes const& bytes, std::string const& name,
-                           bool exchanges) {
+                           bool exchanges, Access access = Access::puts) {
     CorpusEntry entry{name, {}};
     Bytes most = 1;
     for (int from = 0; from < ranks; ++from) {
@@ -73,8 +78,9 @@ CorpusEntry there_and_back(int ranks, std::uint32_t signals, Sizes const& bytes,
             most = std::max(most, bytes(from, to));
         }
     }
-    Slots const there{ranks, signals, 2 * (most + signals) + 64, bytes};
-    Slots const back{ranks, signals, there.slot_bytes, [bytes](int from, int to) { return bytes(to, from); }};
+    Slots const there{access == Access::gets, ranks, signals, 2 * (most + signals) + 64, bytes};
+    Slots const back{access != Access::puts, ranks, signals, there.slot_bytes,
+                     [bytes](int from, int to) { return bytes(to, from); }};
     for (Rank me = 0; me < ranks; ++me) {
         PlanBuilder builder(me);
         GroupId const all = builder.group(world_group(ranks));
@@ -91,9 +97,10 @@ CorpusEntry there_and_back(int ranks, std::uint32_t signals, Sizes const& bytes,
 }
 
 /// From the first rank to the last one, which sends nothing: many blocks and one signal. A put does not wait for it.
-CorpusEntry one_way(int ranks, Bytes bytes) {
+CorpusEntry one_way(int ranks, Bytes bytes, Access access) {
     constexpr std::uint32_t blocks = 9;
-    CorpusEntry entry{fmt::format("puts one way, {} B", bytes), {}};
+    bool const reads = access == Access::gets;
+    CorpusEntry entry{fmt::format("{} one way, {} B", reads ? "gets" : "puts", bytes), {}};
     for (Rank me = 0; me < ranks; ++me) {
         PlanBuilder builder(me);
         GroupId const all = builder.group(world_group(ranks));
@@ -102,30 +109,35 @@ CorpusEntry one_way(int ranks, Bytes bytes) {
             places.push_back({guard_bytes + (blocks - block) * (bytes + 3), bytes});
         }
         if (me == 0) {
-            builder.put(all, {{ranks - 1, blocks}}, places, "page.put");
+            builder.put(all, {{ranks - 1, blocks}}, places, "page.put", {},
+                        reads ? OperationKind::offer : OperationKind::put);
         }
         if (me == ranks - 1) {
             StepId const computed = builder.compute(1000, "page.use");
-            builder.wait_signal(all, {{0, blocks}}, places, 0, "page.wait", {computed});
+            builder.wait_signal(all, {{0, blocks}}, places, 0, "page.wait", {computed},
+                                reads ? OperationKind::get : OperationKind::wait_signal);
         }
         entry.plans.push_back(std::move(builder).finish());
     }
     return entry;
 }
 
-/// One put from the first rank to the last one: each of its two signals is waited for in a buffer of its own.
-CorpusEntry into_two_buffers(int ranks, Bytes bytes) {
-    CorpusEntry entry{fmt::format("one put into two buffers, {} B", bytes), {}};
+/// One put or offer from the first rank to the last one: each of its two signals is waited for in a buffer of its own.
+CorpusEntry into_two_buffers(int ranks, Bytes bytes, Access access) {
+    bool const reads = access == Access::gets;
+    OperationKind const wait = reads ? OperationKind::get : OperationKind::wait_signal;
+    CorpusEntry entry{fmt::format("one {} into two buffers, {} B", reads ? "offer" : "put", bytes), {}};
     std::vector<PlacedBytes> const places{{guard_bytes, bytes}, {guard_bytes + bytes + 64, bytes}};
     for (Rank me = 0; me < ranks; ++me) {
         PlanBuilder builder(me);
         GroupId const all = builder.group(world_group(ranks));
         if (me == 0) {
-            builder.put(all, {{ranks - 1, 1}, {ranks - 1, 1}}, places, "pages.put");
+            builder.put(all, {{ranks - 1, 1}, {ranks - 1, 1}}, places, "pages.put", {},
+                        reads ? OperationKind::offer : OperationKind::put);
         }
         if (me == ranks - 1) {
-            builder.wait_signal(all, {{0, 1}}, std::span(places).first(1), 0, "keys.wait");
-            builder.wait_signal(all, {{0, 1}}, std::span(places).last(1), 0, "values.wait");
+            builder.wait_signal(all, {{0, 1}}, std::span(places).first(1), 0, "keys.wait", {}, wait);
+            builder.wait_signal(all, {{0, 1}}, std::span(places).last(1), 0, "values.wait", {}, wait);
         }
         entry.plans.push_back(std::move(builder).finish());
     }
@@ -142,9 +154,19 @@ void add_signals(int ranks, std::vector<CorpusEntry>& entries) {
     Sizes const ragged = [](int from, int to) { return Bytes{997} * static_cast<Bytes>((from * 3 + to) % 4); };
     entries.push_back(there_and_back(ranks, 5, ragged, "several signals per pair, some without data", false));
     entries.push_back(there_and_back(ranks, 2, ragged, "puts beside an exchange", true));
+    for (Bytes const bytes : {Bytes{0}, Bytes{17}, Bytes{66} << 10, one_mib}) {
+        entries.push_back(there_and_back(
+            ranks, 1, [bytes](int /*from*/, int /*to*/) { return bytes; }, fmt::format("gets of {} B", bytes), false,
+            Access::gets));
+    }
+    entries.push_back(there_and_back(ranks, 5, ragged, "several offers per pair", false, Access::gets));
+    entries.push_back(
+        there_and_back(ranks, 2, ragged, "gets behind puts, beside an exchange", true, Access::puts_then_gets));
     for (Bytes const bytes : {Bytes{17}, Bytes{66} << 10}) {
-        entries.push_back(one_way(ranks, bytes));
-        entries.push_back(into_two_buffers(ranks, bytes));
+        for (Access const access : {Access::puts, Access::gets}) {
+            entries.push_back(one_way(ranks, bytes, access));
+            entries.push_back(into_two_buffers(ranks, bytes, access));
+        }
     }
 }
 

@@ -35,7 +35,7 @@ PROGRAMS = {
                    "scatterv,broadcast,barrier,alltoall,alltoallv,sendrecv",
                    "--message-size", "0:0,4000:4000", "--element", "fp32", *FEW],
 }
-KV_WRITES = ["--layers", "3", "--tokens", "100", "--kv-heads", "3", "--head-dim", "8", "--granularity", "layer,block", "--op-type", "write",
+KV_WRITES = ["--layers", "3", "--tokens", "100", "--kv-heads", "3", "--head-dim", "8", "--granularity", "layer,block", "--op-type", "write,read",
              "--requests", "2", "--arrivals", "together,alone,poisson:2000", *FEW]
 IN_HOST_MEMORY = [*PROGRAMS.items(), ("moe_alltoall", [*SMALL, "--wire", "low_latency"]), ("kv_transfer", KV_WRITES)]
 METHODS = ["--operation", "allreduce,reduce_scatter_block,allgather,broadcast,alltoall,alltoallv", "-m", "64:64,64K:64K",

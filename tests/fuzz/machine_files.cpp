@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What Linux tells of the machine in files: each of them has the input.
+#include "common/measure/environment/cpu_quota.hpp"
 #include "common/measure/environment/machine.hpp"
 #include "common/measure/environment/parameter_files.hpp"
 #include "common/memory/control_groups.hpp"

@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A library whose flags overtake their data: wrappers before MPI_Put and ucp_put_nbx keep the data of puts back until
-// the iteration is over on all ranks. All bytes are right in the end; that the signals were early must be found.
+// A library whose flags overtake their data: wrappers before MPI_Put, MPI_Get, ucp_put_nbx and ucp_get_nbx keep the
+// data back until the iteration is over on all ranks. All bytes are right in the end; that the signals were early, or
+// the reads not complete, must be found.
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
@@ -12,16 +13,18 @@
 #include <mpi.h>
 #include <ucp/api/ucp.h>
 
+#include <algorithm>
 #include <dlfcn.h>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace dlmb::late {
 namespace {
 
 bool holds_back = false;
-std::vector<std::function<void()>> held;  // puts of data
+std::vector<std::function<void()>> held;  // accesses to data
 
 }  // namespace
 }  // namespace dlmb::late
@@ -38,6 +41,34 @@ int MPI_Put(void const* data, int count, MPI_Datatype type, int target, MPI_Aint
         PMPI_Win_flush(target, window);
     });
     return MPI_SUCCESS;
+}
+
+int MPI_Get(void* data, int count, MPI_Datatype type, int target, MPI_Aint place, int target_count,
+            MPI_Datatype target_type, MPI_Win window) {
+    if (!dlmb::late::holds_back) {
+        return PMPI_Get(data, count, type, target, place, target_count, target_type, window);
+    }
+    dlmb::late::held.emplace_back([=] {
+        PMPI_Get(data, count, type, target, place, target_count, target_type, window);
+        PMPI_Win_flush(target, window);
+    });
+    return MPI_SUCCESS;
+}
+
+ucs_status_ptr_t ucp_get_nbx(ucp_ep_h endpoint, void* data, size_t bytes, uint64_t address, ucp_rkey_h key,
+                             ucp_request_param_t const* param) {
+    static auto const real = reinterpret_cast<decltype(&ucp_get_nbx)>(dlsym(RTLD_NEXT, "ucp_get_nbx"));
+    if (!dlmb::late::holds_back) {
+        return real(endpoint, data, bytes, address, key, param);
+    }
+    dlmb::late::held.emplace_back([=] {
+        ucp_request_param_t const plain{};
+        ucs_status_ptr_t const request = real(endpoint, data, bytes, address, key, &plain);
+        if (UCS_PTR_IS_PTR(request)) {
+            ucp_request_free(request);  // quiesce() waits for it
+        }
+    });
+    return nullptr;
 }
 
 ucs_status_ptr_t ucp_put_nbx(ucp_ep_h endpoint, void const* data, size_t bytes, uint64_t address, ucp_rkey_h key,
@@ -60,11 +91,12 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h endpoint, void const* data, size_t bytes, 
 namespace dlmb::late {
 namespace {
 
-class LateData : public testing::TestWithParam<std::string> {};
+class LateData : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
+    auto const& [library, entry_name] = GetParam();
     std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
-    auto const backend = make_backend(GetParam(), {.bootstrap = *bootstrap});
+    auto const backend = make_backend(library, {.bootstrap = *bootstrap});
     if (!backend) {
         GTEST_SKIP() << backend.error().reason;
     }
@@ -72,9 +104,10 @@ TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
     auto const memory = make_memory(MemoryKind::host, why_not);
     std::vector<conformance::CorpusEntry> entries;
     conformance::add_signals(bootstrap->size(), entries);
-    conformance::CorpusEntry const& entry = entries.at(3);
-    ASSERT_EQ(entry.name, "puts of 4097 B");
-    Plan const& plan = entry.plans[static_cast<std::size_t>(bootstrap->rank())];
+    auto const entry = std::find_if(entries.begin(), entries.end(),
+                                    [&](conformance::CorpusEntry const& each) { return each.name == entry_name; });
+    ASSERT_NE(entry, entries.end());
+    Plan const& plan = entry->plans[static_cast<std::size_t>(bootstrap->rank())];
     std::vector<Allocation> allocated;
     Buffers buffers{MemoryKind::host, {}};
     for (Buffer const& buffer : plan.buffers) {
@@ -92,8 +125,8 @@ TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
         compiled.value()->finish();
         bootstrap->barrier();
         holds_back = false;
-        for (auto const& put : held) {
-            put();
+        for (auto const& access : held) {
+            access();
         }
         held.clear();
         backend.value()->quiesce();
@@ -110,8 +143,12 @@ TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
     EXPECT_EQ(problems_of(2, false), std::vector<std::string>{});
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, LateData, testing::Values("mpi", "ucx"),
-                         [](auto const& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Backends, LateData,
+                         testing::Combine(testing::Values("mpi", "ucx"),
+                                          testing::Values("puts of 4097 B", "gets of 67584 B")),
+                         [](auto const& test) {
+                             return std::get<0>(test.param) + "_" + std::get<1>(test.param).substr(0, 4);
+                         });
 
 }  // namespace
 }  // namespace dlmb::late

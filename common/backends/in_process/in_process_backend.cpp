@@ -27,7 +27,7 @@ void copy_block(std::byte* to, std::byte const* from, Bytes bytes) {
     }
 }
 
-/// Row by row where rows lie apart.
+/// Row by row, or block by block, where these lie apart.
 void copy_arrival(AwaitedSlot const& arrival) {
     std::byte const* const data = arrival.slot->data();
     if (arrival.places.empty()) {
@@ -36,7 +36,8 @@ void copy_arrival(AwaitedSlot const& arrival) {
     }
     std::vector<Bytes> const& from = arrival.slot->places();
     for (std::size_t row = 0; row < from.size(); ++row) {
-        std::memcpy(arrival.destination + arrival.places[row], data + from[row], arrival.row_bytes);
+        std::memcpy(arrival.destination + arrival.places[row], data + from[row],
+                    arrival.block_bytes.empty() ? arrival.row_bytes : arrival.block_bytes[row]);
     }
 }
 
@@ -106,7 +107,7 @@ private:
 
     bool poll(StepId step, NoState& /*state*/) {
         Work& work = schedule_[step];
-        moved_ = advance(work) || advance_signals(work, step) || moved_ ||
+        moved_ = advance(work, step) || advance_signals(work, step) || moved_ ||
                  (work.compute && work.compute->ends_with_its_work());
         return is_done(work) && (!work.compute || work.compute->test());
     }
@@ -122,7 +123,7 @@ private:
     }
 
     /// True when anything was read or came back.
-    bool advance(Work& work) {
+    bool advance(Work& work, StepId step) {
         if (work.port) {
             return receive(*work.port);
         }
@@ -130,7 +131,7 @@ private:
         if (work.reduce) {
             reduce_arrivals(work, *work.reduce);
         } else {
-            copy_arrivals(work);
+            copy_arrivals(work, step);
         }
         while (work.handed_back < work.outgoing.size() && work.outgoing[work.handed_back]->handed_back(iteration_)) {
             ++work.handed_back;
@@ -171,10 +172,13 @@ private:
         return true;
     }
 
-    void copy_arrivals(Work& work) {
+    void copy_arrivals(Work& work, StepId step) {
         for (AwaitedSlot& arrival : work.arrivals) {
             if (arrival.iteration != iteration_ && arrival.slot->open(iteration_)) {
                 copy_arrival(arrival);
+                if (arrival.signal && signal_watch() != nullptr) {
+                    signal_watch()->seen(step, *arrival.signal);
+                }
                 arrival.slot->hand_back(iteration_);
                 arrival.iteration = iteration_;
                 ++work.read;
@@ -212,7 +216,7 @@ constexpr OperationSet all_reduce{OperationKind::all_reduce};
 constexpr std::array<MethodInfo, 3> method_table{
     {{.name = "copy",
       .description = "each thread copies from the sender's buffer (memcpy), and adds in the order of the ranks",
-      .operations = every_operation.with(signalled_operations),
+      .operations = every_operation.with(write_operations).with(read_operations),
       .stable = {.over_arrival = reductions},
       .scattered = true},
      {.name = "switch_single",

@@ -17,8 +17,9 @@ std::string described(std::optional<BlockEnd> const& end) {
 
 /// By world rank, of the steps before.
 struct SignalCounts {
-    std::map<Rank, Bytes> sent, awaited;
+    std::map<Rank, Bytes> sent, awaited, offered, read;
 };
+constexpr Bytes first_offer = Bytes{1} << 63U;  // keeps the slots of offers apart from those of puts the other way
 
 /// Makes the Work of one step, by operation.
 class StepCompiler {
@@ -128,6 +129,10 @@ private:
         }
     }
     void add(Put const& put) {
+        if (is_read(put.kind)) {
+            add_offer(put);
+            return;
+        }
         for_each_signal(put.signals, put.send, [&](Signal const& signal, auto blocks, std::size_t first) {
             Departure departure;
             std::uint64_t places = fnv1a_start;
@@ -146,6 +151,10 @@ private:
         });
     }
     void add(WaitSignal const& wait) {
+        if (is_read(wait.kind)) {
+            add_get(wait);
+            return;
+        }
         for_each_signal(wait.signals, wait.recv, [&](Signal const& signal, auto blocks, std::size_t /*first*/) {
             std::uint64_t places = fnv1a_start;
             Bytes bytes = 0;
@@ -159,6 +168,37 @@ private:
             work_.expected.push_back(
                 rendezvous_.sender({match_, plan_.me, peer, signals_.awaited[peer]++}, end(bytes), nullptr));
             work_.expected.back()->hold_target(buffers_.base.at(wait.buffer));
+        });
+    }
+    /// Calls use(world rank, offsets and sizes of its blocks) for each signal.
+    void for_each_read(auto const& step, std::span<Block const> blocks, auto const& use) {
+        for_each_signal(step.signals, blocks, [&](Signal const& signal, auto of_signal, std::size_t /*first*/) {
+            std::vector<Bytes> offsets;
+            std::vector<Bytes> sizes;
+            std::uint64_t hash = fnv1a_start;
+            for (Block const& block : of_signal) {
+                (void)place({step.buffer, block.offset}, block.bytes);
+                offsets.push_back(block.offset);
+                sizes.push_back(block.bytes);
+                hash = fnv1a(hash, block.bytes);
+            }
+            text_ = fmt::format("offer of {} blocks with sizes {:x}", sizes.size(), hash);
+            use(world(step.group, signal.peer), std::move(offsets), std::move(sizes));
+        });
+    }
+    void add_offer(Put const& offer) {
+        for_each_read(offer, offer.send, [&](Rank peer, std::vector<Bytes> offsets, std::vector<Bytes> const&) {
+            post(peer, buffers_.base.at(offer.buffer), 0, first_offer + signals_.offered[peer]++);
+            work_.outgoing.back()->hold_rows(std::move(offsets));
+        });
+    }
+    void add_get(WaitSignal const& get) {
+        for_each_read(get, get.recv, [&](Rank peer, std::vector<Bytes> offsets, std::vector<Bytes> sizes) {
+            expect(peer, buffers_.base.at(get.buffer), 0, first_offer + signals_.read[peer]++);
+            AwaitedSlot& arrival = work_.arrivals.back();
+            arrival.signal = work_.arrivals.size() - 1;
+            arrival.places = std::move(offsets);
+            arrival.block_bytes = std::move(sizes);
         });
     }
     void add(Compute const& /*compute*/) { work_.compute.emplace(computes_.make(step_)); }

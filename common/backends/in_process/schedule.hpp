@@ -36,7 +36,7 @@ public:
     /// Instead, for a signal: the sender is the rank that waits for it, and the reader writes there.
     void hold_target(std::byte* target) { target_ = target; }
     [[nodiscard]] std::byte* target() const { return target_; }
-    /// Instead: rows that lie apart, from `data` on.
+    /// Instead: rows that lie apart, or the blocks of an offer, from `data` on.
     void hold_rows(std::vector<Bytes> places) { places_ = std::move(places); }
 
     void post(std::uint64_t iteration) noexcept { state_.store(at(iteration, posted), std::memory_order_release); }
@@ -119,9 +119,11 @@ private:
 struct AwaitedSlot {
     std::shared_ptr<Slot> slot;
     std::byte* destination = nullptr;
-    std::uint64_t iteration = 0;     // the last one that was read
-    std::vector<Bytes> places = {};  // of rows, behind `destination`; empty: one block
-    Bytes row_bytes = 0;
+    std::uint64_t iteration = 0;             // the last one that was read
+    std::vector<Bytes> places = {};          // of rows or blocks, behind `destination`; empty: one block
+    Bytes row_bytes = 0;                     // of rows
+    std::vector<Bytes> block_bytes = {};     // of the blocks of a signal
+    std::optional<std::size_t> signal = {};  // of a get
 };
 
 /// Arrivals are reduced in the order of the members, so that every rank gets the same bits.

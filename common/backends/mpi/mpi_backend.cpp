@@ -203,7 +203,7 @@ private:
         }
         bool const whole = method.row->kind == MethodKind::staged || method.row->kind == MethodKind::threads;
         if (has_signals(plan) && (whole || on_device(buffers.kind))) {
-            return fmt::format("mpi: {}: puts with signals go from and to host memory by calls of one thread",
+            return fmt::format("mpi: {}: puts and gets with signals go from and to host memory by calls of one thread",
                                method.row->info.name);
         }
         if (on_device(buffers.kind) && method.row->one_sided) {

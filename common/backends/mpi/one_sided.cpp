@@ -356,11 +356,14 @@ Method put() {
     return one_sided("put",
                      "MPI_Put into a window of each receiver, one per step; of puts with signals MPI_Win_flush and "
                      "MPI_Accumulate of a flag",
-                     moving.with(signalled_operations), compile_verb<Verb::put>);
+                     moving.with(write_operations), compile_verb<Verb::put>);
 }
 
 Method get() {
-    return one_sided("get", "MPI_Get from a window of each sender, one per step", moving, compile_verb<Verb::get>);
+    return one_sided("get",
+                     "MPI_Get from a window of each sender, one per step; of gets behind signals MPI_Accumulate of "
+                     "flags",
+                     moving.with(read_operations), compile_verb<Verb::get>);
 }
 
 Method accumulate() {

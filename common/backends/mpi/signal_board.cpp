@@ -12,13 +12,19 @@
 namespace dlmb::mpi {
 namespace {
 
-/// The buffers of this rank that peers write to; the k-th of each rank is behind the k-th window.
-std::vector<BufferId> written_buffers(Plan const& plan) {
+/// The buffers of this rank that peers write to or read from; the k-th of each rank is behind the k-th window.
+std::vector<BufferId> accessed_buffers(Plan const& plan) {
     std::vector<BufferId> buffers;
+    auto const add = [&](BufferId buffer) {
+        if (std::find(buffers.begin(), buffers.end(), buffer) == buffers.end()) {
+            buffers.push_back(buffer);
+        }
+    };
     for (Step const& step : plan.steps) {
-        auto const* wait = std::get_if<WaitSignal>(&step.operation);
-        if (wait != nullptr && std::find(buffers.begin(), buffers.end(), wait->buffer) == buffers.end()) {
-            buffers.push_back(wait->buffer);
+        if (auto const* wait = std::get_if<WaitSignal>(&step.operation); wait != nullptr && !is_read(wait->kind)) {
+            add(wait->buffer);
+        } else if (auto const* put = std::get_if<Put>(&step.operation); put != nullptr && is_read(put->kind)) {
+            add(put->buffer);
         }
     }
     return buffers;
@@ -38,15 +44,18 @@ struct PeerWrites {
     std::vector<FlagId> flags = {};
 };
 
-/// Blocks that stay on this rank are copied, and their flags raised, first.
+/// A put or an offer. Blocks that stay on this rank are copied, and their flags raised, first.
 class PutCall {
 public:
     PutCall(SignalBoard& board, std::vector<PeerWrites> peers, std::vector<MemoryCopy> copies, std::vector<FlagId> own,
-            Rank me, Idle idle)
-        : board_(board), peers_(std::move(peers)), copies_(std::move(copies)), own_flags_(std::move(own)), me_(me),
-          idle_(idle) {}
+            FlagRange read, Rank me, Idle idle)
+        : board_(board), peers_(std::move(peers)), copies_(std::move(copies)), own_flags_(std::move(own)), read_(read),
+          me_(me), idle_(idle) {}
     void start() {
         make(copies_);
+        if (read_.count > 0) {
+            board_.sync_data();
+        }
         for (FlagId const flag : own_flags_) {
             board_.raise(me_, flag);
         }
@@ -64,7 +73,7 @@ public:
         for (; next_ < peers_.size() && may_write(peers_[next_]); ++next_) {
             write(peers_[next_]);
         }
-        return next_ == peers_.size();
+        return next_ == peers_.size() && board_.raised(read_) == read_.count;
     }
 
 private:
@@ -93,15 +102,26 @@ private:
     std::vector<PeerWrites> peers_;
     std::vector<MemoryCopy> copies_;
     std::vector<FlagId> own_flags_;
+    FlagRange read_;  // what an offer waits for
     Rank me_;
     Idle idle_;
     std::size_t next_ = 0;
 };
 
+/// What a get reads behind one signal.
+struct PeerRead {
+    Rank peer = 0;
+    FlagId read = no_flag;  // of the peer
+    MPI_Win window = MPI_WIN_NULL;
+    std::vector<WindowAccess> accesses = {};
+    std::vector<MemoryCopy> copies = {};  // instead, from this rank
+};
+
+/// A wait_signal, or a get: then there is one of `reads` per signal.
 class WaitCall {
 public:
-    WaitCall(SignalBoard& board, AwaitedSignals const& signals, Idle idle)
-        : board_(board), signals_(signals), idle_(idle) {}
+    WaitCall(SignalBoard& board, AwaitedSignals const& signals, std::vector<PeerRead> reads, Idle idle)
+        : board_(board), step_(signals.step), flags_(signals.flags), reads_(std::move(reads)), idle_(idle) {}
     void start() { seen_ = 0; }
     void wait() {
         while (!test()) {
@@ -109,23 +129,55 @@ public:
         }
     }
     [[nodiscard]] bool test() {
-        std::size_t const more =
-            seen_ == signals_.count ? 0 : board_.raised(signals_.first + seen_, signals_.count - seen_);
-        if (more > 0) {
-            board_.see_data();
+        std::size_t const more = board_.raised({flags_.first + seen_, flags_.count - seen_});
+        if (more > 0 && reads_.empty()) {
+            board_.sync_data();
+        } else if (more > 0) {
+            read(std::span(reads_).subspan(seen_, more));
         }
         for (std::size_t const end = seen_ + more; seen_ < end; ++seen_) {
-            board_.note(signals_.step, seen_);
+            board_.note(step_, seen_);
+            if (!reads_.empty()) {
+                board_.raise(reads_[seen_].peer, reads_[seen_].read);
+                board_.flush(reads_[seen_].peer);
+            }
         }
-        return seen_ == signals_.count;
+        return seen_ == flags_.count;
     }
 
 private:
+    static void read(std::span<PeerRead const> reads) {
+        for (PeerRead const& read : reads) {
+            make(read.copies);
+            for (WindowAccess const& each : read.accesses) {
+                check(
+                    MPI_Get(each.here, each.count, MPI_BYTE, read.peer, each.there, each.count, MPI_BYTE, read.window),
+                    "MPI_Get");
+            }
+        }
+        for (PeerRead const& read : reads) {
+            if (!read.accesses.empty()) {
+                check(MPI_Win_flush(read.peer, read.window), "MPI_Win_flush");
+            }
+        }
+    }
+
     SignalBoard& board_;
-    AwaitedSignals signals_;
+    StepId step_;
+    FlagRange flags_;
+    std::vector<PeerRead> reads_;
     Idle idle_;
     std::size_t seen_ = 0;
 };
+
+/// In parts that fit one call.
+void add_accesses(std::vector<WindowAccess>& accesses, std::byte* here, Bytes there, Bytes bytes,
+                  CompileContext const& context) {
+    for (Bytes done = 0; done < bytes; done += context.limits.chunk_bytes) {
+        Bytes const part = std::min(context.limits.chunk_bytes, bytes - done);
+        accesses.push_back({here + done, static_cast<MPI_Aint>(there + done), static_cast<int>(part)});
+    }
+}
 
 std::vector<WindowAccess>& accesses_in(std::vector<WindowWrites>& writes, MPI_Win window) {
     auto found =
@@ -147,27 +199,23 @@ PreparedCall put_call(Put const& put, CompileContext const& context) {
     std::vector<FlagId> own;
     for (SentSignal const& signal : signals.signals) {
         bool const stays = signal.peer == context.plan.me;
+        std::size_t const written = is_read(put.kind) ? 0 : signal.blocks;
         auto const to =
             std::find_if(peers.begin(), peers.end(), [&](PeerWrites const& each) { return each.peer == signal.peer; });
-        for (std::size_t i = signal.first; i < signal.first + signal.blocks; ++i) {
+        for (std::size_t i = signal.first; i < signal.first + written; ++i) {
             Block const& block = put.send[i];
             if (stays) {
                 copies.push_back(
                     {context.buffers->base.at(signal.buffer) + put.targets[i], base + block.offset, block.bytes});
                 continue;
             }
-            std::vector<WindowAccess>& accesses =
-                accesses_in(to->writes, context.board->window_of(signal.peer, signal.buffer));
-            for (Bytes done = 0; done < block.bytes; done += context.limits.chunk_bytes) {
-                Bytes const part = std::min(context.limits.chunk_bytes, block.bytes - done);
-                accesses.push_back(
-                    {base + block.offset + done, static_cast<MPI_Aint>(put.targets[i] + done), static_cast<int>(part)});
-            }
+            add_accesses(accesses_in(to->writes, context.board->window_of(signal.peer, signal.buffer)),
+                         base + block.offset, put.targets[i], block.bytes, context);
         }
         (stays ? own : to->flags).push_back(signal.flag);
     }
-    return PreparedCall(
-        PutCall(*context.board, std::move(peers), std::move(copies), std::move(own), context.plan.me, context.idle));
+    return PreparedCall(PutCall(*context.board, std::move(peers), std::move(copies), std::move(own), signals.read,
+                                context.plan.me, context.idle));
 }
 
 PreparedCall wait_call(WaitSignal const& wait, CompileContext const& context) {
@@ -175,7 +223,25 @@ PreparedCall wait_call(WaitSignal const& wait, CompileContext const& context) {
     AwaitedSignals const& signals = *std::find_if(waits.begin(), waits.end(), [&](AwaitedSignals const& each) {
         return &std::get<WaitSignal>(context.plan.steps[each.step].operation) == &wait;
     });
-    return PreparedCall(WaitCall(*context.board, signals, context.idle));
+    std::vector<PeerRead> reads;
+    for (OfferedBlocks const& offered : signals.offered) {
+        PeerRead& read = reads.emplace_back(PeerRead{.peer = offered.peer, .read = offered.read});
+        bool const stays = offered.peer == context.plan.me;
+        if (!stays && !offered.offsets.empty()) {
+            read.window = context.board->window_of(offered.peer, offered.buffer);
+        }
+        for (std::size_t i = 0; i < offered.offsets.size(); ++i) {
+            Block const& block = wait.recv[offered.first + i];
+            std::byte* const here = context.buffers->base.at(wait.buffer) + block.offset;
+            if (stays) {
+                read.copies.push_back(
+                    {here, context.buffers->base.at(offered.buffer) + offered.offsets[i], block.bytes});
+            } else {
+                add_accesses(read.accesses, here, offered.offsets[i], block.bytes, context);
+            }
+        }
+    }
+    return PreparedCall(WaitCall(*context.board, signals, std::move(reads), context.idle));
 }
 
 }  // namespace
@@ -186,20 +252,20 @@ SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bo
     if (bootstrap.size() == 1) {
         return;
     }
-    std::vector<BufferId> const written = written_buffers(plan);
+    std::vector<BufferId> const accessed = accessed_buffers(plan);
     auto const most =
-        static_cast<std::size_t>(reduce_over_ranks(bootstrap, static_cast<std::int64_t>(written.size()), Fold::max));
+        static_cast<std::size_t>(reduce_over_ranks(bootstrap, static_cast<std::int64_t>(accessed.size()), Fold::max));
     alignas(window_alignment) static std::byte nothing_exposed[1];
     for (std::size_t k = 0; k < most; ++k) {
-        bool const used = k < written.size();
-        windows.emplace_back(used ? buffers.base.at(written[k]) : nothing_exposed,
-                             used ? plan.buffers.at(written[k]).bytes : 0, world);
+        bool const used = k < accessed.size();
+        windows.emplace_back(used ? buffers.base.at(accessed[k]) : nothing_exposed,
+                             used ? plan.buffers.at(accessed[k]).bytes : 0, world);
         windows.back().lock_all();
         data_.push_back(windows.back().get());
     }
-    Blob names(written.size() * sizeof(BufferId));
+    Blob names(accessed.size() * sizeof(BufferId));
     if (!names.empty()) {
-        std::memcpy(names.data(), written.data(), names.size());
+        std::memcpy(names.data(), accessed.data(), names.size());
     }
     std::vector<Blob> const all = bootstrap.all_gather(names);
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -231,10 +297,13 @@ void SignalBoard::begin() {
     }
 }
 
-std::size_t SignalBoard::raised(FlagId first, std::size_t count) {
-    read(first, count);
+std::size_t SignalBoard::raised(FlagRange flags) {
+    if (flags.count == 0) {
+        return 0;
+    }
+    read(flags.first, flags.count);
     std::size_t number = 0;
-    while (number < count && seen_[first + number] == iteration_) {
+    while (number < flags.count && seen_[flags.first + number] == iteration_) {
         ++number;
     }
     return number;

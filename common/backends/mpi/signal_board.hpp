@@ -19,7 +19,8 @@
 
 namespace dlmb::mpi {
 
-/// The flags of one plan and the memory of all ranks that its puts write to. Ranks are those of the world.
+/// The flags of one plan and the memory of all ranks that its puts write to and its gets read. Ranks are those of the
+/// world.
 class SignalBoard {
 public:
     /// Collective over the world. Appends to `windows`, which outlive it: locked for all ranks until they end. Throws
@@ -39,8 +40,8 @@ public:
         read(flag, 1);
         return seen_[flag] == iteration_;
     }
-    /// How many of the flags from `first` on are raised, up to the first one that is not.
-    [[nodiscard]] std::size_t raised(FlagId first, std::size_t count);
+    /// How many of the flags are raised, up to the first one that is not.
+    [[nodiscard]] std::size_t raised(FlagRange flags);
     /// Raises a flag of a peer or of this rank. It reaches a peer with flush().
     void raise(Rank peer, FlagId flag) {
         if (flags_ == MPI_WIN_NULL) {
@@ -56,8 +57,8 @@ public:
             check(MPI_Win_flush(peer, flags_), "MPI_Win_flush");
         }
     }
-    /// Data that a flag announced is there for this process.
-    void see_data() const {
+    /// Data that a flag announced is there for this process, and what it has written for its peers.
+    void sync_data() const {
         for (MPI_Win const window : data_) {
             check(MPI_Win_sync(window), "MPI_Win_sync");
         }

@@ -99,7 +99,7 @@ constexpr std::array<MethodInfo, 6> table{{
     {"graph", "the iteration captured once as a CUDA graph, then one cudaGraphLaunch", everything, exchange_knob},
     {"registered", "buffers registered: ncclCommRegister on cuda memory, symmetric windows on nccl memory", everything,
      exchange_knob},
-    {"put", "ncclPutSignal into symmetric windows of the peers, ncclWaitSignal; nccl memory", signalled_operations},
+    {"put", "ncclPutSignal into symmetric windows of the peers, ncclWaitSignal; nccl memory", write_operations},
     {algorithm_method, "native, the collectives by an algorithm and a protocol that the tuner plugin forces",
      tuned_operations, algorithm_knobs},
 }};

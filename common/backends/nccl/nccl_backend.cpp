@@ -99,7 +99,11 @@ std::string why_no_algorithm(AlgorithmChoice const& choice, Plan const& plan, Sh
 Expected<std::unique_ptr<OneSidedCalls>, Unsupported> one_sided_calls(Plan const& plan, Buffers const& buffers,
                                                                       Method const& method, Shared const& shared,
                                                                       Registration& registration) {
-    if (std::string reason = first_refusal(shared.bootstrap, why_no_puts(method, buffers.kind)); !reason.empty()) {
+    bool const reads = std::any_of(plan.steps.begin(), plan.steps.end(),
+                                   [](Step const& step) { return is_read(kind_of(step.operation)); });
+    std::string const own =
+        reads ? "nccl: NCCL has one-sided writes only, no reads" : why_no_puts(method, buffers.kind);
+    if (std::string reason = first_refusal(shared.bootstrap, own); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
     ncclComm_t const world = shared.communicators.world();

@@ -286,7 +286,7 @@ public:
         check_method(method);
         turn_.end();
         if (any_rank(bootstrap_, has_signals(plan))) {
-            return Unsupported{"tuned: has no rules for puts; name a backend that does them"};
+            return Unsupported{"tuned: has no rules for puts and gets; name a backend that does them"};
         }
         Provenance facts;
         std::string_view const memory = name_of(buffers.kind);

@@ -99,7 +99,7 @@ std::string why_not(Operation const& operation, MemoryKind kind) {
         return "UCC has collectives only, no messages between two ranks";
     }
     if (has_signals(operation)) {
-        return "UCC has collectives only, no one-sided writes";
+        return "UCC has collectives only, no one-sided accesses";
     }
     bool const reduces_it = step == nullptr || !reduces(step->kind) || reduced_type(step->element, kind);
     return reduces_it ? "" : fmt::format("UCC reduces no {} in {} memory", name_of(step->element), name_of(kind));

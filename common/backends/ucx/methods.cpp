@@ -140,9 +140,12 @@ std::vector<Method> all_methods() {
     methods.push_back(
         {.info = {"put",
                   "ucp_put_nbx into the memory of each receiver, and a flush; of puts with signals, of flags too",
-                  moving.with(signalled_operations)},
+                  moving.with(write_operations)},
          .verb = Verb::put});
-    methods.push_back({.info = {"get", "ucp_get_nbx from the memory of each sender", moving}, .verb = Verb::get});
+    methods.push_back(
+        {.info = {"get", "ucp_get_nbx from the memory of each sender; of gets behind signals, flags by ucp_put_nbx",
+                  moving.with(read_operations)},
+         .verb = Verb::get});
     return methods;
 }
 

@@ -24,12 +24,23 @@ void Puts::exchange_memory(Plan const& plan, Buffers const& buffers, SignalTable
         }
     };
     tell(of_flags, reinterpret_cast<std::byte*>(flags_), signals.flags * flag_bytes);
-    std::vector<BufferId> written;
-    for (AwaitedSignals const& wait : signals.waits) {
-        BufferId const buffer = std::get<WaitSignal>(plan.steps[wait.step].operation).buffer;
-        if (plan.buffers.at(buffer).bytes > 0 && std::find(written.begin(), written.end(), buffer) == written.end()) {
-            written.push_back(buffer);
+    std::vector<BufferId> told;
+    auto const tell_buffer = [&](BufferId buffer) {
+        if (plan.buffers.at(buffer).bytes > 0 && std::find(told.begin(), told.end(), buffer) == told.end()) {
+            told.push_back(buffer);
             tell(buffer, buffers.base.at(buffer), plan.buffers[buffer].bytes);
+        }
+    };
+    for (AwaitedSignals const& each : signals.waits) {
+        auto const& wait = std::get<WaitSignal>(plan.steps[each.step].operation);
+        if (!is_read(wait.kind)) {
+            tell_buffer(wait.buffer);
+        }
+    }
+    for (PutSignals const& each : signals.puts) {
+        auto const& put = std::get<Put>(plan.steps[each.step].operation);
+        if (is_read(put.kind)) {
+            tell_buffer(put.buffer);
         }
     }
     memory_.exchange();
@@ -50,12 +61,12 @@ Puts::Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals,
         tasks_.push_back(task_of(std::get<Put>(plan.steps[put.step].operation), put, buffers));
     }
     for (AwaitedSignals const& wait : signals.waits) {
-        tasks_.push_back({.step = wait.step, .awaited = wait});
+        tasks_.push_back(task_of(std::get<WaitSignal>(plan.steps[wait.step].operation), wait, buffers));
     }
     for (SignalTask const& task : tasks_) {
         State& state = states_.emplace_back();
-        for (PeerPut const& put : task.puts) {
-            state.puts.emplace_back().requests.reserve(put.writes.size() + put.flags.size() + 1);
+        for (PeerAccess const& access : task.accesses) {
+            state.accesses.emplace_back().requests.reserve(access.accesses.size() + access.flags.size() + 1);
         }
     }
     for (Permission const& each : signals.granted) {
@@ -66,32 +77,65 @@ Puts::Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals,
 }
 
 SignalTask Puts::task_of(Put const& put, PutSignals const& signals, Buffers const& buffers) const {
-    SignalTask task{.step = signals.step};
+    SignalTask task{.step = signals.step, .awaited = signals.read};
+    task.accesses.push_back({.peer = me_});
     for (std::size_t i = 0; i < signals.peers.size(); ++i) {
-        task.puts.push_back({.peer = signals.peers[i],
-                             .endpoint = worker_.endpoint(signals.peers[i]),
-                             .permission = signals.permissions[i]});
+        task.accesses.push_back({.peer = signals.peers[i],
+                                 .endpoint = worker_.endpoint(signals.peers[i]),
+                                 .permission = signals.permissions[i]});
     }
     std::byte* const base = buffers.base.at(put.buffer);
     for (SentSignal const& signal : signals.signals) {
-        bool const stays = signal.peer == me_;
-        auto const to = std::find_if(task.puts.begin(), task.puts.end(),
-                                     [&](PeerPut const& each) { return each.peer == signal.peer; });
-        for (std::size_t i = signal.first; i < signal.first + signal.blocks; ++i) {
+        PeerAccess& to = *std::find_if(task.accesses.begin(), task.accesses.end(),
+                                       [&](PeerAccess const& each) { return each.peer == signal.peer; });
+        std::size_t const written = is_read(put.kind) ? 0 : signal.blocks;
+        for (std::size_t i = signal.first; i < signal.first + written; ++i) {
             Block const& block = put.send[i];
-            if (stays) {
-                task.copies.push_back({.to = buffers.base.at(signal.buffer) + put.targets[i],
-                                       .left = base + block.offset,
-                                       .bytes = block.bytes});
+            if (signal.peer == me_) {
+                to.copies.push_back({.to = buffers.base.at(signal.buffer) + put.targets[i],
+                                     .left = base + block.offset,
+                                     .bytes = block.bytes});
                 continue;
             }
             RemoteMemory::Place const& place = memory_.of(signal.peer, signal.buffer);
-            to->writes.push_back({base + block.offset, block.bytes, place.address + put.targets[i], place.key});
+            to.accesses.push_back({base + block.offset, block.bytes, place.address + put.targets[i], place.key});
+        }
+        if (signal.peer == me_) {
+            to.own_flags.push_back(signal.flag);
+        } else {
+            to.flags.push_back(flag_of(signal.peer, signal.flag));
+        }
+    }
+    return task;
+}
+
+SignalTask Puts::task_of(WaitSignal const& wait, AwaitedSignals const& signals, Buffers const& buffers) const {
+    if (!is_read(wait.kind)) {
+        return {.step = signals.step, .awaited = signals.flags, .is_noted = true};
+    }
+    SignalTask task{.step = signals.step, .is_noted = true};
+    for (OfferedBlocks const& offered : signals.offered) {
+        bool const stays = offered.peer == me_;
+        PeerAccess& from =
+            task.accesses.emplace_back(PeerAccess{.verb = Verb::get,
+                                                  .peer = offered.peer,
+                                                  .endpoint = stays ? nullptr : worker_.endpoint(offered.peer),
+                                                  .permission = signals.flags.first + task.accesses.size()});
+        for (std::size_t i = 0; i < offered.offsets.size(); ++i) {
+            Block const& block = wait.recv[offered.first + i];
+            std::byte* const here = buffers.base.at(wait.buffer) + block.offset;
+            if (stays) {
+                from.copies.push_back(
+                    {.to = here, .left = buffers.base.at(offered.buffer) + offered.offsets[i], .bytes = block.bytes});
+                continue;
+            }
+            RemoteMemory::Place const& place = memory_.of(offered.peer, offered.buffer);
+            from.accesses.push_back({here, block.bytes, place.address + offered.offsets[i], place.key});
         }
         if (stays) {
-            task.own_flags.push_back(signal.flag);
+            from.own_flags.push_back(offered.read);
         } else {
-            to->flags.push_back(flag_of(signal.peer, signal.flag));
+            from.flags.push_back(flag_of(offered.peer, offered.read));
         }
     }
     return task;
@@ -102,7 +146,7 @@ Puts::~Puts() {
         std::for_each(running.requests.begin(), running.requests.end(), ucp_request_free);
     };
     for (State const& state : states_) {
-        std::for_each(state.puts.begin(), state.puts.end(), give_up);
+        std::for_each(state.accesses.begin(), state.accesses.end(), give_up);
     }
     std::for_each(granting_.begin(), granting_.end(), give_up);
 }
@@ -126,76 +170,81 @@ void Puts::begin(std::uint64_t iteration) {
 }
 
 void Puts::start(std::uint32_t number) {
-    SignalTask const& task = tasks_[number];
     State& state = states_[number];
     state.seen = 0;
-    for (Running& running : state.puts) {
+    for (Running& running : state.accesses) {
         running.stage = Stage::waiting;
-    }
-    for (LocalWork const& copy : task.copies) {
-        std::memcpy(copy.to, copy.left, copy.bytes);
-    }
-    for (FlagId const flag : task.own_flags) {
-        std::atomic_ref(flags_[flag]).store(iteration_, std::memory_order_release);
     }
 }
 
 bool Puts::poll(std::uint32_t number) {
     SignalTask const& task = tasks_[number];
     State& state = states_[number];
-    bool complete = poll(task.awaited, state.seen);
-    for (std::size_t i = 0; i < task.puts.size(); ++i) {
-        complete = poll(task.puts[i], state.puts[i]) && complete;
-    }
-    return complete;
-}
-
-bool Puts::poll(AwaitedSignals const& awaited, std::size_t& seen) const {
-    for (; seen < awaited.count && is_raised(awaited.first + seen); ++seen) {
-        if (watch_ != nullptr && *watch_ != nullptr) {
-            (*watch_)->seen(awaited.step, seen);
+    bool complete = true;
+    for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+        bool const was_over = state.accesses[i].stage >= Stage::signalling;
+        complete = poll(task.accesses[i], state.accesses[i]) && complete;
+        if (task.is_noted && !was_over && state.accesses[i].stage >= Stage::signalling) {
+            note(task.step, i);
         }
     }
-    return seen == awaited.count;
+    for (; state.seen < task.awaited.count && is_raised(task.awaited.first + state.seen); ++state.seen) {
+        if (task.is_noted) {
+            note(task.step, state.seen);
+        }
+    }
+    return complete && state.seen == task.awaited.count;
 }
 
-bool Puts::poll(PeerPut const& put, Running& running) {
+void Puts::note(StepId step, std::size_t signal) const {
+    if (watch_ != nullptr && *watch_ != nullptr) {
+        (*watch_)->seen(step, signal);
+    }
+}
+
+bool Puts::poll(PeerAccess const& access, Running& running) {
+    bool const flushes = access.verb == Verb::put && !access.accesses.empty();
     switch (running.stage) {
     case Stage::waiting:
-        if ((put.permission != no_flag && !is_raised(put.permission)) || !in_flight_.may_access(put.peer)) {
+        if ((access.permission != no_flag && !is_raised(access.permission)) || !in_flight_.may_access(access.peer)) {
             return false;
         }
-        write(put, running);
-        running.stage = Stage::writing;
+        if (access.endpoint == nullptr) {
+            do_here(access);
+            running.stage = Stage::over;
+            break;
+        }
+        begin(access, running);
+        running.stage = Stage::accessing;
         [[fallthrough]];
-    case Stage::writing:
-        if (!all_complete(put.peer, running)) {
+    case Stage::accessing:
+        if (!all_complete(access.peer, running)) {
             return false;
         }
-        running.stage = Stage::written;
+        running.stage = Stage::accessed;
         [[fallthrough]];
-    case Stage::written:
-        if (!put.writes.empty()) {
-            if (!in_flight_.may_flush(put.peer)) {
+    case Stage::accessed:
+        if (flushes) {
+            if (!in_flight_.may_flush(access.peer)) {
                 return false;
             }
-            keep(ucp_ep_flush_nbx(put.endpoint, &no_options), put.peer, running);
-            in_flight_.flushes(put.peer);
+            keep(ucp_ep_flush_nbx(access.endpoint, &no_options), access.peer, running);
+            in_flight_.flushes(access.peer);
         }
         running.stage = Stage::flushing;
         [[fallthrough]];
     case Stage::flushing:
-        if (!all_complete(put.peer, running)) {
+        if (!all_complete(access.peer, running)) {
             return false;
         }
-        if (!put.writes.empty()) {
-            in_flight_.flushed(put.peer);
+        if (flushes) {
+            in_flight_.flushed(access.peer);
         }
-        signal(put, running);
+        signal(access, running);
         running.stage = Stage::signalling;
         [[fallthrough]];
     case Stage::signalling:
-        if (!all_complete(put.peer, running)) {
+        if (!all_complete(access.peer, running)) {
             return false;
         }
         running.stage = Stage::over;
@@ -206,17 +255,31 @@ bool Puts::poll(PeerPut const& put, Running& running) {
     return true;
 }
 
-void Puts::write(PeerPut const& put, Running& running) {
-    for (Access const& each : put.writes) {
-        keep(ucp_put_nbx(put.endpoint, each.here, each.bytes, each.there, each.key, &no_options), put.peer, running);
+void Puts::begin(PeerAccess const& access, Running& running) {
+    for (Access const& each : access.accesses) {
+        keep(access.verb == Verb::put
+                 ? ucp_put_nbx(access.endpoint, each.here, each.bytes, each.there, each.key, &no_options)
+                 : ucp_get_nbx(access.endpoint, each.here, each.bytes, each.there, each.key, &no_options),
+             access.peer, running);
     }
-    in_flight_.accesses(put.peer, running.requests.size());
+    in_flight_.accesses(access.peer, running.requests.size());
 }
 
-void Puts::signal(PeerPut const& put, Running& running) {
-    for (RemoteMemory::Place const& flag : put.flags) {
-        keep(ucp_put_nbx(put.endpoint, &iteration_, flag_bytes, flag.address, flag.key, &no_options), put.peer,
+void Puts::signal(PeerAccess const& access, Running& running) {
+    // What the flag tells of, read or written by this rank, comes before it, too, where transports store it themselves.
+    std::atomic_thread_fence(std::memory_order_release);
+    for (RemoteMemory::Place const& flag : access.flags) {
+        keep(ucp_put_nbx(access.endpoint, &iteration_, flag_bytes, flag.address, flag.key, &no_options), access.peer,
              running);
+    }
+}
+
+void Puts::do_here(PeerAccess const& access) {
+    for (LocalWork const& copy : access.copies) {
+        std::memcpy(copy.to, copy.left, copy.bytes);
+    }
+    for (FlagId const flag : access.own_flags) {
+        std::atomic_ref(flags_[flag]).store(iteration_, std::memory_order_release);
     }
 }
 
@@ -237,7 +300,7 @@ bool Puts::all_complete(Rank peer, Running& running) {
         }
         ucp_request_free(running.requests.back());
         running.requests.pop_back();
-        if (running.stage == Stage::writing) {
+        if (running.stage == Stage::accessing) {
             in_flight_.accessed(peer);
         }
         if (status != UCS_OK) {
@@ -248,7 +311,7 @@ bool Puts::all_complete(Rank peer, Running& running) {
 }
 
 void Puts::fail(Rank peer, ucs_status_t status) const {
-    throw Error(fmt::format("ucx: rank {}, puts to rank {}: {}", me_, peer, ucs_status_string(status)));
+    throw Error(fmt::format("ucx: rank {}, one-sided accesses to rank {}: {}", me_, peer, ucs_status_string(status)));
 }
 
 }  // namespace dlmb::ucx

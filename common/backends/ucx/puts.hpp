@@ -3,7 +3,8 @@
 //
 // Puts and signals: ucp_put_nbx of the data; when these are complete, ucp_ep_flush_nbx, which ends when the peer has
 // them; then ucp_put_nbx of the iteration's number into flags of the peer, which this polls in its own memory. Flags
-// lie in memory of UCX, so that transports which can write it without the peer's help do. (ucp_worker_fence instead of
+// lie in memory of UCX, so that transports which can write it without the peer's help do. Offers and gets: the flag,
+// then ucp_get_nbx of the data by who reads, then a flag back. (ucp_worker_fence instead of
 // the flush does not order data that go by active messages and flags by shared memory, with UCX 1.13.1.)
 #pragma once
 
@@ -17,22 +18,24 @@
 
 namespace dlmb::ucx {
 
-/// Blocks and flags that a rank puts to one peer in one step.
-struct PeerPut {
+/// Blocks that a rank puts to one peer in one step, or gets behind one signal, and the flags that it raises then.
+struct PeerAccess {
+    Verb verb = Verb::put;
     Rank peer = 0;
-    ucp_ep_h endpoint = nullptr;
-    FlagId permission = no_flag;
-    std::vector<Access> writes = {};
+    ucp_ep_h endpoint = nullptr;  // nullptr: the peer is the rank itself, and `copies` and `own_flags` are done instead
+    FlagId permission = no_flag;  // of a get: the signal
+    std::vector<Access> accesses = {};
     std::vector<RemoteMemory::Place> flags = {};
+    std::vector<LocalWork> copies = {};
+    std::vector<FlagId> own_flags = {};
 };
 
-/// A Put or a WaitSignal.
+/// A Put or a WaitSignal. A get has an access per signal.
 struct SignalTask {
     StepId step = 0;
-    std::vector<PeerPut> puts = {};
-    std::vector<LocalWork> copies = {};  // blocks that stay on this rank
-    std::vector<FlagId> own_flags = {};  // and their signals
-    AwaitedSignals awaited = {};         // of a WaitSignal
+    std::vector<PeerAccess> accesses = {};
+    FlagRange awaited = {};  // of a wait_signal; of an offer: that its blocks are read
+    bool is_noted = false;   // by the watch: signals, awaited or read
 };
 
 /// All one-sided steps of a plan. The hot path: nothing is allocated, nothing virtual is called but by a watch.
@@ -55,13 +58,13 @@ public:
     [[nodiscard]] bool poll(std::uint32_t task);
 
 private:
-    enum class Stage : std::uint8_t { waiting, writing, written, flushing, signalling, over };
+    enum class Stage : std::uint8_t { waiting, accessing, accessed, flushing, signalling, over };
     struct Running {
         Stage stage = Stage::over;
         std::vector<void*> requests;  // those in flight; never grows
     };
     struct State {
-        std::vector<Running> puts;
+        std::vector<Running> accesses;
         std::size_t seen = 0;
     };
 
@@ -69,13 +72,16 @@ private:
     void exchange_memory(Plan const& plan, Buffers const& buffers, SignalTable const& signals);
     [[nodiscard]] RemoteMemory::Place flag_of(Rank peer, FlagId flag) const;
     [[nodiscard]] SignalTask task_of(Put const& put, PutSignals const& signals, Buffers const& buffers) const;
+    [[nodiscard]] SignalTask task_of(WaitSignal const& wait, AwaitedSignals const& signals,
+                                     Buffers const& buffers) const;
     [[nodiscard]] bool is_raised(FlagId flag) const {
         return std::atomic_ref(flags_[flag]).load(std::memory_order_acquire) == iteration_;
     }
-    [[nodiscard]] bool poll(PeerPut const& put, Running& running);
-    void write(PeerPut const& put, Running& running);
-    void signal(PeerPut const& put, Running& running);
-    [[nodiscard]] bool poll(AwaitedSignals const& awaited, std::size_t& seen) const;
+    [[nodiscard]] bool poll(PeerAccess const& access, Running& running);
+    void begin(PeerAccess const& access, Running& running);
+    void signal(PeerAccess const& access, Running& running);
+    void do_here(PeerAccess const& access);
+    void note(StepId step, std::size_t signal) const;
     void keep(ucs_status_ptr_t request, Rank peer, Running& running) const;
     [[nodiscard]] bool all_complete(Rank peer, Running& running);
     [[noreturn]] void fail(Rank peer, ucs_status_t status) const;
@@ -86,8 +92,8 @@ private:
     std::uint64_t* flags_;  // of this rank
     AccessesInFlight in_flight_;
     std::vector<SignalTask> tasks_;
-    std::vector<State> states_;     // of the tasks
-    std::vector<PeerPut> granted_;  // the permissions that this rank gives: a flag each
+    std::vector<State> states_;        // of the tasks
+    std::vector<PeerAccess> granted_;  // the permissions that this rank gives: a flag each
     std::vector<Running> granting_;
     std::uint64_t iteration_ = 0;
     SignalWatch* const* watch_ = nullptr;

@@ -27,6 +27,8 @@ enum class OperationKind : std::uint8_t {
     barrier,
     put,
     wait_signal,
+    offer,
+    get,
     compute
 };
 
@@ -46,7 +48,7 @@ struct OperationFacts {
 };
 
 /// By OperationKind.
-inline constexpr std::array<OperationFacts, 14> operation_table{{
+inline constexpr std::array<OperationFacts, 16> operation_table{{
     {OperationKind::exchange, "exchange", "AlltoAll", "all_to_all"},
     {OperationKind::send, "send", "Send", "send"},
     {OperationKind::recv, "recv", "Recv", "recv"},
@@ -61,6 +63,8 @@ inline constexpr std::array<OperationFacts, 14> operation_table{{
     {OperationKind::barrier, "barrier", "", "barrier"},
     {OperationKind::put, "put", "PutSignal", ""},
     {OperationKind::wait_signal, "wait_signal", "WaitSignal", ""},
+    {OperationKind::offer, "offer", "", ""},
+    {OperationKind::get, "get", "", ""},
     {OperationKind::compute, "compute", "", ""},
 }};
 

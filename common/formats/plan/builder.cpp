@@ -475,17 +475,19 @@ StepId PlanBuilder::recv(GroupId group, Rank from, Bytes bytes, int channel, int
 }
 
 StepId PlanBuilder::put(GroupId group, std::vector<Signal> signals, std::span<PlacedBytes const> blocks,
-                        std::string label, std::vector<StepId> after) {
+                        std::string label, std::vector<StepId> after, OperationKind kind) {
     BufferLayout layout{Guard::none};
-    Put put{.group = group, .signals = std::move(signals)};
+    Put put{.kind = kind, .group = group, .signals = std::move(signals)};
     put.send.reserve(blocks.size());
-    put.targets.reserve(blocks.size());
+    put.targets.reserve(is_read(kind) ? 0 : blocks.size());
     require_blocks(put.signals, blocks.size(), label);
     auto next = blocks.begin();
     for (Signal const& signal : put.signals) {
         for (std::uint32_t block = 0; block < signal.blocks; ++block, ++next) {
             put.send.push_back({signal.peer, layout.place(next->bytes), next->bytes});
-            put.targets.push_back(next->offset);
+            if (!is_read(kind)) {
+                put.targets.push_back(next->offset);
+            }
         }
     }
     put.buffer = buffer(label + ".send", layout.size(), Role::sent);
@@ -493,8 +495,8 @@ StepId PlanBuilder::put(GroupId group, std::vector<Signal> signals, std::span<Pl
 }
 
 StepId PlanBuilder::wait_signal(GroupId group, std::vector<Signal> signals, std::span<PlacedBytes const> blocks,
-                                Bytes buffer_bytes, std::string label, std::vector<StepId> after) {
-    WaitSignal wait{.group = group, .signals = std::move(signals)};
+                                Bytes buffer_bytes, std::string label, std::vector<StepId> after, OperationKind kind) {
+    WaitSignal wait{.kind = kind, .group = group, .signals = std::move(signals)};
     wait.recv.reserve(blocks.size());
     require_blocks(wait.signals, blocks.size(), label);
     Bytes end = 0;

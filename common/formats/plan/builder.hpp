@@ -165,12 +165,14 @@ public:
                 std::vector<StepId> after = {}, MessageWindow window = {});
     StepId recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
                 std::vector<StepId> after = {}, MessageWindow window = {});
-    /// `blocks`: those of each signal in turn. They lie one behind the other in buffer "<label>.send".
+    /// `blocks`: those of each signal in turn. They lie one behind the other in buffer "<label>.send". Their places are
+    /// those at the peers; of an offer (`kind`) they mean nothing.
     StepId put(GroupId group, std::vector<Signal> signals, std::span<PlacedBytes const> blocks, std::string label,
-               std::vector<StepId> after = {});
+               std::vector<StepId> after = {}, OperationKind kind = OperationKind::put);
     /// Buffer "<label>.recv" has at least `buffer_bytes`, and a guard band behind the last block.
     StepId wait_signal(GroupId group, std::vector<Signal> signals, std::span<PlacedBytes const> blocks,
-                       Bytes buffer_bytes, std::string label, std::vector<StepId> after = {});
+                       Bytes buffer_bytes, std::string label, std::vector<StepId> after = {},
+                       OperationKind kind = OperationKind::wait_signal);
     StepId compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after = {},
                    std::optional<ProductShape> product = std::nullopt, bool uninterrupted = false);
 

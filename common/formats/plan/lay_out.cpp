@@ -45,9 +45,9 @@ struct Adder {
     StepId operator()(Put const& op) const {
         std::vector<PlacedBytes> blocks;
         for (std::size_t i = 0; i < op.send.size(); ++i) {
-            blocks.push_back({op.targets.at(i), op.send[i].bytes});
+            blocks.push_back({is_read(op.kind) ? 0 : op.targets.at(i), op.send[i].bytes});
         }
-        return builder.put(group(op), op.signals, blocks, label, after);
+        return builder.put(group(op), op.signals, blocks, label, after, op.kind);
     }
     StepId operator()(WaitSignal const& op) const {
         std::vector<PlacedBytes> blocks;
@@ -55,7 +55,7 @@ struct Adder {
             blocks.push_back({block.offset, block.bytes});
         }
         Bytes const bytes = plan.buffers.empty() ? 0 : plan.buffers.at(op.buffer).bytes;
-        return builder.wait_signal(group(op), op.signals, blocks, bytes, label, after);
+        return builder.wait_signal(group(op), op.signals, blocks, bytes, label, after, op.kind);
     }
     StepId operator()(Compute const& op) const {
         return builder.compute(op.busy_ns, label, after, op.product, op.uninterrupted);

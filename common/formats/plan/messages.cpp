@@ -33,7 +33,8 @@ std::size_t rounds_of(Operation const& operation, std::size_t ranks) {
     }
 }
 
-constexpr int channel_of_puts = -1;  // those of Sends are from 0 on
+constexpr int channel_of_puts = -1;   // those of Sends are from 0 on
+constexpr int channel_of_reads = -2;  // flags that tell who offered that its blocks are read
 
 /// How many messages went one way between two ranks in one channel.
 class Streams {
@@ -110,8 +111,8 @@ public:
             ++round_;
         }
     }
-    void operator()(Put const& step) { signalled(true, step.group, step.signals, step.send); }
-    void operator()(WaitSignal const& step) { signalled(false, step.group, step.signals, step.recv); }
+    void operator()(Put const& step) { signalled(true, step, step.send); }
+    void operator()(WaitSignal const& step) { signalled(false, step, step.recv); }
     void operator()(Compute const& /*step*/) {}
 
 private:
@@ -132,9 +133,9 @@ private:
             messages_.push_back({sends, peer, block.bytes, channels_.at(step.channel) + before + message, 0});
         }
     }
-    void signalled(bool sends, GroupId group, std::span<Signal const> signals, std::span<Block const> blocks) {
-        for_each_signal(signals, blocks, [&](Signal const& signal, std::span<Block const> before, std::size_t /*i*/) {
-            Rank const peer = world(group, signal.peer);
+    void signalled(bool sends, auto const& step, std::span<Block const> blocks) {
+        for_each_signal(step.signals, blocks, [&](Signal const& signal, std::span<Block const> before, std::size_t) {
+            Rank const peer = world(step.group, signal.peer);
             if (peer == plan_.me) {
                 return;
             }
@@ -144,6 +145,10 @@ private:
                 messages_.push_back({sends, peer, block.bytes, tag++, 0});
             }
             messages_.push_back({sends, peer, flag_bytes, tag, 0});
+            if (is_read(step.kind)) {
+                tag = channels_.at(channel_of_reads) + streams_.count(!sends, peer, channel_of_reads, 1);
+                messages_.push_back({!sends, peer, flag_bytes, tag, 0});
+            }
         });
     }
     /// One pass around the ring: every rank sends a chunk to the next one and gets one from the previous, ranks - 1
@@ -188,6 +193,11 @@ Messages::Messages(PlanSource const& plans) {
             if (auto const* put = std::get_if<Put>(&step.operation)) {
                 for (Signal const& signal : put->signals) {
                     streams.count(true, world_rank(plan, put->group, signal.peer), channel_of_puts, signal.blocks + 1);
+                }
+            }
+            if (auto const* get = std::get_if<WaitSignal>(&step.operation); get != nullptr && is_read(get->kind)) {
+                for (Signal const& signal : get->signals) {
+                    streams.count(true, world_rank(plan, get->group, signal.peer), channel_of_reads, 1);
                 }
             }
             if (auto const group = collective_group(step.operation)) {

@@ -165,18 +165,22 @@ struct Barrier {
 };
 
 /// A flag in the memory of the receiving rank, raised behind the next `blocks` blocks of its step, all to or from
-/// `peer`. The n-th signal that a rank sends another one is the n-th one that this waits for from it.
+/// `peer`. The n-th signal that a rank sends another one is the n-th one that this waits for from it: a put's in a
+/// wait_signal, an offer's in a get.
 struct Signal {
     Rank peer = 0;
     std::uint32_t blocks = 0;
     bool operator==(Signal const&) const = default;
 };
 
-/// One-sided writes, each a message, and the signals behind them; every block is of one signal. Block i goes to offset
-/// `targets[i]` of the buffer of the WaitSignal that waits for its signal. The peer takes no part: its memory may be
-/// written from the moment when it has begun the iteration. Complete when what it sends may be overwritten.
+/// Signals, and the blocks of each; every block is of one signal and is a message.
+/// put: one-sided writes, with the signals behind them. Block i goes to offset `targets[i]` of the buffer of the
+/// WaitSignal that waits for its signal. The peer takes no part: its memory may be written from the moment when it has
+/// begun the iteration. Complete when what it sends may be overwritten.
+/// offer: the signals tell the peers that they may read the blocks; there are no targets. Complete when each peer has
+/// said, by a flag in the memory of this rank, that it has read them.
 struct Put {
-    static constexpr OperationKind kind = OperationKind::put;
+    OperationKind kind = OperationKind::put;
     GroupId group = 0;
     BufferId buffer = 0;
     std::vector<Block> send = {};
@@ -185,15 +189,22 @@ struct Put {
     bool operator==(Put const&) const = default;
 };
 
-/// Complete when all signals are there, and so the blocks before each.
+/// wait_signal: complete when all signals are there, and so the blocks before each.
+/// get: reads the blocks of each signal from the memory of the peer when the signal is there, and tells the peer.
+/// Complete when all are read.
 struct WaitSignal {
-    static constexpr OperationKind kind = OperationKind::wait_signal;
+    OperationKind kind = OperationKind::wait_signal;
     GroupId group = 0;
     BufferId buffer = 0;
     std::vector<Block> recv = {};
     std::vector<Signal> signals = {};
     bool operator==(WaitSignal const&) const = default;
 };
+
+/// Whether the receiver reads the blocks: an offer, a get.
+[[nodiscard]] constexpr bool is_read(OperationKind kind) {
+    return kind == OperationKind::offer || kind == OperationKind::get;
+}
 
 /// Bytes of a flag: a counter of iterations. They are no payload.
 inline constexpr Bytes flag_bytes = 8;

@@ -181,8 +181,8 @@ private:
     [[nodiscard]] bool names_peers(Plan const& plan) const {
         return std::any_of(plan.steps.begin(), plan.steps.end(), [&](Step const& step) {
             OperationKind const kind = kind_of(step.operation);
-            bool const names =
-                kind == OperationKind::exchange || kind == OperationKind::send || kind == OperationKind::put;
+            bool const names = kind == OperationKind::exchange || kind == OperationKind::send ||
+                               kind == OperationKind::put || kind == OperationKind::offer;
             return names && phase_of(step.label) == name_;
         });
     }
@@ -217,7 +217,8 @@ void add_volumes(std::vector<Volume>& found, Plan const& plan) {
     for (StepId id = 0; id < plan.steps.size(); ++id) {
         Step const& step = plan.steps[id];
         OperationKind const kind = kind_of(step.operation);
-        if (kind == OperationKind::compute || kind == OperationKind::recv || kind == OperationKind::wait_signal) {
+        if (kind == OperationKind::compute || kind == OperationKind::recv ||
+            std::holds_alternative<WaitSignal>(step.operation)) {
             continue;
         }
         std::vector<Bytes> const sizes = message_sizes(plan, step.operation);

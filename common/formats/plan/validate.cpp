@@ -64,8 +64,10 @@ public:
                               {}});
         }
         for (SignalledSteps const& each : signals) {
-            ++state(each.wait.rank).puts_missing[each.wait.step];
-            state(each.put.rank).signalled_by.emplace(each.put.step, each.wait);
+            add_missing(each.wait, each.put);
+            if (each.reads) {
+                add_missing(each.put, each.wait);
+            }
         }
         for (std::size_t id = 0; id < matches.size(); ++id) {
             absent_.push_back(matches[id].size());
@@ -113,15 +115,17 @@ public:
         return {seen(), path.end()};
     }
 
-    /// Whom a posted step waits for: a step of its match that is not posted, or a Put.
+    /// Whom a posted step waits for: a step of its match that is not posted, or the other end of a signal.
     [[nodiscard]] RankStep missing_step(RankStep const& posted) const {
         if (state(posted.rank).match[posted.step] == no_match) {
-            return std::find_if(signals_.begin(), signals_.end(),
-                                [&](SignalledSteps const& each) {
-                                    return each.wait.rank == posted.rank && each.wait.step == posted.step &&
-                                           state(each.put.rank).progress[each.put.step] == StepProgress::waiting;
-                                })
-                ->put;
+            for (SignalledSteps const& each : signals_) {
+                for (auto const& [end, other] : {std::pair(each.wait, each.put), std::pair(each.put, each.wait)}) {
+                    if (end.rank == posted.rank && end.step == posted.step &&
+                        state(other.rank).progress[other.step] == StepProgress::waiting) {
+                        return other;
+                    }
+                }
+            }
         }
         MatchedSteps const& match = matches_[state(posted.rank).match[posted.step]];
         return *std::find_if(match.begin(), match.end(), [&](RankStep const& rank_step) {
@@ -135,14 +139,19 @@ private:
     struct RankProgress {
         Precedence precedence;
         ReadyQueue queue;
-        std::vector<MatchId> match;                    // by StepId
-        std::vector<StepProgress> progress;            // by StepId
-        std::vector<std::uint32_t> puts_missing;       // by StepId of a WaitSignal
-        std::multimap<StepId, RankStep> signalled_by;  // by StepId of a Put: who waits for it
+        std::vector<MatchId> match;                  // by StepId
+        std::vector<StepProgress> progress;          // by StepId
+        std::vector<std::uint32_t> missing;          // by StepId: other ends of signals that are not posted
+        std::multimap<StepId, RankStep> awaited_by;  // by StepId: the other ends that wait for it to be posted
     };
 
     [[nodiscard]] RankProgress& state(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] RankProgress const& state(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+
+    void add_missing(RankStep const& waiting, RankStep const& missing) {
+        ++state(waiting.rank).missing[waiting.step];
+        state(missing.rank).awaited_by.emplace(missing.step, waiting);
+    }
 
     void post(RankStep const& rank_step) {
         state(rank_step.rank).progress[rank_step.step] = StepProgress::posted;
@@ -156,18 +165,18 @@ private:
         }
     }
 
-    /// A step without a match: a WaitSignal when all its Puts are complete, another one at once.
+    /// A step without a match: a WaitSignal when all its Puts are posted, an offer when all its gets are, another one
+    /// at once.
     void complete_alone(RankStep const& rank_step) {
-        if (state(rank_step.rank).puts_missing[rank_step.step] > 0) {
-            return;
+        if (state(rank_step.rank).missing[rank_step.step] == 0) {
+            complete(rank_step);
         }
-        complete(rank_step);
-        auto const [first, last] = state(rank_step.rank).signalled_by.equal_range(rank_step.step);
-        for (auto waits = first; waits != last; ++waits) {
-            RankStep const wait = waits->second;
-            bool const all = --state(wait.rank).puts_missing[wait.step] == 0;
-            if (all && state(wait.rank).progress[wait.step] == StepProgress::posted) {
-                complete(wait);
+        auto const [first, last] = state(rank_step.rank).awaited_by.equal_range(rank_step.step);
+        for (auto each = first; each != last; ++each) {
+            RankStep const other = each->second;
+            bool const all = --state(other.rank).missing[other.step] == 0;
+            if (all && state(other.rank).progress[other.step] == StepProgress::posted) {
+                complete(other);
             }
         }
     }
@@ -200,7 +209,7 @@ private:
 
 /// Plays all ranks' plans against each other in the order that backends run them in, under rendezvous semantics:
 /// nothing is buffered. A step is posted when its predecessors are complete; it completes when all parties of its match
-/// are posted. A Put waits for nobody. Linear in the number of steps and parties.
+/// are posted. A put waits for nobody, an offer and its gets for each other. Linear in the number of steps and parties.
 void check_deadlock(std::span<Plan const> all_ranks, std::span<MatchedSteps const> matches,
                     std::span<SignalledSteps const> signals, Problems& problems) {
     ProgressCheck simulation(all_ranks, matches, signals);

@@ -91,12 +91,13 @@ public:
     void operator()(Send const& step) { check_messages(step, step.to, "send"); }
     void operator()(Recv const& step) { check_messages(step, step.from, "recv"); }
     void operator()(Put const& step) {
-        if (step.targets.size() != step.send.size()) {
-            fail(fmt::format("names the targets of {} of its {} blocks", step.targets.size(), step.send.size()));
+        if (std::size_t const targets = is_read(step.kind) ? 0 : step.send.size(); step.targets.size() != targets) {
+            fail(fmt::format("names {} targets for its {} blocks and has to name {}", step.targets.size(),
+                             step.send.size(), targets));
         }
-        check_signals(step, step.send, "put");
+        check_signals(step, step.send, name_of(step.kind));
     }
-    void operator()(WaitSignal const& step) { check_signals(step, step.recv, "wait"); }
+    void operator()(WaitSignal const& step) { check_signals(step, step.recv, name_of(step.kind)); }
     void operator()(Collective const& step) {
         Bytes const ranks = group_size(step.group);
         bool sound = ranks > 0 && rank_in(plan_.groups[step.group], plan_.me).has_value() &&

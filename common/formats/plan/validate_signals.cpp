@@ -17,11 +17,13 @@ struct SignalEnd {
     Rank source = 0;
     Rank destination = 0;
     RankStep rank_step;
+    OperationKind kind = OperationKind::put;
     std::span<Block const> blocks;
-    std::span<Bytes const> targets;  // of a Put; a WaitSignal has the places in its blocks
+    std::span<Bytes const> targets;  // of a put; a wait_signal has the places in its blocks
     [[nodiscard]] auto pair() const { return std::tie(source, destination); }
+    /// 0 where the receiver reads: it alone knows its places.
     [[nodiscard]] Bytes place(std::size_t block) const {
-        return targets.empty() ? blocks[block].offset : targets[block];
+        return is_read(kind) ? 0 : targets.empty() ? blocks[block].offset : targets[block];
     }
 };
 
@@ -37,13 +39,14 @@ SignalEnds collect(std::span<Plan const> plans) {
             Operation const& operation = plan.steps[id].operation;
             if (auto const* put = std::get_if<Put>(&operation)) {
                 for_each_signal(put->signals, put->send, [&](Signal const& signal, auto blocks, std::size_t first) {
-                    ends.sent.push_back({plan.me, world_rank(plan, put->group, signal.peer), rank_step, blocks,
-                                         std::span(put->targets).subspan(first, blocks.size())});
+                    std::span<Bytes const> const targets(put->targets);
+                    ends.sent.push_back({plan.me, world_rank(plan, put->group, signal.peer), rank_step, put->kind,
+                                         blocks, is_read(put->kind) ? targets : targets.subspan(first, blocks.size())});
                 });
             } else if (auto const* wait = std::get_if<WaitSignal>(&operation)) {
                 for_each_signal(wait->signals, wait->recv, [&](Signal const& signal, auto blocks, std::size_t) {
                     ends.waited_for.push_back(
-                        {world_rank(plan, wait->group, signal.peer), plan.me, rank_step, blocks, {}});
+                        {world_rank(plan, wait->group, signal.peer), plan.me, rank_step, wait->kind, blocks, {}});
                 });
             }
         }
@@ -83,6 +86,10 @@ private:
 
     void pair_up(SignalEnd const& sent, SignalEnd const& waited) {
         Plan const& sender = plans_[static_cast<std::size_t>(sent.rank_step.rank)];
+        if (is_read(sent.kind) != is_read(waited.kind)) {
+            fail(waited, fmt::format("is {}, and {} is {}", name_of(waited.kind), name_of(sender, sent.rank_step.step),
+                                     name_of(sent.kind)));
+        }
         if (sent.blocks.size() != waited.blocks.size()) {
             fail(waited, fmt::format("expects {} blocks before a signal, {} sends {}", waited.blocks.size(),
                                      name_of(sender, sent.rank_step.step), sent.blocks.size()));
@@ -99,7 +106,7 @@ private:
         bool const known = !matches_.empty() && same(matches_.back().put, sent.rank_step) &&
                            same(matches_.back().wait, waited.rank_step);
         if (!known) {
-            matches_.push_back({sent.rank_step, waited.rank_step});
+            matches_.push_back({sent.rank_step, waited.rank_step, is_read(sent.kind)});
         }
     }
 

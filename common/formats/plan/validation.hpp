@@ -32,6 +32,7 @@ using MatchedSteps = std::vector<RankStep>;
 struct SignalledSteps {
     RankStep put;
     RankStep wait;
+    bool reads = false;  // an offer and a get
 };
 
 /// Signals pair up in order per (source, destination), and their blocks agree. Returns each pair of steps once.

@@ -98,7 +98,9 @@ void fields(auto& io, json::Of<Signal> auto& signal) {
 void fields(auto& io, json::Of<Put> auto& step) {
     io.if_known("buffer", step.buffer);
     io("send", step.send);
-    io("targets", step.targets);
+    if (step.kind == OperationKind::put) {
+        io("targets", step.targets);
+    }
     io("signals", step.signals);
 }
 void fields(auto& io, json::Of<WaitSignal> auto& step) {

@@ -34,6 +34,10 @@ Operation empty_operation(OperationKind kind) {
         using Type = std::variant_alternative_t<Alternative, Operation>;
         return !std::is_same_v<Type, Collective> && kind == Type{}.kind ? Operation(Type{})
                                                                         : empty_operation<Alternative + 1>(kind);
+    } else if (kind == OperationKind::offer) {
+        return Put{.kind = kind};
+    } else if (kind == OperationKind::get) {
+        return WaitSignal{.kind = kind};
     } else {
         return Collective{.kind = kind};
     }

@@ -79,7 +79,7 @@ def heat(title: str, names: list[str], matrix: Matrix) -> Heat:
 
 MESSAGES_CAPTION = ("Messages of one iteration over all ranks, in bins that begin at a power of two. A message is a block to another rank; of a collective "
            "each rank's call counts as one, of its whole vector. Bins without a message are left out. At the right: bytes of the bin.")
-NOT_SENT = ("compute", "recv", "wait_signal", "barrier")  # nothing is sent, or it is the other end of a send
+NOT_SENT = ("compute", "recv", "wait_signal", "get", "barrier")  # nothing is sent, or it is the other end of a send
 
 
 def message_plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
@@ -130,6 +130,9 @@ class Machine(NamedTuple):
         return self.latency_us * 1e3 + count / self.bandwidth_gb_per_s
 
 
+SENDING, RECEIVING = ("send", "put", "offer"), ("recv", "wait_signal", "get")
+
+
 class Activity(NamedTuple):
     rank: int
     start_ns: float
@@ -167,7 +170,7 @@ class Simulation:
         self.activities: list[Activity] = []
 
     def run(self) -> list[Activity]:
-        begin = {"compute": self.compute, "send": self.send, "put": self.send, "recv": self.receive, "wait_signal": self.receive}
+        begin = {"compute": self.compute} | dict.fromkeys(SENDING, self.send) | dict.fromkeys(RECEIVING, self.receive)
         while self.queue:
             ready, rank, identifier = heapq.heappop(self.queue)
             begin.get(self.steps[rank, identifier]["operation"], self.meet)(rank, identifier, ready)
@@ -196,7 +199,7 @@ class Simulation:
         """What a step gives or waits for: one message on a channel, or a put's signals, which arrive together behind all of its data."""
         sides = step["signals"] if "signals" in step else (step.get("send") or step["recv"])[:1]
         name = SIGNAL if "signals" in step else step.get("channel", 0)
-        return [(rank, side["peer"], name) if step["operation"] in ("send", "put") else (side["peer"], rank, name) for side in sides]
+        return [(rank, side["peer"], name) if step["operation"] in SENDING else (side["peer"], rank, name) for side in sides]
 
     def send(self, rank: int, identifier: int, ready: float) -> None:
         step = self.steps[rank, identifier]
@@ -247,7 +250,7 @@ MOST_RANKS = 16
 MOST_SPANS = 4000
 LEAST_SHARE = 0.005  # of the time; a lane in which less happens is left out
 COMPUTE = "compute"
-LANES = {COMPUTE: COMPUTE, "send": "send", "put": "send", "recv": "wait", "wait_signal": "wait"}  # of a rank, by operation
+LANES = {COMPUTE: COMPUTE} | dict.fromkeys(SENDING, "send") | dict.fromkeys(RECEIVING, "wait")  # of a rank, by operation
 COLLECTIVE = "collective"  # of all other operations
 RECORDED = "recorded"  # when the steps ran in the run that a plan was made of
 
@@ -270,7 +273,7 @@ def span_kind(activity: Activity) -> str:
     label = str(activity.step["label"])
     if label.startswith(COMPUTE):
         return ".".join(label.split(".")[:2])
-    return label.split(".")[0] + {"send": ", sent", "put": ", sent", "recv": ", waited for", "wait_signal": ", waited for"}.get(activity.step["operation"], ", collective")
+    return label.split(".")[0] + (dict.fromkeys(SENDING, ", sent") | dict.fromkeys(RECEIVING, ", waited for")).get(activity.step["operation"], ", collective")
 
 
 def span_text(activity: Activity, unit: str, size: float) -> str:

@@ -57,10 +57,11 @@ TEST(KvParams, OtherWrongValuesAreOneLine) {
         refusal({{"reuse", "recorded"}}, {2, 2}),
         "--reuse recorded: the requests of --tokens have no hash_ids; give --tokens file:PATH of a trace that has "
         "them");
-    EXPECT_EQ(refusal({{"op-type", "read"}}, {2, 2}), "--op-type 'read': expected send_recv, write");
+    EXPECT_EQ(refusal({{"op-type", "get"}}, {2, 2}), "--op-type 'get': expected send_recv, write, read");
     EXPECT_EQ(
         refusal({{"op-type", "write"}, {"tokens", "1000000"}, {"block-tokens", "1"}, {"requests", "4096"}}, {2, 2}),
-        "--op-type write: 4096 requests of 1000001 blocks in 32 layers are above 67108864 puts; give larger "
+        "--op-type write: 4096 requests of 1000001 blocks in 32 layers are above 67108864 one-sided accesses; give "
+        "larger "
         "--block-tokens, or --cache-layout contiguous");
     EXPECT_EQ(refusal({{"element", "fp4"}}, {2, 2}), "--element 'fp4': expected bf16, fp16, fp8, fp32");
     EXPECT_EQ(refusal({{"tokens", "1073741824"}, {"kv-heads", "4096"}, {"requests", "4096"}}, {2, 2}),

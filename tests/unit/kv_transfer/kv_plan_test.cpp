@@ -15,20 +15,20 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
-/// By messages and by puts, which move the same bytes.
+/// By messages, by puts and by gets, which move the same bytes.
 void expect_sound(std::string_view preset, Parameters parameters, WorldShape const& world) {
     std::vector<Plan> const messages = build_all(*make_pattern(preset, parameters, world), world, {1, 3});
-    parameters["op-type"] = "write";
-    std::vector<Plan> const puts = build_all(*make_pattern(preset, parameters, world), world, {1, 3});
-    for (auto const* plans : {&messages, &puts}) {
-        auto const problems = validate(*plans);
+    for (char const* const way : {"send_recv", "write", "read"}) {
+        parameters["op-type"] = way;
+        std::vector<Plan> const plans = build_all(*make_pattern(preset, parameters, world), world, {1, 3});
+        auto const problems = validate(plans);
         EXPECT_TRUE(problems.empty()) << testing::PrintToString(parameters) << " at " << world.ranks
                                       << " ranks: " << problems.at(0).text;
-    }
-    for (std::size_t rank = 0; rank < messages.size(); ++rank) {
-        EXPECT_EQ(bytes_of(messages[rank]).sent, bytes_of(puts[rank]).sent);
-        EXPECT_EQ(bytes_of(messages[rank]).received, bytes_of(puts[rank]).received);
-        EXPECT_EQ(bytes_of(messages[rank]).messages_sent, bytes_of(puts[rank]).messages_sent);
+        for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+            EXPECT_EQ(bytes_of(messages[rank]).sent, bytes_of(plans[rank]).sent);
+            EXPECT_EQ(bytes_of(messages[rank]).received, bytes_of(plans[rank]).received);
+            EXPECT_EQ(bytes_of(messages[rank]).messages_sent, bytes_of(plans[rank]).messages_sent);
+        }
     }
 }
 
@@ -233,6 +233,19 @@ TEST(KvPlan, APutIsFollowedByAFlagToEachReceiver) {
     auto const wait = std::get<WaitSignal>(plan_of("", parameters, {5, 5}, 4).steps.at(0).operation);
     EXPECT_EQ(wait.signals, (std::vector<Signal>{{1, 2}}));
     EXPECT_EQ(wait.recv.at(1), (Block{1, 64 + 2 * page, 2 * page}));
+}
+
+TEST(KvPlan, AReaderIsOfferedWhatItGets) {
+    Parameters const parameters{{"layers", "1"},     {"tokens", "32"},   {"kv-heads", "4"},
+                                {"prefill-tp", "2"}, {"decode-tp", "3"}, {"op-type", "read"}};
+    Bytes const page = 16 * 2 * 128 * 2;
+    auto const offer = std::get<Put>(plan_of("", parameters, {5, 5}, 0).steps.at(0).operation);
+    EXPECT_EQ(offer.kind, OperationKind::offer);
+    EXPECT_EQ(offer.signals, (std::vector<Signal>{{2, 2}, {3, 2}}));
+    EXPECT_TRUE(offer.targets.empty());
+    auto const get = std::get<WaitSignal>(plan_of("", parameters, {5, 5}, 4).steps.at(0).operation);
+    EXPECT_EQ(get.kind, OperationKind::get);
+    EXPECT_EQ(get.recv.at(1), (Block{1, 64 + 2 * page, 2 * page}));
 }
 
 TEST(KvPlan, SeveralSendersOfAReceiverHaveTheirOwnPlaces) {

@@ -103,6 +103,15 @@ TEST(NcclPuts, AreDeclinedWithTheWordsOfNcclWhereGpusDoNotReachEachOther) {
                 HasSubstr("nccl makes no one-sided calls here: ncclSignal: invalid argument"));
 }
 
+TEST(NcclPuts, AreNoReads) {
+    RankOnDouble rank = with_windows();
+    PlanBuilder builder(rank.me());
+    GroupId const world = builder.group(rank.world());
+    builder.put(world, {{1 - rank.me(), 1}}, std::span(&place, 1), "offer", {}, OperationKind::offer);
+    builder.wait_signal(world, {{1 - rank.me(), 1}}, std::span(&place, 1), 0, "get", {}, OperationKind::get);
+    EXPECT_EQ(rank.refusal(std::move(builder).finish(), "default"), "nccl: NCCL has one-sided writes only, no reads");
+}
+
 TEST(NcclPuts, NeedBuffersThatAreAlikeOnAllRanks) {
     RankOnDouble rank = with_windows();
     PlanBuilder builder(rank.me());

@@ -81,7 +81,7 @@ TEST(Signals, OneRankThatDisagreesIsNamed) {
 
 TEST(Signals, AStepThatIsWrongByItselfIsNamed) {
     EXPECT_EQ(first_problem([](Plan& plan) { put_of(plan).targets.pop_back(); }),
-              "rank 1 step 0 \"there.put\" names the targets of 2 of its 3 blocks");
+              "rank 1 step 0 \"there.put\" names 2 targets for its 3 blocks and has to name 3");
     EXPECT_EQ(first_problem([](Plan& plan) { put_of(plan).signals[1].blocks = 2; }),
               "rank 1 step 0 \"there.put\" put: the signals have more than its 3 blocks");
     EXPECT_EQ(first_problem([](Plan& plan) { put_of(plan).signals.pop_back(); }),
@@ -89,9 +89,9 @@ TEST(Signals, AStepThatIsWrongByItselfIsNamed) {
     EXPECT_EQ(first_problem([](Plan& plan) { put_of(plan).signals[1].peer = 0; }),
               "rank 1 step 0 \"there.put\" put: 8 B of peer 1 are of a signal of peer 0");
     EXPECT_EQ(first_problem([](Plan& plan) { wait_of(plan).recv[1].offset = 100; }),
-              "rank 1 step 1 \"there.wait\" wait: blocks overlap in buffer \"there.wait.recv\"");
-    EXPECT_EQ(first_problem([](Plan& plan) { wait_of(plan).recv[2].offset = 1000; }).substr(0, 70),
-              "rank 1 step 1 \"there.wait\" wait: 8 B at offset 1000 are outside buffer");
+              "rank 1 step 1 \"there.wait\" wait_signal: blocks overlap in buffer \"there.wait.recv\"");
+    EXPECT_EQ(first_problem([](Plan& plan) { wait_of(plan).recv[2].offset = 1000; }).substr(0, 77),
+              "rank 1 step 1 \"there.wait\" wait_signal: 8 B at offset 1000 are outside buffer");
 }
 
 TEST(Signals, APutWaitsForNobody) {
@@ -116,6 +116,67 @@ TEST(Signals, RanksThatWaitForEachOtherAreADeadlock) {
     EXPECT_EQ(problems[0].text,
               "deadlock: rank 0 step 0 \"wait\" waits for rank 1 step 1 \"put\"; rank 1 step 0 \"wait\" "
               "waits for rank 0 step 1 \"put\"");
+}
+
+/// The first rank offers two blocks and a signal without blocks to the second one, which gets them.
+std::vector<Plan> reader_and_owner(std::function<void(Plan&)> const& change_of_reader = {}) {
+    std::vector<PlacedBytes> const places{first, second};
+    PlanBuilder owner(0);
+    owner.put(owner.group({{0, 1}}), {{1, 2}, {1, 0}}, places, "pages.offer", {}, OperationKind::offer);
+    PlanBuilder reader(1);
+    reader.wait_signal(reader.group({{0, 1}}), {{0, 2}, {0, 0}}, places, 0, "pages.get", {}, OperationKind::get);
+    std::vector<Plan> plans{std::move(owner).finish(), std::move(reader).finish()};
+    if (change_of_reader) {
+        change_of_reader(plans[1]);
+    }
+    return plans;
+}
+
+TEST(Signals, AReaderAloneKnowsItsPlaces) {
+    EXPECT_TRUE(validate(reader_and_owner()).empty());
+    EXPECT_TRUE(validate(reader_and_owner([](Plan& plan) { wait_of(plan, 0).recv[1].offset = 200; })).empty());
+    auto const problem = [](std::function<void(Plan&)> const& change) {
+        return validate(reader_and_owner(change)).at(0).text;
+    };
+    EXPECT_EQ(problem([](Plan& plan) { wait_of(plan, 0).recv[1].bytes = 39; }),
+              "rank 1 step 0 \"pages.get\" expects 39 B at offset 0, rank 0 step 0 \"pages.offer\" puts 40 B at offset "
+              "0");
+    EXPECT_EQ(problem([](Plan& plan) { wait_of(plan, 0).kind = OperationKind::wait_signal; }),
+              "rank 1 step 0 \"pages.get\" is wait_signal, and rank 0 step 0 \"pages.offer\" is offer");
+}
+
+TEST(Signals, AnOfferWaitsForItsReader) {
+    std::vector<Plan> plans;
+    for (Rank me = 0; me < 2; ++me) {
+        PlanBuilder builder(me);
+        GroupId const both = builder.group({{0, 1}});
+        StepId const offer = builder.put(both, {{1 - me, 1}}, std::vector{first}, "offer", {}, OperationKind::offer);
+        builder.wait_signal(both, {{1 - me, 1}}, std::vector{first}, 0, "get", {offer}, OperationKind::get);
+        plans.push_back(std::move(builder).finish());
+    }
+    std::vector<PlanProblem> const problems = validate(plans);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].text,
+              "deadlock: rank 0 step 0 \"offer\" waits for rank 1 step 1 \"get\"; rank 1 step 0 \"offer\" waits for "
+              "rank 0 step 1 \"get\"");
+}
+
+TEST(Signals, AReadIsToldByAFlagBack) {
+    std::vector<Plan> const plans = reader_and_owner();
+    Messages const messages{PlanSource(plans)};
+    std::vector<Message> of_owner;
+    std::vector<Message> of_reader;
+    messages.each(plans[0], [&](StepId, std::span<Message const> each) { of_owner.assign(each.begin(), each.end()); });
+    messages.each(plans[1], [&](StepId, std::span<Message const> each) { of_reader.assign(each.begin(), each.end()); });
+    std::vector<std::pair<bool, Bytes>> sizes;
+    for (std::size_t i = 0; i < of_owner.size(); ++i) {
+        sizes.emplace_back(of_owner[i].sends, of_owner[i].bytes);
+        EXPECT_NE(of_owner[i].sends, of_reader.at(i).sends);
+        EXPECT_EQ(of_owner[i].tag, of_reader.at(i).tag);
+        EXPECT_EQ(of_owner[i].bytes, of_reader.at(i).bytes);
+    }
+    EXPECT_EQ(sizes, (std::vector<std::pair<bool, Bytes>>{
+                         {true, 100}, {true, 40}, {true, 8}, {false, 8}, {true, 8}, {false, 8}}));
 }
 
 // A flag is a message, and no payload.

@@ -134,9 +134,10 @@ TEST(PlanFile, WindowsChannelsAndUnevenPartsAreReadBack) {
 // Rank 1 puts two blocks before one signal of rank 0, and rank 0 waits for it.
 TEST(PlanFile, PutsTheirPlacesAtTheReceiverAndTheirSignalsAreReadBack) {
     Plan receiver{0, {{{1, 0}}}, {{"slots", 512}}, {}};
-    receiver.steps = {{WaitSignal{0, 0, {{0, 64, 100}, {0, 256, 40}}, {{0, 2}}}, {}, "there.wait"}};
+    receiver.steps = {
+        {WaitSignal{OperationKind::wait_signal, 0, 0, {{0, 64, 100}, {0, 256, 40}}, {{0, 2}}}, {}, "there.wait"}};
     Plan sender{1, {{{1, 0}}}, {{"rows", 512}}, {}};
-    sender.steps = {{Put{0, 0, {{1, 0, 100}, {1, 128, 40}}, {64, 256}, {{1, 2}}}, {}, "there.put"}};
+    sender.steps = {{Put{OperationKind::put, 0, 0, {{1, 0, 100}, {1, 128, 40}}, {64, 256}, {{1, 2}}}, {}, "there.put"}};
     EXPECT_EQ(round_trip_problem({receiver, sender}), "");
 }
 

@@ -222,9 +222,11 @@ std::vector<Plan> sample_plans() {
         add(Collective{OperationKind::gather, 0, 0, {}, {}, 192, Element::byte, {}, {64, 128}}, "samples");
         add(Collective{OperationKind::scatter, 0, 0, {}, {}, 512, Element::int32}, "batch");
         if (member == 0) {
-            add(WaitSignal{0, 0, {{other, 128, 64}}, {{other, 1}}}, "slots.wait");
+            add(WaitSignal{OperationKind::wait_signal, 0, 0, {{other, 128, 64}}, {{other, 1}}}, "slots.wait");
+            add(Put{OperationKind::offer, 0, 0, {{other, 0, 64}}, {}, {{other, 1}}}, "pages.offer");
         } else {
-            add(Put{0, 0, {{other, 0, 64}}, {128}, {{other, 1}}}, "slots.put");
+            add(Put{OperationKind::put, 0, 0, {{other, 0, 64}}, {128}, {{other, 1}}}, "slots.put");
+            add(WaitSignal{OperationKind::get, 0, 0, {{other, 128, 64}}, {{other, 1}}}, "pages.get");
         }
         add(Barrier{0}, "end");
         plans.push_back(std::move(plan));

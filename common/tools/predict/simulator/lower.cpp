@@ -17,7 +17,8 @@
 namespace dlmb::predict {
 namespace {
 
-constexpr int channel_of_puts = -1;  // those of Sends are from 0 on
+constexpr int channel_of_puts = -1;   // those of Sends are from 0 on
+constexpr int channel_of_reads = -2;  // what a reader tells who offers
 constexpr std::uint8_t message_cpu = 0;
 constexpr std::uint8_t compute_cpu = 1;
 constexpr std::uint64_t picoseconds_per_nanosecond = 1000;
@@ -213,28 +214,46 @@ private:
         step_end_.push_back(builder_.add(task));
         wait_for_earlier_steps(step_end_.back());
     }
-    void add_alone(Put const& step) { add_signals(TaskKind::send, step.group, step.signals, step.send); }
-    void add_alone(WaitSignal const& step) { add_signals(TaskKind::recv, step.group, step.signals, step.recv); }
+    void add_alone(Put const& step) { add_signals(TaskKind::send, step, step.send); }
+    void add_alone(WaitSignal const& step) { add_signals(TaskKind::recv, step, step.recv); }
     template <class Together>
     void add_alone(Together const& /*step*/) {}
 
     /// A block and a flag are each a message, in the order in which they are put. Those to the rank itself are copies,
-    /// of the Put; its WaitSignal stands behind it or beside it.
-    void add_signals(TaskKind kind, GroupId group, std::span<Signal const> signals, std::span<Block const> blocks) {
+    /// of the Put; its WaitSignal stands behind it or beside it. Where blocks are read, the flag comes first, then a
+    /// message that asks for them, as the library or the adapter of the reader sends one, and a flag back at the end.
+    void add_signals(TaskKind kind, auto const& step, std::span<Block const> blocks) {
         TaskId const begin = builder_.add({.kind = TaskKind::join});
         wait_for_earlier_steps(begin);
-        std::uint32_t const tag = tags_.of_channel(channel_of_puts);
-        for_each_signal(signals, blocks, [&](Signal const& signal, std::span<Block const> before, std::size_t) {
-            Rank const peer = world_rank(*plan_, group, signal.peer);
+        TaskKind const back = kind == TaskKind::send ? TaskKind::recv : TaskKind::send;
+        for_each_signal(step.signals, blocks, [&](Signal const& signal, std::span<Block const> before, std::size_t) {
+            Rank const peer = world_rank(*plan_, step.group, signal.peer);
             bool const stays = peer == plan_->me;
+            auto const add_flag = [&](TaskKind direction, int channel, TaskId after) {
+                Task const flag{.amount = flag_bytes, .peer = peer, .kind = direction};
+                TaskId const task = builder_.add(flag, tags_.of_channel(channel));
+                builder_.require(task, after);
+                return task;
+            };
+            TaskId ready = begin;
+            if (is_read(step.kind) && !stays) {
+                ready = add_flag(kind, channel_of_puts, begin);
+                ready = before.empty() ? ready : add_flag(back, channel_of_reads, ready);
+            }
+            std::vector<TaskId> moved;
             for (Block const& block : stays&& kind == TaskKind::recv ? std::span<Block const>() : before) {
                 Task const task{.amount = block.bytes, .peer = peer, .kind = kind};
-                builder_.require(stays ? builder_.add({.amount = block.bytes, .kind = TaskKind::copy})
-                                       : builder_.add(task, tag),
-                                 begin);
+                moved.push_back(stays ? builder_.add({.amount = block.bytes, .kind = TaskKind::copy})
+                                      : builder_.add(task, tags_.of_channel(channel_of_puts)));
+                builder_.require(moved.back(), ready);
             }
-            if (!stays) {
-                builder_.require(builder_.add({.amount = flag_bytes, .peer = peer, .kind = kind}, tag), begin);
+            if (is_read(step.kind) && !stays) {
+                TaskId const read = add_flag(back, channel_of_reads, ready);
+                for (TaskId const task : moved) {
+                    builder_.require(read, task);
+                }
+            } else if (!stays) {
+                add_flag(kind, channel_of_puts, begin);
             }
         });
         TaskId const end = builder_.add({.kind = TaskKind::join});
