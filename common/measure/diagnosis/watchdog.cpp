@@ -24,6 +24,10 @@ struct Watchdog::State {
     void expire(int signal);
     void at_deadline();
     void wake_at(Nanoseconds time_ns);
+    void touch(Nanoseconds now) {
+        touched.store(now, std::memory_order_relaxed);
+        begun.store(0, std::memory_order_relaxed);
+    }
 
     std::function<void(HangReport const&)> expired;
     pthread_t owner = pthread_self();
@@ -32,6 +36,7 @@ struct Watchdog::State {
     bool over = false;
     // The handlers run on the thread that writes these: atomics keep the compiler from reordering, no more.
     std::atomic<Nanoseconds> touched{now_ns()};
+    std::atomic<std::uint64_t> begun{0};  // iterations since then
     std::atomic<CompiledPlan const*> running{nullptr};
     std::atomic<Plan const*> plan{nullptr};
     // Changed with the signals held.
@@ -146,6 +151,10 @@ void Watchdog::State::at_deadline() {
     if (over || timeout_ns <= 0) {
         return;
     }
+    // Iterations that follow each other without a touch are progress, too: of a sample of many only the end is touched.
+    if (begun.load(std::memory_order_relaxed) > 1) {
+        touch(now_ns());
+    }
     Nanoseconds const deadline = touched.load(std::memory_order_relaxed) + timeout_ns;
     if (now_ns() >= deadline) {
         expire(0);
@@ -218,6 +227,7 @@ void Watchdog::iteration(CompiledPlan const* running, Plan const* plan) noexcept
     state_->running.store(nullptr, std::memory_order_relaxed);  // never a plan beside another one's steps
     state_->plan.store(plan, std::memory_order_release);
     state_->running.store(running, std::memory_order_release);
+    state_->begun.store(state_->begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 void Watchdog::touch() noexcept {
@@ -225,7 +235,7 @@ void Watchdog::touch() noexcept {
 }
 
 void Watchdog::touch(Nanoseconds now) noexcept {
-    state_->touched.store(now, std::memory_order_relaxed);
+    state_->touch(now);
 }
 
 void Watchdog::expire() {

@@ -61,13 +61,13 @@ public:
     Watchdog& operator=(Watchdog&&) = delete;
     ~Watchdog();
 
-    /// Starts watching `cell`; each later touch moves the deadline to now + timeout. 0 or less: no deadline, signals
-    /// only.
+    /// Starts watching `cell`; each later touch moves the deadline to now + timeout. Where iterations follow each other
+    /// without one, the deadline passes after between one and two timeouts. 0 or less: no deadline, signals only.
     void arm(std::string cell, Nanoseconds timeout_ns);
     void activity(std::string what);  // also a touch
     /// Sets the plan whose open step is named; both live until disarm() or the next call. nullptr: none.
     void iteration(CompiledPlan const* running, Plan const* plan) noexcept;
-    void touch() noexcept;                 // one relaxed store of a clock read
+    void touch() noexcept;                 // a clock read and two relaxed stores
     void touch(Nanoseconds now) noexcept;  // as read just now
     /// As if the deadline had passed now: for transports that notice by themselves that an iteration does not end.
     void expire();

@@ -189,6 +189,22 @@ TEST(Watchdog, ATouchMovesTheDeadline) {
     EXPECT_GE(fired.wait().silent_ns, 10 * ms);
 }
 
+// A sample of many iterations ends with its only touch.
+TEST(Watchdog, IterationsThatFollowEachOtherAreProgress) {
+    Plan const plan;
+    HalfDone compiled(1);
+    Fired fired;
+    Watchdog watchdog(fired.call());
+    watchdog.arm("cell", 500 * ms);
+    auto const end = std::chrono::steady_clock::now() + 1200ms;
+    while (std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(1ms);
+        watchdog.iteration(&compiled, &plan);
+    }
+    EXPECT_FALSE(fired.fired_within(0ms));
+    EXPECT_GE(fired.wait().silent_ns, 500 * ms) << "since the last of them";
+}
+
 // The kernel may choose any thread that does not block a signal of the process.
 TEST(Watchdog, TurnsATerminationSignalIntoACallOnItsOwnThread) {
     for (int const signal : {SIGTERM, SIGINT}) {
