@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/base/hash.hpp"
+#include "common/base/input_file.hpp"
 #include "common/bootstrap/node_layout.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/formats/plan/transform/overlay.hpp"
@@ -23,8 +24,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <iostream>
-#include <iterator>
 #include <poll.h>
 #include <random>
 #include <sys/mman.h>
@@ -97,9 +96,36 @@ std::string on_rank_zero(Bootstrap& bootstrap, std::function<std::string()> cons
     return text;
 }
 
+/// Collective. The standard input of rank 0, on every rank. Every piece that arrives is progress.
+std::string read_standard_input(Bootstrap& bootstrap, measure::Watchdog& watchdog) {
+    constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+    std::string text;
+    while (true) {
+        std::string const piece = on_rank_zero(bootstrap, [&] {
+            std::string bytes(piece_bytes, '\0');
+            ssize_t const count = read(STDIN_FILENO, bytes.data(), bytes.size());
+            if (count < 0) {
+                throw UsageError(fmt::format("--plan -: standard input cannot be read: {}", std::strerror(errno)));
+            }
+            bytes.resize(static_cast<std::size_t>(count));
+            return bytes;
+        });
+        watchdog.touch();
+        if (piece.empty()) {
+            return text;
+        }
+        text += piece;
+        if (text.size() > most_stream_bytes) {
+            throw UsageError(fmt::format("--plan -: standard input has more than {}; write the plans to a file",
+                                         human_bytes(most_stream_bytes)));
+        }
+    }
+}
+
 /// Collective. Plans that come through a pipe: the standard input of rank 0 becomes that of every rank, as a file that
 /// can be opened again. Its hash joins the name, so that other plans make another cell.
-void share_standard_input(Bootstrap& bootstrap, PatternType const& type, Options& options) {
+void share_standard_input(Bootstrap& bootstrap, PatternType const& type, Options& options,
+                          measure::Watchdog& watchdog) {
     auto const plans = options.parameters.find("plan");
     if (!type.reads_plans || plans == options.parameters.end()) {
         return;
@@ -108,9 +134,7 @@ void share_standard_input(Bootstrap& bootstrap, PatternType const& type, Options
     if (piped == plans->second.end()) {
         return;
     }
-    std::string const text = on_rank_zero(bootstrap, [] {
-        return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
-    });
+    std::string const text = read_standard_input(bootstrap, watchdog);
     *piped = "-:" + stable_hash(text);
     bool const has_own = bootstrap.kind() != "in_process" || bootstrap.rank() == 0;  // a process
     if (has_own) {
@@ -259,7 +283,7 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     options.runner.order_seed = order_seed(bootstrap, given);
     PlannedWorld const planned = world_of(bootstrap, options);
     WorldShape const& world = planned.shape;
-    share_standard_input(bootstrap, type, options);
+    share_standard_input(bootstrap, type, options, watchdog);
     std::map<std::string, std::size_t> left_out;
     std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world, left_out, watchdog);
     record::FinishedCells finished = finished_cells(bootstrap, type, options);
