@@ -218,7 +218,7 @@ void Reporter::doing(std::string_view what) {
 
 void Reporter::expect(std::string const& name, record::Record const& cell) {
     table_->expect_cell(cell.cell_id);
-    if (!writer_) {
+    if (!writer_ && !lost_output_) {
         return;
     }
     PreparedLines lines{cell.cell_id, line_around_reason(launch_.launch_id, cell, record::Status::timeout),
@@ -295,18 +295,20 @@ void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_vi
     }
     FixedText said;
     said.add("{}: error: {}\n", launch_.program, what.view());
-    if (writer_) {
-        if (auto const found = expected_.find(report.cell); found != expected_.end()) {
-            auto const& [head, tail] = report.signal == 0 ? found->second.of_timeout : found->second.of_failure;
-            FixedText reason;
-            reason.add_json(what.view());
-            std::array<std::string_view, 3> const line{head, reason.view(), tail};
-            if (!writer_->append_in_handler(line)) {
+    if (auto const found = expected_.find(report.cell); found != expected_.end()) {
+        auto const& [head, tail] = report.signal == 0 ? found->second.of_timeout : found->second.of_failure;
+        FixedText reason;
+        reason.add_json(what.view());
+        std::array<std::string_view, 3> const line{head, reason.view(), tail};
+        if (!writer_ || !writer_->append_in_handler(line)) {
+            if (writer_) {
                 writer_->print_removed_lines(STDOUT_FILENO, unsaved);
-                put(STDOUT_FILENO, unsaved);
-                std::for_each(line.begin(), line.end(), [](std::string_view piece) { put(STDOUT_FILENO, piece); });
             }
+            put(STDOUT_FILENO, unsaved);
+            std::for_each(line.begin(), line.end(), [](std::string_view piece) { put(STDOUT_FILENO, piece); });
         }
+    }
+    if (writer_) {
         said.add("{}: {} cells of the results file are finished; --resume runs the others\n", launch_.program,
                  resumed_ + saved_ok_);
     }
@@ -363,12 +365,13 @@ int Reporter::finish() {
     measure::HeldSignals const held;
     progress_.clear();
     if (speaks_) {
-        int const code = exit_code();
+        int const before = exit_code();
         write(record::to_json_line(record::End{launch_.launch_id,
-                                               code == exit_ok            ? "ok"
-                                               : code == exit_nothing_ran ? "skipped"
-                                                                          : "failed",
+                                               before == exit_ok            ? "ok"
+                                               : before == exit_nothing_ran ? "skipped"
+                                                                            : "failed",
                                                counts_, summary_.self_comparison()}));
+        int const code = exit_code();  // the end line may be the first that cannot be saved
         std::string summary;
         for (auto const& [status, count] : counts_) {
             summary += fmt::format(", {} {}", count, status);

@@ -79,7 +79,28 @@ TEST(Reporter, PrintsEveryLineOfALaunchWhoseFileIsRemovedMeanwhile) {
     for (char const* kind : {"launch", "cell", "end"}) {
         EXPECT_THAT(output, HasSubstr(std::string("DLMB-UNSAVED {\"kind\":\"") + kind + '"'));
     }
+    EXPECT_THAT(output, HasSubstr("DLMB_RESULT: FAIL")) << "as the exit code says";
     EXPECT_FALSE(std::filesystem::exists(*options.results));
+    std::filesystem::remove_all(folder);
+}
+
+TEST(Reporter, PrintsTheLineOfAHangBehindAFileThatTookNoMore) {
+    auto const folder = std::filesystem::temp_directory_path() / ("dlmb_hang_test." + std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+    Options options;
+    options.results = folder / "results.jsonl";
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    Reporter reporter(options, collective::type(), record::sample_launch(), true);
+    std::filesystem::remove(*options.results);
+    reporter.cell(record::sample_cell(), "");
+    record::Record next = record::sample_cell();
+    next.cell_id = "the next one";
+    reporter.expect("a cell", next);
+    reporter.hang({"a cell", "round 1", ""}, 0, "node");
+    std::string const output = testing::internal::GetCapturedStdout();
+    (void)testing::internal::GetCapturedStderr();
+    EXPECT_THAT(output, testing::ContainsRegex("DLMB-UNSAVED [^\n]*the next one[^\n]*\"status\":\"timeout\""));
     std::filesystem::remove_all(folder);
 }
 
