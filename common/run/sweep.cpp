@@ -269,7 +269,8 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
     std::vector<std::string> const presets = options.presets.empty() ? std::vector<std::string>{""} : options.presets;
     std::vector<SweepPoint> points;
     std::vector<SweepAxis> const axes_given = given_axes(type, options);
-    std::vector<Parameters> const all_given = combinations(axes_given, 1);
+    std::size_t const times = presets.size() * options.memory.size();
+    std::vector<Parameters> const all_given = combinations(axes_given, times);
     for (std::string const& preset : presets) {
         Parameters const defaults = resolve(type, preset, {});
         for (Parameters const& given : all_given) {
@@ -277,7 +278,7 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
             Parameters base = given;
             base.insert(of_model.values.begin(), of_model.values.end());
             std::vector<SweepAxis> axes = axes_of_sizes(type, options, resolve(type, preset, base));
-            std::vector<Parameters> const all_sizes_of_point = combinations(axes, all_given.size());
+            std::vector<Parameters> const all_sizes_of_point = combinations(axes, times * all_given.size());
             axes.insert(axes.begin(), axes_given.begin(), axes_given.end());
             for (Parameters chosen : all_sizes_of_point) {
                 chosen.insert(base.begin(), base.end());

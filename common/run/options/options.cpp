@@ -73,10 +73,10 @@ public:
         return app_.add_option_function<Value>(names, std::move(take), help)->group(heading_);
     }
     void path(std::string const& name, std::optional<std::filesystem::path>& value, std::string const& help) {
-        auto const take = [&value](std::string const& text) {
-            value = text.empty() ? std::nullopt : std::optional<std::filesystem::path>(text);
-        };
-        given<std::string>(name, take, help);
+        auto const check = [](std::string const& text) -> std::string { return text.empty() ? "names no file" : ""; };
+        given<std::string>(
+            name, [&value](std::string const& text) { value = text; }, help)
+            ->check(check);
     }
     /// One of a few names, each of which means a value.
     template <class Value>

@@ -283,6 +283,7 @@ TEST(Options, AnEmptyValueIsNotOnAndAFlagTakesNone) {
     EXPECT_TRUE(parse({"--reproducible"}).runner.bit_pattern_iterations > 0);
     EXPECT_EQ(parse_refusal({"--reproducible=5"}), "--reproducible: takes no value");
     EXPECT_EQ(parse_refusal({"--resume=no"}), "--resume: takes no value");
+    EXPECT_EQ(parse_refusal({"--results", ""}), "--results: names no file") << "an unset variable of a script";
 }
 
 TEST(Options, PatternsWithoutPresetsSaySo) {

@@ -178,6 +178,18 @@ TEST(Sweep, OfMillionsOfPointsIsRefused) {
     }
 }
 
+TEST(Sweep, PresetsAndKindsOfMemoryCountAmongThePoints) {
+    std::vector<std::string> many;
+    for (int i = 1; i <= 6000; ++i) {
+        many.push_back(std::to_string(i));
+    }
+    Options options;
+    options.parameters = {{"tokens", many}};
+    options.presets = {"mixtral-8x7b", "deepseek-v3"};
+    options.memory = {MemoryKind::host, MemoryKind::ucx};
+    EXPECT_THROW((void)expand_sweep(moe_alltoall::type(), options), UsageError);
+}
+
 TEST(Sweep, APointThatIsNamedTwiceIsThereOnce) {
     Options options;
     options.presets = {"mixtral-8x7b", "mixtral-8x7b"};
