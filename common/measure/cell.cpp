@@ -20,7 +20,7 @@ BufferPool filled_pool(Bootstrap& bootstrap, MemorySpace& memory, std::span<Plan
         throw Error("a point without plans or without buffers");
     }
     BufferPool pool(memory, allocated_sizes(bootstrap, memory.kind(), plans), setup.slots, buffer_leads(plans.front()));
-    fill_slots(memory, pool.slots(), plans, setup.fill);
+    fill_slots(memory, pool.slots(), plans, setup.fill, setup.touch);
     return pool;
 }
 
@@ -41,7 +41,7 @@ PreparedPoint::PreparedPoint(Bootstrap& bootstrap, MemorySpace& memory, std::vec
         plain_copies_.emplace(by, std::move(copies));
     }
     if (overwritten) {
-        fill_slots(memory, pool_.slots(), plans_, setup.fill);
+        fill_slots(memory, pool_.slots(), plans_, setup.fill, setup.touch);
     }
 }
 
@@ -49,7 +49,7 @@ std::uint64_t PreparedPoint::positions() const {
     return positions_of(plans_.size(), pool_.slots().size());
 }
 
-std::string Cell::compile(Bootstrap& bootstrap) {
+std::string Cell::compile(Bootstrap& bootstrap, std::function<void()> const& each) {
     Nanoseconds const start = now_ns();
     std::string why_not =
         first_refusal(bootstrap, why_no_rearrangement(point->plans().front(), *backend, point->memory()));
@@ -64,6 +64,7 @@ std::string Cell::compile(Bootstrap& bootstrap) {
         if (why_not.empty()) {
             positions.push_back(std::move(compiled).value());
         }
+        each();
     }
     if (!why_not.empty()) {
         positions.clear();

@@ -14,6 +14,7 @@
 #include "common/measure/validation/payload_check.hpp"
 #include "common/memory/throttling.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,6 +31,7 @@ struct PointSetup {
     OsuProgram osu = {};              // for Mode::osu
     /// Processors of its cells' backends for its memory, each once (Backend::computes_in()).
     std::vector<std::optional<Processor>> computed_by = {Processor::host};
+    std::function<void()> touch = [] {};  // called as buffers are filled, slot by slot
 };
 
 /// Shared by the cells of one point: the plans of this rank, and filled buffers for them.
@@ -91,9 +93,10 @@ struct Cell {
     std::vector<std::unique_ptr<CompiledPlan>> positions;  // of the point, compiled
     Nanoseconds setup_ns = 0;                              // what that took on this rank
 
-    /// Collective. Compiles the plans of all positions of the point. Returns why this method cannot run them, alike on
-    /// all ranks; empty: it can.
-    [[nodiscard]] std::string compile(Bootstrap& bootstrap);
+    /// Collective. Compiles the plans of all positions of the point; `each` is called after each. Returns why this
+    /// method cannot run them, alike on all ranks; empty: it can.
+    [[nodiscard]] std::string compile(
+        Bootstrap& bootstrap, std::function<void()> const& each = [] {});
 };
 
 }  // namespace dlmb::measure

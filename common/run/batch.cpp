@@ -140,7 +140,7 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
         return;
     }
     Traffic traffic = prepare_traffic(launch_.bootstrap, pattern, source_.type.phases, source_.options.seed,
-                                      draws_of(pattern, source_.options));
+                                      draws_of(pattern, source_.options), [this] { launch_.watchdog.touch(); });
     auto const choose = [&] {
         return choose_buffers(launch_.bootstrap, hardware_, launch_.options.cache, point.memory,
                               source_.options.buffer_limit, traffic.plans);
@@ -192,6 +192,7 @@ Batch::ReadyPoint Batch::fill_buffers(SweepPoint const& point, std::unique_ptr<M
     setup.gpu = has_device_pages(point.memory) ? hardware_.throttling : nullptr;
     setup.osu = traffic.osu;
     setup.computed_by = computed_by(launch_.bootstrap, cells, point.memory);
+    setup.touch = [this] { launch_.watchdog.touch(); };
     ReadyPoint ready{&point, std::move(space), std::move(traffic), choice.use, nullptr, std::nullopt};
     ready.prepared = std::make_unique<measure::PreparedPoint>(launch_.bootstrap, *ready.space,
                                                               std::move(ready.traffic.plans), setup);
@@ -205,7 +206,7 @@ bool Batch::compile(ReadyPoint const& ready, measure::Cell& cell) {
     launch_.watchdog.arm(cell.name, launch_.options.timeout_ns);
     launch_.watchdog.activity("set-up");
     reporter_.doing(fmt::format("setting up {} {}", cell.identity.backend, cell.identity.method));
-    std::string const why_not = cell.compile(launch_.bootstrap);
+    std::string const why_not = cell.compile(launch_.bootstrap, [this] { launch_.watchdog.touch(); });
     if (!why_not.empty()) {
         record::Record record = describe(ready, cell);
         record.result.status = record::Status::skipped;

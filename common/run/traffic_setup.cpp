@@ -38,10 +38,6 @@ std::vector<Statistic> statistics_over_ranks(Bootstrap& bootstrap, Pattern const
     return pattern.statistics(summed);
 }
 
-TrafficSummary summary_over_ranks(Bootstrap& bootstrap, Plan const& plan, std::string_view phase) {
-    return summarize(from_every_rank(bootstrap, traffic_of(plan, phase)));
-}
-
 /// Byte counts round to the nearest whole byte.
 TrafficSummary mean(std::span<TrafficSummary const> draws) {
     TrafficSummary result;
@@ -125,7 +121,7 @@ Nanoseconds computed_ns(Plan const& plan) {
 }  // namespace
 
 Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<std::string_view const> phases,
-                        std::uint64_t seed, std::uint32_t draws) {
+                        std::uint64_t seed, std::uint32_t draws, std::function<void()> const& each) {
     Traffic traffic;
     traffic.osu = pattern.osu_program();
     for (std::uint32_t index = 0; index < draws; ++index) {
@@ -141,11 +137,13 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
                 traffic.statistics[statistic.name] += statistic.value / draws;
             }
         }
+        each();
     }
     auto const over_draws = [&](std::string_view phase) {
         std::vector<TrafficSummary> summaries;
         for (Plan const& plan : traffic.plans) {
-            summaries.push_back(summary_over_ranks(bootstrap, plan, phase));
+            summaries.push_back(summarize(from_every_rank(bootstrap, traffic_of(plan, phase))));
+            each();
         }
         return mean(summaries);
     };

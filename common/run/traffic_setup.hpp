@@ -8,6 +8,7 @@
 #include "common/formats/record/record.hpp"
 #include "patterns/pattern.hpp"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,9 +23,9 @@ struct Traffic {
     OsuProgram osu;
 };
 
-/// Collective. Memory stays O(ranks).
-[[nodiscard]] Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern,
-                                      std::span<std::string_view const> phases, std::uint64_t seed,
-                                      std::uint32_t draws);
+/// Collective. Memory stays O(ranks). `each` is called again and again.
+[[nodiscard]] Traffic prepare_traffic(
+    Bootstrap& bootstrap, Pattern const& pattern, std::span<std::string_view const> phases, std::uint64_t seed,
+    std::uint32_t draws, std::function<void()> const& each = [] {});
 
 }  // namespace dlmb::run

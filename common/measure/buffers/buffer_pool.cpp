@@ -106,7 +106,8 @@ BufferPool::BufferPool(MemorySpace& memory, std::span<Bytes const> sizes, std::u
     }
 }
 
-void fill_slots(MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans, record::Fill fill) {
+void fill_slots(MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans, record::Fill fill,
+                std::function<void()> const& each) {
     std::vector<Bytes> const sizes = buffer_sizes(plans);
     for (Buffers const& slot : slots) {
         for (std::size_t id = 0; id < sizes.size(); ++id) {
@@ -115,11 +116,13 @@ void fill_slots(MemorySpace& memory, std::span<Buffers const> slots, std::span<P
             } else {
                 memory.fill(slot.base.at(id), sizes[id], guard_key);
             }
+            each();
         }
     }
     std::uint64_t const positions = fill == record::Fill::zeros ? 0 : positions_of(plans.size(), slots.size());
     for (std::uint64_t position = 0; position < positions; ++position) {
         PlanPayload(memory, slots[position % slots.size()], plans[position % plans.size()]).prepare(timed_iterations);
+        each();
     }
 }
 

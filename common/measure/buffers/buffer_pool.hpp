@@ -13,6 +13,7 @@
 #include "common/formats/record/cell_identity.hpp"
 #include "common/memory/memory_space.hpp"
 
+#include <functional>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -83,8 +84,10 @@ private:
 /// By the rank that owns them, so that their pages lie near it: every byte of every slot is written. Memory never
 /// written is one shared page of zeros to the kernel, and sending it costs less than sending data.
 /// random: what position p sends is payload; its reductions get numbers, because other bytes may stand for ones that
-/// processors are slow with.
-void fill_slots(MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans, record::Fill fill);
+/// processors are slow with. `each` is called after each buffer and each payload.
+void fill_slots(
+    MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans, record::Fill fill,
+    std::function<void()> const& each = [] {});
 
 class CacheFlush {
 public:
@@ -94,7 +97,6 @@ public:
 
     /// This rank's caches. Takes about as long as reading so much memory.
     void sweep();
-    [[nodiscard]] Bytes bytes() const { return swept_.bytes(); }
     [[nodiscard]] static constexpr Bytes bytes_for(Bytes cache_bytes) { return 2 * cache_bytes; }
 
 private:
