@@ -89,6 +89,7 @@ struct Cell {
     Backend* backend = nullptr;
     MethodChoice method;
     bool is_default = false;  // the backend's: what its others are compared with, and never dropped
+    bool is_named = false;    // by --method, and never dropped
     PreparedPoint* point = nullptr;
     std::vector<std::unique_ptr<CompiledPlan>> positions;  // of the point, compiled
     Nanoseconds setup_ns = 0;                              // what that took on this rank

@@ -425,7 +425,7 @@ CellSoFar CellRun::so_far() const {
     if (rule_ && result_.status == record::Status::ok && !result_.dropped) {
         so_far.round_medians_ns = rule_->round_medians();
     }
-    so_far.may_drop = !over_ && !cell_.is_default;
+    so_far.may_drop = !over_ && !cell_.is_default && !cell_.is_named;
     return so_far;
 }
 

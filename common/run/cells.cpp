@@ -345,6 +345,7 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
                 measure::Cell cell = make_cell(source, point, draws, opened.name, method, load);
                 cell.backend = &backend;
                 cell.is_default = !standard.empty() && method == MethodChoice{std::string(standard.front().name), {}};
+                cell.is_named = std::find(asked.begin(), asked.end(), method) != asked.end();
                 if (!backend.supports(point.memory)) {
                     std::string const why = backend.why_no(point.memory);
                     cells.skipped.push_back(

@@ -75,7 +75,7 @@ TEST(Halving, WhatHasNoRoundsIsNotAmongThem) {
 constexpr double anything = 1e-9;
 
 /// Two alike cells of one backend, of one point or each in its own; sixty samples in six rounds of ten.
-std::vector<std::vector<testing::Told>> run_two(double drop_slower, std::size_t points = 1) {
+std::vector<std::vector<testing::Told>> run_two(double drop_slower, std::size_t points = 1, bool named = false) {
     testing::RunSpec spec{.ranks = 2,
                           .draws = 1,
                           .options = testing::brief(),
@@ -84,6 +84,7 @@ std::vector<std::vector<testing::Told>> run_two(double drop_slower, std::size_t 
     spec.options.iterations = 60;
     spec.options.drop_slower = drop_slower;
     spec.points = points;
+    spec.named = named;
     return testing::run(spec);
 }
 
@@ -112,6 +113,10 @@ void expect_nothing_dropped(std::vector<std::vector<testing::Told>> const& told)
 
 TEST(Halving, NothingIsDroppedUnlessAskedFor) {
     expect_nothing_dropped(run_two(0));
+}
+
+TEST(Halving, WhatWasNamedStays) {
+    expect_nothing_dropped(run_two(anything, 1, true));
 }
 
 TEST(Halving, CellsOfDifferentPointsAreNotCompared) {

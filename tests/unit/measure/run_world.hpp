@@ -45,6 +45,7 @@ struct RunSpec {
     /// One cell per entry, each with a backend of its own around the same in_process backend.
     std::vector<std::function<Fault(Rank)>> cells;
     std::vector<std::string> beside = {};  // by cell; empty: no cell has a load
+    bool named = false;                    // the cells, by --method
     bool one_backend = false;              // the cells pass for methods of the first one's backend
     std::size_t points = 1;                // of equal traffic, in buffers of their own, among which the cells are split
     std::function<RunnerOptions(RunnerOptions, Rank)> adjust = [](RunnerOptions same, Rank) { return same; };
@@ -99,6 +100,7 @@ inline std::vector<Told> run_rank(RunSpec const& spec, Bootstrap& bootstrap) {
         cell.point = &points.back();
         static_cast<void>(cell.compile(bootstrap));
         cell.backend = (spec.one_backend ? backends.front() : backends.back()).get();
+        cell.is_named = spec.named;
         cell.setup_ns = 1000 + me;
         cell.identity.beside = spec.beside.empty() ? "" : spec.beside.at(cells.size());
         cells.push_back(std::move(cell));
