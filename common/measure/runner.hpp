@@ -11,7 +11,6 @@
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/measure/environment/cpu_quota.hpp"
 #include "common/measure/start/common_start.hpp"
-#include "common/memory/control_groups.hpp"
 
 #include <array>
 #include <functional>
@@ -86,7 +85,7 @@ void run_cells(
 struct CellSoFar {
     std::span<double const> round_medians_ns;  // one per round so far; none: it is not compared (any more)
     std::size_t group = 0;                     // only cells of one group are compared: those of one backend
-    bool may_drop = true;                      // false: the default of its backend, or a cell that has all its samples
+    bool may_drop = true;                      // false: default of its backend, named, or it has all its samples
 };
 
 /// By cell: 0, or for one that shall get no more rounds how many times slower it is than the best of its group, by the

@@ -20,8 +20,9 @@ namespace dlmb::run {
 /// For a launch on host memory: taking a device would cost memory of it, and fail where it is exclusive to a process.
 [[nodiscard]] measure::DeviceUse adopt_no_device();
 
-/// Collective: the choice alone, among `devices`, which are this far from the rank (record/topology.hpp). Ranks
-/// share a choice with those of their node that see the same devices: a launcher may give each rank devices of its own.
+/// Collective: the choice alone, among `devices`, which are this far from the rank (measure/environment/machine.hpp).
+/// Ranks share a choice with those of their node that see the same devices: a launcher may give each rank devices of
+/// its own.
 [[nodiscard]] measure::DeviceUse choose_device(Bootstrap& bootstrap, Devices const& devices,
                                                std::vector<int> const& distances, std::span<int const> requested);
 

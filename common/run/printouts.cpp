@@ -7,6 +7,7 @@
 #include "common/formats/plan/plan_text.hpp"
 #include "common/formats/plan/validate.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
+#include "common/run/sweep.hpp"
 
 #include <fmt/format.h>
 
@@ -98,27 +99,26 @@ PlanSource checked(std::string const& what, PlanSource const& plans) {
             }};
 }
 
-}  // namespace
-
-PlannedPoint planned_point(PatternType const& type, Options const& options, std::string_view who) {
-    Options in_any_memory = options;
-    in_any_memory.memory = {MemoryKind::host};
-    std::vector<SweepPoint> const points = expand_sweep(type, in_any_memory, options.ranks);
+SweepPoint planned_point(PatternType const& type, Options options, WorldShape const& world) {
+    options.memory = {MemoryKind::host};  // in which the plans are the same as in any other
+    std::vector<SweepPoint> const points = expand_sweep(type, options, options.ranks);
     if (points.size() != 1) {
         throw UsageError(
-            fmt::format("{}: takes one point, the options name {}; give one preset and one value each (of sizes N:N)",
-                        who, points.size()));
+            fmt::format("--plan: takes one point, the options name {}; give one preset and one value each (of sizes "
+                        "N:N)",
+                        points.size()));
     }
-    WorldShape const world = world_of(options);
-    SweepPoint const point = resolved_in(type, points, world).front();
-    Draw const draw{options.seed, 0};
-    std::unique_ptr<Pattern> pattern = make_pattern(type, point, world);
-    PlanSource plans = checked(fmt::format("{} {}", type.name, point.title), plans_of(*pattern, world, draw));
-    return {point, world, draw, std::move(pattern), std::move(plans)};
+    return resolved_in(type, points, world).front();
 }
 
+}  // namespace
+
 void print_plans(PatternType const& type, Options const& options, TextSink const& sink) {
-    auto const [point, world, draw, pattern, plans] = planned_point(type, options, "--plan");
+    WorldShape const world = world_of(options);
+    SweepPoint const point = planned_point(type, options, world);
+    Draw const draw{options.seed, 0};
+    std::unique_ptr<Pattern> const pattern = make_pattern(type, point, world);
+    PlanSource const plans = checked(fmt::format("{} {}", type.name, point.title), plans_of(*pattern, world, draw));
     if (*options.plan == PlanFormat::goal) {
         write_goal(plans, sink);
         return;

@@ -34,42 +34,34 @@ Plan to_the_next_rank(Bootstrap const& bootstrap) {
 
 }  // namespace
 
-void measure_on_each(Bootstrap& bootstrap, MemorySpace& memory, Plan const& plan, std::span<Backend* const> backends,
-                     std::string const& named, RunnerOptions const& options, Watchdog& watchdog,
-                     std::function<void(Backend const&, record::CellResult const&)> const& finished) {
-    PreparedPoint point(bootstrap, memory, {plan});
-    std::vector<Cell> cells;
-    for (Backend* const backend : backends) {
-        Cell cell;
-        cell.name = named + std::string(backend->name());
-        cell.backend = backend;
-        cell.point = &point;
-        if (cell.compile(bootstrap).empty()) {
-            cells.push_back(std::move(cell));
-        }
-    }
-    CommonStart start(bootstrap, options.start);
-    run_cells({bootstrap, start, watchdog, options}, cells,
-              [&](Cell const& cell, record::CellResult const& result) { finished(*cell.backend, result); });
-}
-
 std::vector<record::ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace& memory,
                                                       std::span<Backend* const> backends, Nanoseconds limit_ns,
                                                       Watchdog& watchdog) {
     if (bootstrap.size() < 2) {
         return {};
     }
+    PreparedPoint point(bootstrap, memory, {to_the_next_rank(bootstrap)});
+    std::vector<Cell> cells;
+    for (Backend* const backend : backends) {
+        Cell cell;
+        cell.name = "calibration of " + std::string(backend->name());
+        cell.backend = backend;
+        cell.point = &point;
+        if (cell.compile(bootstrap).empty()) {
+            cells.push_back(std::move(cell));
+        }
+    }
     RunnerOptions options;
     options.warmup = warm_up;
     options.time_limit_ns = limit_ns;
     options.validate = false;
     options.start = StartRequest::barrier;
+    CommonStart start(bootstrap, options.start);
     std::vector<record::ExchangeFloor> floors;
-    measure_on_each(bootstrap, memory, to_the_next_rank(bootstrap), backends, "calibration of ", options, watchdog,
-                    [&](Backend const& backend, record::CellResult const& result) {
-                        floors.push_back({std::string(backend.name()), std::string(dlmb::name_of(memory.kind())),
-                                          result.median_of_rounds_ns});
-                    });
+    run_cells({bootstrap, start, watchdog, options}, cells, [&](Cell const& cell, record::CellResult const& result) {
+        floors.push_back(
+            {std::string(cell.backend->name()), std::string(dlmb::name_of(memory.kind())), result.median_of_rounds_ns});
+    });
     return floors;
 }
 

@@ -10,13 +10,8 @@
 #include "common/formats/record/calibration.hpp"
 #include "common/measure/runner.hpp"
 
-#include <array>
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace dlmb::measure {
@@ -45,10 +40,6 @@ inline constexpr Nanoseconds link_turn_ns = 1'000'000;
 /// `ns`: of node i and node j > i at [i * leaders.size() + j]. `leaders`: the first rank of each node.
 [[nodiscard]] record::LinkFloor::Times link_times(std::span<Rank const> leaders, std::span<Nanoseconds const> ns,
                                                   double slow_ratio);
-/// Collective. Measures `plan` on those `backends` that can do it in `memory`. `named`: begins the names of its cells.
-void measure_on_each(Bootstrap& bootstrap, MemorySpace& memory, Plan const& plan, std::span<Backend* const> backends,
-                     std::string const& named, RunnerOptions const& options, Watchdog& watchdog,
-                     std::function<void(Backend const&, record::CellResult const&)> const& finished);
 /// The times of an exchange over each of the `backends` that can do it in `memory`, on rank 0 only; empty with one
 /// rank. Opens the connections of neighbours, which the first cell then finds open.
 [[nodiscard]] std::vector<record::ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace& memory,

@@ -10,7 +10,6 @@
 #include "common/formats/record/cell_result.hpp"
 #include "common/measure/environment/cpu_quota.hpp"
 #include "common/measure/sampling/sampler.hpp"
-#include "common/memory/control_groups.hpp"
 #include "common/memory/throttling.hpp"
 
 #include <span>

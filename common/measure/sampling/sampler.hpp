@@ -73,13 +73,13 @@ using LargestWords = std::array<std::int64_t, 4>;
 
 inline constexpr Nanoseconds no_device_time = -1;
 
-/// Per sample. `own` is this rank's; the others are over all ranks and equal on all ranks.
 /// Calls as a program of OSU Micro-Benchmarks makes them.
 struct OsuCalls {
     Backend* backend = nullptr;  // whose barrier stands between two calls
     OsuProgram program;
 };
 
+/// Per sample. `own` is this rank's; the others are over all ranks and equal on all ranks.
 struct SampleChunk {
     std::vector<RankMarks> own;
     std::vector<SampleTimes> samples;

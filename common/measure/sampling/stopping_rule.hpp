@@ -87,7 +87,6 @@ public:
 
     /// Medians of the rounds so far, the current one included once it has samples.
     [[nodiscard]] std::vector<double> const& round_medians() const { return round_medians_; }
-    [[nodiscard]] std::uint64_t samples() const { return samples_; }
 
 private:
     [[nodiscard]] StoppingDecision next_fixed() const;

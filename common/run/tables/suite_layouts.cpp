@@ -167,8 +167,8 @@ struct OsuColumns {
 };
 
 /// Figures of an ok cell with a mean: bandwidth in 10^6 B/s, messages per second over all pairs, times in us, and
-/// overlap in per cent, max(0, 1 - (overall - compute) / pure communication), all from means. Nothing where the cell
-/// has the columns of a latency.
+/// overlap in per cent, max(0, 1 - (overall - compute) / pure communication), of which the last is a median. Nothing
+/// where the cell has the columns of a latency.
 std::optional<OsuColumns> osu_columns(record::Record const& cell, Bytes size) {
     auto const statistic = [&](char const* name) {
         auto const found = cell.statistics.find(name);

@@ -13,10 +13,10 @@ std::string refusal(PatternType const& type, int ranks, decltype(Options::parame
     Options options;
     options.ranks = ranks;
     options.parameters = parameters;
-    return usage_error_of([&] { (void)planned_point(type, options, "--plan"); });
+    return usage_error_of([&] { print_plans(type, options, [](std::string_view) {}); });
 }
 
-TEST(PlannedPoint, IsOne) {
+TEST(PrintPlans, PrintsOnePoint) {
     EXPECT_TRUE(refusal(moe_alltoall::type(), 2, {{"tokens", {"1", "2"}}}).starts_with("--plan: takes one point"));
 }
 
