@@ -131,5 +131,18 @@ TEST(UccExport, WritesSectionsWhereRulesSpeakOfNodes) {
     EXPECT_EQ(made.env.count("UCC_TL_UCP_TUNE"), 0U) << "a variable would beat the file";
 }
 
+/// UCC reads the ends of a section's range by strtol, and takes any one of several sections that hold for a team
+/// (ucc_parser.c).
+TEST(UccExport, WritesOneSectionForEachNumberOfRanks) {
+    TuningTable table;
+    table.rules = {make_rule(shape(), TunedOperation::allreduce, "knomial", {4, 8}, {0, no_limit}),
+                   make_rule(shape(), TunedOperation::broadcast, "dbt", {1, no_limit}, {0, no_limit})};
+    table.rules[0].when.nodes = table.rules[1].when.nodes = CountInterval{2, 2};
+    EXPECT_EQ(to_ucc(table, {2, "", "", ""}).files.at(0).text,
+              "[team_size=1-3 nnodes=2]\nUCC_TL_UCP_TUNE=bcast:host:@dbt\n"
+              "[team_size=4-8 nnodes=2]\nUCC_TL_UCP_TUNE=allreduce:host:@knomial#bcast:host:@dbt\n"
+              "[team_size=9-2147483647 nnodes=2]\nUCC_TL_UCP_TUNE=bcast:host:@dbt\n");
+}
+
 }  // namespace
 }  // namespace dlmb::tuning::ucc_test

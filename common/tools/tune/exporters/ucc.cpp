@@ -6,12 +6,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 
 namespace dlmb::tuning {
 namespace {
+
+constexpr CountInterval any_ranks{1, no_limit};
 
 /// Ours and UCC's.
 constexpr std::pair<std::string_view, std::string_view> memory_names[] = {
@@ -65,20 +66,42 @@ std::optional<std::string> token(MpiCall collective, std::string_view memory, Ex
         text += fmt::format(":{}-{}", bytes->min,
                             one.bytes.max == no_limit ? "inf" : fmt::format("{}", bytes->max + 1));  // exclusive
     }
-    if (team_sizes && one.ranks != CountInterval{1, no_limit}) {
+    if (team_sizes && one.ranks != any_ranks) {
         text += fmt::format(":[{}]", range_text(one.ranks));
     }
     return text + fmt::format(":@{}", choose.algorithm->name);
 }
 
-/// Tokens by ranks; under one key where they say their ranks themselves.
-using Tokens = std::map<CountInterval, std::vector<std::string>>;
-
-std::string section_file(Tokens const& tokens, std::uint64_t nodes) {
+struct UccToken {
+    CountInterval ranks;
     std::string text;
-    for (auto const& [ranks, of_ranks] : tokens) {
-        text += fmt::format("[team_size={} nnodes={}]\nUCC_TL_UCP_TUNE={}\n", range_text(ranks), nodes,
-                            fmt::join(of_ranks, "#"));
+};
+
+std::string joined(std::vector<UccToken> const& tokens, CountInterval ranks) {
+    std::vector<std::string_view> texts;
+    for (UccToken const& token : tokens) {
+        if (token.ranks.covers(ranks)) {
+            texts.push_back(token.text);
+        }
+    }
+    return fmt::format("{}", fmt::join(texts, "#"));
+}
+
+/// Of several sections for one team UCC takes any one (ucc_parser.c), so that they are cut at every bound of ranks.
+/// Their ranges end in numbers.
+std::string section_file(std::vector<UccToken> const& tokens, std::uint64_t nodes) {
+    constexpr std::uint64_t largest_team = 2147483647;
+    std::set<std::uint64_t> ends{largest_team + 1};  // the first number behind
+    for (UccToken const& token : tokens) {
+        ends.insert({token.ranks.min, std::min(token.ranks.max, largest_team) + 1});
+    }
+    std::string text;
+    std::uint64_t first = 0;
+    for (std::uint64_t const end : ends) {
+        if (std::string const tune = joined(tokens, {first, end - 1}); !tune.empty()) {
+            text += fmt::format("[team_size={}-{} nnodes={}]\nUCC_TL_UCP_TUNE={}\n", first, end - 1, nodes, tune);
+        }
+        first = end;
     }
     return text;
 }
@@ -96,7 +119,7 @@ Export to_ucc(TuningTable const& table, Slice const& slice) {
     bool const sections =
         slice.nodes && std::any_of(selection.rules.begin(), selection.rules.end(),
                                    [](ExportedRule const& one) { return one.rule->when.nodes.has_value(); });
-    Tokens tokens;
+    std::vector<UccToken> tokens;
     for (MpiCall const which : exported_calls) {
         for (auto const& [ours, theirs] : memory_names) {
             std::vector<ExportedRule> of_memory = selection.rules;
@@ -108,7 +131,7 @@ Export to_ucc(TuningTable const& table, Slice const& slice) {
             for (RankSegment const& segment : rank_segments(rules)) {
                 for (ExportedRule const& one : segment.rules) {
                     if (auto text = token(which, theirs, one, !sections, lost)) {
-                        tokens[sections ? segment.ranks : CountInterval{1, no_limit}].push_back(std::move(*text));
+                        tokens.push_back({sections ? segment.ranks : any_ranks, std::move(*text)});
                     }
                 }
             }
@@ -127,7 +150,7 @@ Export to_ucc(TuningTable const& table, Slice const& slice) {
         result.files.push_back({"ucc.conf", section_file(tokens, *slice.nodes)});
         result.env.emplace("UCC_CONFIG_FILE", std::string(folder_mark) + "/ucc.conf");
     } else if (!tokens.empty()) {
-        result.env.emplace("UCC_TL_UCP_TUNE", fmt::format("{}", fmt::join(tokens.begin()->second, "#")));
+        result.env.emplace("UCC_TL_UCP_TUNE", joined(tokens, any_ranks));
     }
     return result;
 }
