@@ -77,6 +77,14 @@ TEST(UcxExport, ARuleOfOneNodeIsOfTheLinksInside) {
     EXPECT_EQ(setting(to_ucx(table, {1, "", "", ""}, {"1.16.0"})), "100000");
 }
 
+TEST(UcxExport, ARuleOfOneRankPerNodeIsOfTheLinksBetween) {
+    TuningTable table = table_of({message_rule("two", {0, 99999}, "inf")});
+    table.rules[0].when.ranks = table.rules[0].when.nodes = CountInterval{2, 2};
+    EXPECT_EQ(setting(to_ucx(table, {2, "", "", ""}, {"1.17.0"})), "intra:auto,inter:100000");
+    table.rules[0].when.ranks = CountInterval{4, 4};
+    EXPECT_EQ(setting(to_ucx(table, {2, "", "", ""}, {"1.17.0"})), "intra:100000,inter:100000");
+}
+
 TEST(UcxExport, TheCrossoverIsWhereMeasuredEagerMessagesEnd) {
     TuningTable table =
         table_of({message_rule("eager", {8192, 46340}, "inf"), message_rule("late", {131072, 1 << 20}, "1")});

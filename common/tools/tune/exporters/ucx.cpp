@@ -130,6 +130,17 @@ std::optional<std::string> threshold_value(std::vector<ThresholdRule> const& rul
     return *threshold == no_limit ? "inf" : fmt::format("{}", *threshold);
 }
 
+/// Whether all messages of the rule are inside of nodes.
+bool is_inside_nodes(ThresholdRule const& rule) {
+    return rule.one.rule->when.nodes == CountInterval{1, 1};
+}
+
+/// Whether all messages of the rule are between nodes, for each has one rank.
+bool is_between_nodes(ThresholdRule const& rule) {
+    When const& when = rule.one.rule->when;
+    return when.nodes && when.ranks && when.nodes->min > 1 && when.nodes->min == when.ranks->max;
+}
+
 }  // namespace
 
 std::optional<Bytes> read_threshold(std::string const& text) {
@@ -142,15 +153,20 @@ std::optional<Bytes> read_threshold(std::string const& text) {
 
 Export to_ucx(TuningTable const& table, Slice const& slice, std::string const& version) {
     Selection selection = select_rules(table, "ucx", slice, {});
-    std::vector<ThresholdRule> rules = threshold_rules(selection);
-    std::optional<std::string> value = threshold_value(rules, selection.lost);
-    if (parse_version(version) >= thresholds_by_link) {
-        std::erase_if(rules, [](ThresholdRule const& rule) {
-            return rule.one.rule->when.nodes == CountInterval{1, 1};  // says nothing of messages between nodes
-        });
-        auto const between_nodes = threshold_value(rules, selection.lost);
-        if (value || between_nodes) {
-            value = fmt::format("intra:{},inter:{}", value.value_or("auto"), between_nodes.value_or("auto"));
+    std::vector<ThresholdRule> const rules = threshold_rules(selection);
+    auto const value_without = [&](bool (*says_nothing)(ThresholdRule const&)) {
+        std::vector<ThresholdRule> others = rules;
+        std::erase_if(others, says_nothing);
+        return threshold_value(others, selection.lost);
+    };
+    std::optional<std::string> value;
+    if (parse_version(version) < thresholds_by_link) {
+        value = threshold_value(rules, selection.lost);
+    } else {
+        auto const inside = value_without(is_between_nodes);
+        auto const between = value_without(is_inside_nodes);
+        if (inside || between) {
+            value = fmt::format("intra:{},inter:{}", inside.value_or("auto"), between.value_or("auto"));
         }
     }
     std::string text = "# Made by dlmb_tune export. A variable of the same name in the environment beats this file.\n";
