@@ -216,5 +216,14 @@ TEST(OpenMpiText, WritesTheSecondFormatOnlyForVersionsThatReadIt) {
     EXPECT_NE(recent.files.at(0).text.find("  65536 4 0 0 8\n"), std::string::npos);
 }
 
+// Its reader (coll_tuned_dynamic_file.c) ends an entry below its own number of ranks: what is of 4 would hold for 0
+// to 3.
+TEST(OpenMpiText, IsNotWrittenForVersion6) {
+    Export const made = to_open_mpi(one_rule(), {{}, "host", "", ""}, {"6.0.0"});
+    EXPECT_FALSE(made.chooses);
+    ASSERT_EQ(made.lost.size(), 1U);
+    EXPECT_EQ(made.lost[0].why, LostReason::operation_not_tunable);
+}
+
 }  // namespace
 }  // namespace dlmb::tuning::open_mpi_text_test

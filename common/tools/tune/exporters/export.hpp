@@ -86,7 +86,7 @@ struct LibraryVersion {
 /// coll/tuned of Open MPI 4.1 and 5.0 (coll_tuned_dynamic_file.c): dlmb_rules.conf. It compares bytes of basis_of
 /// (dt * count * n where n shares make the whole). Ranges of sizes and ranks that no rule covers get algorithm 0, the
 /// library's own decision: an entry of this format holds for everything above it, and the first one also for everything
-/// below it. `version`: "4.1.4"; algorithms are known by version.
+/// below it. `version`: "4.1.4"; algorithms are known by version. From 6 on all rules are lost.
 /// On several nodes 5.0 asks coll/han first: dlmb_han_rules.conf (coll_han_dynamic_file.c) lets it hand on what
 /// dlmb_rules.conf has a rule for.
 [[nodiscard]] Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string const& version);

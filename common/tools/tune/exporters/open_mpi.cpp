@@ -19,7 +19,7 @@ constexpr std::uint64_t most_ranks = std::numeric_limits<int>::max();
 constexpr LibraryVersion second_format{5, 0, 7};  // with max_requests; github.com/open-mpi/ompi, pull request 12589
 
 constexpr LibraryVersion always{0, 0, 0};
-constexpr LibraryVersion main_branch{6, 0, 0};
+constexpr LibraryVersion other_ranks{6, 0, 0};     // reads an entry as one for all ranks below its own
 constexpr LibraryVersion han_by_default{5, 0, 0};  // on several nodes coll/han stands before coll/tuned
 
 struct KnownAlgorithm {
@@ -28,20 +28,14 @@ struct KnownAlgorithm {
 };
 
 /// By id, from 1.
-std::vector<KnownAlgorithm> open_mpi_algorithms(MpiCall collective, LibraryVersion version) {
+std::vector<KnownAlgorithm> open_mpi_algorithms(MpiCall collective) {
     switch (collective) {
     case allgather:
-        return {{"linear"},
-                {version < main_branch ? "bruck" : "bruck-k-fanout"},
-                {"recursive_doubling"},
-                {"ring"},
-                {"neighbor"},
-                {"two_proc"},
-                {"sparbit", {5, 0, 0}},
-                {"direct-messaging", main_branch}};
+        return {{"linear"},   {"bruck"},    {"recursive_doubling"}, {"ring"},
+                {"neighbor"}, {"two_proc"}, {"sparbit", {5, 0, 0}}};
     case allreduce:
-        return {{"basic_linear"},   {"nonoverlapping"}, {"recursive_doubling"},           {"ring"},
-                {"segmented_ring"}, {"rabenseifner"},   {"allgather_reduce", main_branch}};
+        return {{"basic_linear"}, {"nonoverlapping"}, {"recursive_doubling"},
+                {"ring"},         {"segmented_ring"}, {"rabenseifner"}};
     case alltoall:
         return {{"linear"}, {"pairwise"}, {"modified_bruck"}, {"linear_sync"}, {"two_proc"}};
     case alltoallv:
@@ -67,6 +61,10 @@ using OpenMpiRanks = RowsByRanks<OpenMpiRow>;
 std::optional<OpenMpiRow> open_mpi_row(MpiCall collective, LibraryVersion version, ExportedRule const& one,
                                        std::vector<Lost>& lost) {
     Choice const& choose = one.rule->choose;
+    if (version >= other_ranks) {
+        return lose(lost, one, LostReason::operation_not_tunable,
+                    "Open MPI 6 takes the rules of a number of ranks for those of fewer");
+    }
     if (!choose.algorithm || choose.algorithm->family != "open_mpi.tuned") {
         return lose(lost, one, LostReason::unknown_algorithm,
                     fmt::format("method '{}' is no algorithm of coll/tuned", choose.method));
@@ -216,7 +214,7 @@ std::string_view open_mpi_obstacle(std::string_view algorithm, CountInterval ran
 
 std::optional<int> open_mpi_id(MpiCall collective, std::string_view algorithm, LibraryVersion version) {
     int id = 0;
-    for (KnownAlgorithm const& known : open_mpi_algorithms(collective, version)) {
+    for (KnownAlgorithm const& known : open_mpi_algorithms(collective)) {
         ++id;
         if (known.name == algorithm && known.since <= version) {
             return id;
@@ -236,13 +234,6 @@ Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string con
         auto rules = rules_of(which, selection.rules, selection.lost);
         if (han && slice.nodes && which == allgather) {
             rules = split_ranks(rules, selection.lost);
-        }
-        if (han && library >= main_branch && (which == alltoall || which == alltoallv)) {
-            for (ExportedRule const& one : rules) {
-                lose(selection.lost, one, LostReason::operation_not_tunable,
-                     "on several nodes coll/han of Open MPI 6 does it");
-            }
-            rules.clear();
         }
         auto all = rows_by_ranks<OpenMpiRow>(
             rules, [&](ExportedRule const& one) { return open_mpi_row(which, library, one, selection.lost); });

@@ -107,7 +107,7 @@ void lose_other_operations(std::vector<ExportedRule> const& rules, std::vector<L
 [[nodiscard]] std::string_view name_in_ucc(MpiCall collective);
 
 // Ids and names of the algorithms of Open MPI's coll/tuned, by version. Source: the MPI_T enums coll_tuned_*_algorithm
-// of 4.1.4 (ompi_info --param coll tuned --level 9), coll_tuned_*_decision.c of 5.0.8 and main.
+// of 4.1.4 (ompi_info --param coll tuned --level 9), coll_tuned_*_decision.c of 5.0.8.
 
 /// COLLID of a rules file (coll_base_functions.h, COLLTYPE).
 [[nodiscard]] int open_mpi_id(MpiCall collective);
