@@ -171,7 +171,9 @@ public:
             }
             ++part;
         }
-        return part < parts_.size() ? std::optional(parts_[part].part.steps.front()) : std::nullopt;
+        // A rank that communicates with nobody waits in parts without a step of its own.
+        bool const has_step = part < parts_.size() && !parts_[part].part.steps.empty();
+        return has_step ? std::optional(parts_[part].part.steps.front()) : std::nullopt;
     }
 
 private:

@@ -109,6 +109,17 @@ TEST(TunedAgreement, RanksThatOnlyComputePassTheTurnsOn) {
     });
 }
 
+TEST(TunedAgreement, ARankWithNothingToDoHasNoOpenStep) {
+    run_tuned_ranks(3, by_size, [](TunedRank& rank) {
+        PlanBuilder builder(rank.rank());
+        if (rank.rank() != 2) {
+            builder.all_reduce(builder.group(everyone(2)), small, Element::int32, Reduction::sum, "small");
+        }
+        auto const compiled = std::move(rank.compile(std::move(builder).finish())).value();
+        EXPECT_EQ(compiled->first_open_step().has_value(), rank.rank() != 2);
+    });
+}
+
 TEST(TunedAgreement, AChoiceThatNobodyHereCanDoIsDeclinedWithItsRule) {
     auto const elsewhere = [](tuning::Key const&) { return StepChoice{"nowhere", {}, "r007"}; };
     run_tuned_ranks(2, elsewhere, [](TunedRank& rank) {
