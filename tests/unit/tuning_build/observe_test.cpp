@@ -130,6 +130,18 @@ TEST(Observations, OfReduceScatterAreThoseOfEqualParts) {
     }
 }
 
+TEST(Observations, LeaveOutWhatIsNotTheOperationAlone) {
+    record::Record cell = good_cell();
+    cell.identity.parameters["compute"] = "busy";
+    EXPECT_EQ(observe(cell).refused().count("computes meanwhile (--compute)"), 1U);
+    cell.identity.parameters["compute"] = "none";
+    cell.identity.parameters["operation"] = "sendrecv";
+    cell.identity.parameters["route"] = "ping_pong";
+    EXPECT_EQ(observe(cell).refused().count("is of another --route than ring"), 1U);
+    cell.identity.parameters["route"] = "ring";
+    EXPECT_EQ(observe(cell).kept().size(), 1U);
+}
+
 TEST(Observations, LeaveOutNodesWithUnequalNumbersOfRanks) {
     record::Record cell = good_cell();
     cell.identity.world.ranks_per_node = 0;

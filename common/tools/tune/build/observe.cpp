@@ -234,6 +234,16 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     if (std::string const operation = parameter(cell, "operation"); !tuned_operation(operation)) {
         return fmt::format("is of {}, which no table chooses for", operation);
     }
+    auto const is_other = [&](char const* name, std::string_view only) {
+        std::string const value = text_of(cell.identity.parameters, name);
+        return !value.empty() && value != only;
+    };
+    if (is_other("compute", "none")) {
+        return "computes meanwhile (--compute)";
+    }
+    if (is_other("route", "ring")) {
+        return "is of another --route than ring";
+    }
     if (cell.identity.backend == "tuned") {
         return "is of backend tuned, which hands on to the others";
     }
