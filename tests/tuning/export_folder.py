@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -108,6 +109,51 @@ class ExportFolder(unittest.TestCase):
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(part, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_what_a_rules_file_says_in_a_comment_is_one_line_of_it(self) -> None:
+        table = json.loads(self.table.read_text(encoding="utf-8"))
+        table["policy"]["beside"] = "traffic:\necho obeyed #"
+        self.table.write_text(json.dumps(table), encoding="utf-8")
+        self.assertEqual(self.export("made").returncode, 0)
+        script = self.folder / "made" / "env.sh"
+        self.assertEqual(subprocess.run(["sh", script], capture_output=True, text=True, check=True).stdout, "")
+        self.assertIn("\\x0aecho obeyed", (self.folder / "made" / "dlmb_rules.conf").read_text(encoding="utf-8"))
+
+
+# As a launcher that runs NCCL with the plugin: the log of a call of so many bytes in all, of none without any.
+NCCL = """
+import csv, pathlib, sys
+words = sys.argv[1:]
+variables = dict(word.split("=", 1) for word in words if "=" in word)
+ranks, operation, size = int(words[1]), words[words.index("--operation") + 1], int(words[words.index("-m") + 1].split(":")[0])
+name = {"allreduce": "AllReduce", "allgather": "AllGather", "reduce_scatter_block": "ReduceScatter"}[operation]
+size *= ranks if operation == "allgather" else 1
+taken = ["ring", "simple"]
+for row in csv.reader(pathlib.Path(variables["DLMB_NCCL_TABLE"]).read_text().splitlines()):
+    if row[0] == name.lower() and int(row[1]) <= size <= int(row[2]) and row[7] in ("-1", str(ranks)):
+        taken = row[3:5]
+print("NCCL INFO TUNER/Plugin: Using DLMB (v5)")
+print(f"NCCL INFO {name}: {size} Bytes -> Algo {taken[0].upper()} proto {taken[1].upper()}" if size else "")
+"""
+
+
+class VerifyNccl(unittest.TestCase):
+    def test_tries_each_exported_rule_at_a_size_of_its_own(self) -> None:
+        rules = [rule("r0", "nccl", "allreduce", (0, 65536), algorithm="tree", family="nccl"),
+                 rule("r1", "nccl", "allgather", (4096, 8191), algorithm="tree", family="nccl"),
+                 rule("r2", "nccl", "reduce_scatter", (4096, 8191), algorithm="tree", family="nccl"),
+                 rule("r3", "nccl", "broadcast", (4096, 8191), algorithm="tree", family="nccl", in_place=True),
+                 rule("r4", "nccl", "allreduce", (65537, 65538), algorithm="tree", family="nccl")]
+        for each in rules:
+            each["choose"]["params"] = {"protocol": "ll"}
+        with tempfile.TemporaryDirectory() as name:
+            launcher = pathlib.Path(name) / "mpiexec"
+            launcher.write_text(f"#!{sys.executable}\n{NCCL}", encoding="utf-8")
+            launcher.chmod(0o755)
+            table = write_table(pathlib.Path(name) / "table.json", rules)
+            done = tune("verify", "--to", "nccl", table, "--mpiexec", launcher)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.endswith("3 checks, 0 wrong\n"), done.stdout)
 
 
 if __name__ == "__main__":

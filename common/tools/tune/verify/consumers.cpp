@@ -67,7 +67,7 @@ Export export_ucx(TuningTable const& table, ExportRequest const& request) {
 /// Behind the first line: that of Open MPI may have to be the number of its format. JSON has no comments.
 void add_comment(File& file, std::string const& text) {
     if (!file.name.ends_with(".json") && !file.text.empty()) {
-        file.text.insert(file.text.find('\n') + 1, fmt::format("# {}\n", text));
+        file.text.insert(file.text.find('\n') + 1, fmt::format("# {}\n", one_line(text)));
     }
 }
 
@@ -118,7 +118,7 @@ std::string shell_word(std::string_view text) {
 std::string environment_script(Export const& made, std::filesystem::path const& folder) {
     std::string text = "# Made by dlmb_tune export; to be sourced before the program starts.\n";
     for (std::string const& note : made.notes) {
-        text += fmt::format("# Note: {}.\n", note);
+        text += fmt::format("# Note: {}.\n", one_line(note));  // it may quote the table, and a shell reads it
     }
     for (auto const& [name, value] : environment_of(made, folder)) {
         text += fmt::format("export {}={}\n", name, shell_word(value));
