@@ -88,6 +88,10 @@ class BadUsage(unittest.TestCase):
         self.assertIn("Value nan not in range", self.refusal("build", "none.jsonl", "-o", "none.json", "--min-gain", "nan"))
         self.assertIn("'-1' is no whole number", self.refusal("verify", "--to", "openmpi", TABLE, "--ranks", "-1"))
         self.assertIn("none.json", self.refusal("show", "none.json"))
+        self.assertIn("mpii not in {mpi,", self.refusal("build", "none.jsonl", "-o", "none.json", "--baseline", "mpii"))
+        self.assertIn("quik not in {oversubscribed,", self.refusal("build", "none.jsonl", "-o", "none.json", "--accept", "unconfirmed,quik"))
+        results = TABLE.with_name("results.jsonl")
+        self.assertIn("is among RESULTS, too", self.refusal("build", results, "-o", "none.json", "--confirm", results))
 
     def test_of_a_broken_table_names_file_and_place(self) -> None:
         table = json.loads(TABLE.read_text(encoding="utf-8"))

@@ -42,7 +42,7 @@ typedef struct dlmb_tuning_query {
                               mean over ranks; sendrecv: the message */
     int64_t ranks;         /* of the communicator */
     int64_t nodes;         /* that it lies on */
-    char const* memory;    /* host, pinned, cuda, managed, nccl, rocm */
+    char const* memory;    /* host, pinned, cuda, managed, nccl, ucx, rocm */
     char const* dtype;     /* byte, int8, int32, int64, fp8, fp16, bf16, fp32, fp64 */
     char const* reduction; /* sum, prod, min, max, user */
     double imbalance;      /* exchange: largest total that a rank sends or receives / mean */

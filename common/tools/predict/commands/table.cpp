@@ -14,18 +14,17 @@
 #include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
 #include "common/base/version.hpp"
+#include "common/formats/record/record.hpp"
 #include "common/formats/table/provenance.hpp"
 #include "common/formats/table/table_file.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
 #include "common/tools/predict/machine_model.hpp"
 #include "common/tools/predict/pricing.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <filesystem>
 
 namespace dlmb::predict::commands {
@@ -239,7 +238,7 @@ public:
         model.forced = model.forced || force_;
         tuning::TuningTable table;
         table.rules = rules_of(model);
-        table.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+        table.created = record::utc_now();
         BuildInfo const& info = build_info();
         table.tool = {"dlmb_predict", std::string(info.version), std::string(info.git_revision)};
         table.inputs = {{std::filesystem::path(model_path_).filename().string(), tuning::sha256(text), {}}};

@@ -14,14 +14,11 @@
 #include "common/tools/tune/build/build_table.hpp"
 #include "common/tools/tune/commands/run_tune.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <set>
 
@@ -71,7 +68,23 @@ std::vector<ResultFileInput> read_results(std::vector<std::string> const& argume
     return inputs;
 }
 
-constexpr std::array<std::string_view, 3> accept_words{"oversubscribed", "quick", "unconfirmed"};
+/// What was found in a launch cannot be confirmed by the same one.
+void require_fresh(std::vector<ResultFileInput> const& confirm, std::vector<ResultFileInput> const& search) {
+    std::set<std::string> known;
+    for (ResultFileInput const& input : search) {
+        known.insert(input.launches.begin(), input.launches.end());
+    }
+    for (ResultFileInput const& input : confirm) {
+        for (std::string const& launch : input.launches) {
+            if (known.contains(launch)) {
+                throw UsageError(
+                    fmt::format("--confirm: {}: launch {} is among RESULTS, too; give launches that are in "
+                                "one of them",
+                                input.file, launch));
+            }
+        }
+    }
+}
 
 class Build {
 public:
@@ -101,21 +114,25 @@ public:
         parser
             .add_option("--accept", accept_,
                         "let pass what weakens a table: oversubscribed, quick (under six rounds), unconfirmed")
-            ->delimiter(',');
+            ->delimiter(',')
+            ->check(CLI::IsMember({"oversubscribed", "quick", "unconfirmed"}));
         parser
             .add_option("--min-gain", min_gain_, "smallest gain that is worth a rule, as a share of the default's time")
             ->check(number_check(0, 1));
-        parser.add_option("--baseline", baseline_, "backend that runs what has no rule")->capture_default_str();
+        parser.add_option("--baseline", baseline_, "backend that runs what has no rule")
+            ->check(CLI::IsMember(std::vector<std::string>(backend_words.begin(), backend_words.end())))
+            ->capture_default_str();
     }
 
     [[nodiscard]] int run() {
-        Accepted const accepted = checked_accept();
+        Accepted const accepted{accepts("oversubscribed"), accepts("quick"), timing_, methods_, beside_};
         report_ = printed_beside({table_path_});
         Observations search(accepted);
         Observations confirm(accepted);
         TuningTable table;
         table.inputs = read_results(results_, search, record::Converted::read);
         std::vector<ResultFileInput> const fresh = read_results(confirm_, confirm, record::Converted::refused);
+        require_fresh(fresh, table.inputs);
         table.inputs.insert(table.inputs.end(), fresh.begin(), fresh.end());
         require_comparable(confirm, search);
         for (Observation const& seen : search.kept()) {
@@ -126,7 +143,10 @@ public:
         }
         Built const built = build_rules(search.kept(), confirm.kept(), policy_, accepts("unconfirmed"));
         fill_in(table, search, built);
-        print_refused(search);
+        print_refused("cells", search);
+        if (!confirm_.empty()) {
+            print_refused("confirm", confirm);
+        }
         print_summary(built);
         if (table.rules.empty()) {
             throw UsageError(
@@ -144,16 +164,6 @@ public:
 private:
     [[nodiscard]] bool accepts(std::string_view word) const {
         return std::find(accept_.begin(), accept_.end(), word) != accept_.end();
-    }
-
-    [[nodiscard]] Accepted checked_accept() const {
-        static std::vector<std::string> const known(accept_words.begin(), accept_words.end());
-        for (std::string const& word : accept_) {
-            if (std::find(known.begin(), known.end(), word) == known.end()) {
-                throw UsageError(fmt::format("--accept: {}", unknown_name("accept", word, known)));
-            }
-        }
-        return {accepts("oversubscribed"), accepts("quick"), timing_, methods_, beside_};
     }
 
     /// Fresh launches confirm only what was found alike.
@@ -189,7 +199,7 @@ private:
 
     void fill_in(TuningTable& table, Observations const& search, Built const& built) const {
         BuildInfo const& info = build_info();
-        table.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+        table.created = record::utc_now();
         table.tool = {"dlmb_tune", std::string(info.version), std::string(info.git_revision)};
         table.system = search.system();
         table.stack = search.stack();
@@ -213,8 +223,8 @@ private:
         table.rules = built.rules;
     }
 
-    void print_refused(Observations const& observations) const {
-        print_to(report_, fmt::format("cells     {} of {} used\n", observations.kept().size(), observations.cells()));
+    void print_refused(char const* what, Observations const& observations) const {
+        print_to(report_, fmt::format("{:<9} {} of {} used\n", what, observations.kept().size(), observations.cells()));
         for (auto const& [reason, count] : observations.refused()) {
             print_to(report_, fmt::format("  {} not: {}\n", count, reason));
         }

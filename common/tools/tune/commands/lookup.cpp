@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -29,15 +28,6 @@ std::vector<std::string> operation_names() {
         names.emplace_back(name_of(operation));
     }
     return names;
-}
-
-/// Refuses a word that no table can hold: it would silently match nothing.
-template <class Words>
-void require_word(std::string const& word, std::string_view option, Words const& words) {
-    if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) {
-        std::vector<std::string> const known(words.begin(), words.end());
-        throw UsageError(fmt::format("--{}: {}", option, unknown_name(option, word, known)));
-    }
 }
 
 /// Conditions of a rule that a question does not fulfil, as texts: "ranks 4 to 8, not 2".
@@ -125,9 +115,9 @@ public:
         parser.add_option("--backend", backend_, "choose a method of this backend [the table selects one]");
         parser.add_option("--ranks", key_.ranks, "ranks of the communicator")->check(whole_number_check);
         parser.add_option("--nodes", key_.nodes, "nodes of the communicator")->check(whole_number_check);
-        parser.add_option("--memory", key_.memory, "host, pinned, cuda, managed, nccl, rocm");
+        parser.add_option("--memory", key_.memory, fmt::format("{}", fmt::join(memory_words, ", ")));
         parser.add_option("--element", element_, "element type: " + std::string{element_names});
-        parser.add_option("--reduction", key_.reduction, "sum, prod, min, max, user");
+        parser.add_option("--reduction", key_.reduction, fmt::format("{}", fmt::join(reduction_words, ", ")));
         parser
             .add_option("--imbalance", key_.imbalance,
                         "exchange: largest total that a rank sends or receives / mean over ranks")
@@ -140,7 +130,7 @@ public:
     [[nodiscard]] int run() {
         read_words();
         TuningTable const table = read_table(path_);
-        require_backend(table);
+        require_known_words(table);
         Match const match = lookup(table, key_, backend_);
         if (match) {
             print(match);
@@ -152,27 +142,24 @@ public:
 
 private:
     void read_words() {
-        std::vector<std::string> const operations = operation_names();
-        require_word(operation_, "operation", operations);
-        require_word(key_.memory, "memory", memory_words);
-        require_word(key_.reduction, "reduction", reduction_words);
+        auto const operation = operation_named(operation_);
+        if (!operation) {
+            throw UsageError(fmt::format("--operation: {}", unknown_name("operation", operation_, operation_names())));
+        }
         auto const element = element_named(element_);
         if (!element && !element_.empty()) {
             throw UsageError(fmt::format("--element: '{}' is none of {}", element_, element_names));
         }
-        key_.operation = *operation_named(operation_);
+        key_.operation = *operation;
         key_.bytes = parse_bytes(bytes_, "--bytes");
         key_.dtype = element ? name_of(*element) : std::string_view{};
     }
 
-    void require_backend(TuningTable const& table) const {
-        std::vector<std::string> known(backend_words.begin(), backend_words.end());
-        for (Rule const& rule : table.rules) {
-            known.push_back(rule.scope);
+    void require_known_words(TuningTable const& table) const {
+        if (UnknownWord const unknown = unknown_word(table, key_, backend_)) {
+            std::vector<std::string> const known(unknown.known.begin(), unknown.known.end());
+            throw UsageError(fmt::format("--{}: {}", unknown.key, unknown_name(unknown.key, unknown.word, known)));
         }
-        std::sort(known.begin(), known.end());
-        known.erase(std::unique(known.begin(), known.end()), known.end());
-        require_word(backend_, "backend", known);
     }
 
     static void print(Match const& match) {
