@@ -41,8 +41,7 @@ bool more_ranks_than_cores() {
 /// Empty: the table may hold for this library.
 std::string foreign_library(tuning::TuningTable const& table, std::string const& library) {
     auto const& measured = table.stack.mpi;
-    if (!measured ||
-        (library.find(measured->name) != std::string::npos && library.find(measured->version) != std::string::npos)) {
+    if (!measured || *measured == tuning::mpi_library(library)) {
         return "";
     }
     return fmt::format("it was measured with {} {}, and this is {}", measured->name, measured->version, library);
