@@ -7,6 +7,7 @@
 
 #include "common/formats/table/table.hpp"
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <filesystem>
@@ -53,6 +54,9 @@ struct Export {
     std::vector<Lost> lost;          // in the order of the table
     std::vector<std::string> notes;  // what the user of the consumer must know; one line each
     bool chooses = false;            // some choice is not the consumer's own; else the files change nothing
+    [[nodiscard]] bool loses(Rule const& rule) const {
+        return std::any_of(lost.begin(), lost.end(), [&](Lost const& one) { return one.rule == rule.id; });
+    }
     bool operator==(Export const&) const = default;
 };
 

@@ -30,8 +30,7 @@ std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, 
                   .uniform = operation == TunedOperation::exchange ? std::optional(collective == MpiCall::alltoall)
                                                                    : std::nullopt};
     Rule const* const rule = lookup(request.table, key, scope).deciding();
-    auto const is_of_rule = [&](Lost const& one) { return one.rule == rule->id; };
-    if (rule != nullptr && std::any_of(request.made.lost.begin(), request.made.lost.end(), is_of_rule)) {
+    if (rule != nullptr && request.made.loses(*rule)) {
         return std::nullopt;
     }
     bool const chosen = rule != nullptr && rule->choose.algorithm;

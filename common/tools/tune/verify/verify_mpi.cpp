@@ -56,6 +56,9 @@ public:
         }
         std::sort(without.begin(), without.end());
         std::sort(with.begin(), with.end());
+        if (without.front() == 0 || with.front() == 0) {
+            return "";  // a run failed
+        }
         return fmt::format("{}: {} us without the export, {} us with it", where_of(probe),
                            human_us(without[rounds / 2]), human_us(with[rounds / 2]));
     }

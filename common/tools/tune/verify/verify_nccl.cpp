@@ -53,9 +53,7 @@ std::optional<Check> check(VerifyRequest const& request, Rule const& rule, std::
 Verification verify_nccl(VerifyRequest const& request) {
     Verification result;
     for (Rule const& rule : request.table.rules) {
-        bool const is_lost = std::any_of(request.made.lost.begin(), request.made.lost.end(),
-                                         [&](Lost const& one) { return one.rule == rule.id; });
-        if (rule.scope == "nccl" && rule.choose.algorithm && !is_lost && result.skipped.empty()) {
+        if (rule.scope == "nccl" && rule.choose.algorithm && !request.made.loses(rule) && result.skipped.empty()) {
             if (auto tried = check(request, rule, result.skipped)) {
                 result.checks.push_back(std::move(*tried));
             }
