@@ -102,10 +102,11 @@ private:
         }
         if (is_message(*kind)) {
             char const* const key = kind == OperationKind::send ? "dst_rank" : "src_rank";
-            if (!json.contains(key) && name.find("any") == std::string::npos) {
+            if (number(key)) {
+                record.peer = ranks_of(key);
+            } else if (name.find("any") == std::string::npos) {
                 input.refuse(fmt::format("{}: a {} without {}", where, name_of(*kind), key));
             }
-            record.peer = ranks_of(key);
         }
         if (auto operation = operation_of(builder_, input, record)) {
             if (auto const root = number("root"); root && *root < most_recorded_ranks) {
