@@ -225,6 +225,10 @@ class FlightRecorder(TraceTest):
         self.assertIn("the recorder kept the last 4 calls; the 2 before them are not in the dump", " ".join(told["why_not"]))
         self.assertEqual([each[4] for each in self.entries(told)], [1, 1, 1, 1])
 
+    def test_the_name_of_a_call_says_whether_it_is_a_message(self):
+        told = self.told(self.file("a.0.json", dump(0, [entry(0, "all_reduce", is_p2p=True)], 1, 1)))
+        self.assertEqual([each[:2] for each in self.entries(told)], [(0, "allreduce")])
+
     def test_what_a_dump_lacks_is_said(self):
         single = entry(0, "all_to_all", input_sizes=[[8]], output_sizes=[[8]])
         self.assertIn("does not keep how all_to_all is split", " ".join(self.told(self.file("a.0.json", dump(0, [single], 1, 1)))["why_not"]))

@@ -19,17 +19,10 @@ namespace {
 
 constexpr std::string_view completed_state = "completed";
 
-/// A process group as the dump describes it.
-struct RecordedGroup {
-    std::string name;
-    std::shared_ptr<NumberList const> ranks;
-};
-
 /// One entry, read but for what others tell.
 struct RecorderEntry {
     Bytes record = 0;
     std::int64_t number = 0;  // of the collective in its group
-    bool is_message = false;
     std::string group;
     std::string pg_id;
     std::string call;
@@ -95,8 +88,7 @@ private:
             if (!group.is_object() || !group.contains("ranks")) {
                 input.refuse(fmt::format("{} has no ranks", where));
             }
-            NumberList ranks = number_list(input, where + ".ranks", group["ranks"]);
-            groups_[key] = {key, std::make_shared<NumberList const>(std::move(ranks))};
+            groups_[key] = std::make_shared<NumberList const>(number_list(input, where + ".ranks", group["ranks"]));
         }
     }
 
@@ -135,7 +127,6 @@ private:
         entry.record = number("record_id");
         entry.number =
             static_cast<std::int64_t>(number(told.contains("collective_seq_id") ? "collective_seq_id" : "seq_id"));
-        entry.is_message = told.contains("is_p2p") && told["is_p2p"] == true;
         entry.state = text("state");
         Json const id = told.value("pg_id", Json());
         entry.pg_id = id.is_string() ? id.get<std::string>() : id.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -248,8 +239,8 @@ private:
             auto const group = groups_.find(entry.group);
             entry.details.has_no_group = group == groups_.end();
             if (group != groups_.end()) {
-                entry.details.ranks = group->second.ranks;
-                entry.details.group_size = static_cast<int>(group->second.ranks->numbers.size());
+                entry.details.ranks = group->second;
+                entry.details.group_size = static_cast<int>(group->second->numbers.size());
             }
             Progress& progress = status[entry.pg_id];
             progress.group = entry.group;
@@ -265,7 +256,7 @@ private:
                 builder_.incomplete(fmt::format("{}: the recorder does not keep how {} is split among the ranks",
                                                 input.name(), entry.call));
             }
-            if (!entry.is_message && !is_message(operation->kind)) {
+            if (!is_message(operation->kind)) {
                 numbers_[{entry.group, rank}].push_back(entry.number);
             }
             program.operations.push_back(std::move(*operation));
@@ -283,7 +274,7 @@ private:
             progress.group = key;
         }
         if (auto const group = groups_.find(progress.group); group != groups_.end()) {
-            for (Bytes const member : group->second.ranks->numbers) {
+            for (Bytes const member : group->second->numbers) {
                 progress.members.push_back(static_cast<Rank>(std::min<Bytes>(member, most_recorded_ranks)));
             }
         }
@@ -329,7 +320,7 @@ private:
         }
     }
 
-    std::map<std::string, RecordedGroup> groups_;                                // of the file
+    std::map<std::string, std::shared_ptr<NumberList const>> groups_;            // of the file: ranks by name
     std::map<std::pair<std::string, Rank>, std::vector<std::int64_t>> numbers_;  // of collectives in the programs
 };
 
