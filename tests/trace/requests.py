@@ -73,6 +73,8 @@ class Requests(TraceTest):
         self.refused([file, "--model", "llama3.1-8b", "--tp", "3"], "--tp 3")
         self.refused([file, "--model", "llama3.1-8b", "--pp", "33"], "--pp 33")
         self.refused([file, "--model", "llama3.1-8b", "--kv-dtype", "fp5"], "--kv-dtype fp5")
+        for option in (["--tp", "8"], ["--pp", "2"], ["--kv-dtype", "fp8"]):
+            self.refused([file, *option], f"{option[0]} requires --model")
         self.refused([file, file], "requests are one file")
         self.refused([self.file("matrix.txt", "0 8\n8 0\n"), "--model", "llama3.1-8b"], "nccl-matrix")
         done = run("import", file, "-o", "-")

@@ -24,10 +24,13 @@ public:
         for (trace::CacheModel const& model : trace::cache_models()) {
             models += fmt::format("{}{}", models.empty() ? "" : ", ", model.name);
         }
-        parser.add_option("--model", model_, "of requests: the bytes of this model's KV cache: " + models);
-        parser.add_option("--kv-dtype", dtype_, "element type of the KV cache (default: bf16)");
-        parser.add_option("--tp", tensor_parallel_, "ranks that share the heads of the KV cache (default: 1)");
-        parser.add_option("--pp", pipeline_parallel_, "ranks that share the layers of the KV cache (default: 1)");
+        auto* const model =
+            parser.add_option("--model", model_, "of requests: the bytes of this model's KV cache: " + models);
+        parser.add_option("--kv-dtype", dtype_, "element type of the KV cache (default: bf16)")->needs(model);
+        parser.add_option("--tp", tensor_parallel_, "ranks that share the heads of the KV cache (default: 1)")
+            ->needs(model);
+        parser.add_option("--pp", pipeline_parallel_, "ranks that share the layers of the KV cache (default: 1)")
+            ->needs(model);
     }
     [[nodiscard]] int run() const {
         trace::Trace const trace = options_.read();
