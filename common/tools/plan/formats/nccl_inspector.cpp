@@ -114,8 +114,15 @@ private:
         }
         std::string const communicator = part(header_, "id").dump();
         std::string const pid = part(metadata_, "pid").dump();
-        std::string const process = fmt::format("process {} of {} (rank {})", pid, part(metadata_, "hostname").dump(),
-                                                pid == "null" ? std::to_string(rank) : "");
+        std::string const process = pid == "null"
+                                        ? fmt::format("rank {}", rank)
+                                        : fmt::format("process {} of {}", pid, part(metadata_, "hostname").dump());
+        auto const [joined, is_new] = ranks_.try_emplace({process, communicator}, rank);
+        if (!is_new && joined->second != rank) {
+            input.refuse(fmt::format("{}: {} is rank {} and rank {} of communicator {}, and records do not tell its "
+                                     "GPUs apart; record with a process per GPU",
+                                     where, process, joined->second, rank, communicator));
+        }
         if (!numbers_[{communicator, static_cast<int>(rank), std::string(prefix)}]
                  .insert(number(call, field("sn")))
                  .second) {
@@ -143,7 +150,8 @@ private:
 
     TraceCommunicators communicators_;
     std::map<std::tuple<std::string, int, std::string>, std::set<Bytes>> numbers_;
-    Json header_;  // of the record, or of the marker in front of it
+    std::map<std::pair<std::string, std::string>, Bytes> ranks_;  // by process and communicator
+    Json header_;                                                 // of the record, or of the marker in front of it
     Json metadata_;
     bool has_messages_ = false;
     std::string file_;
