@@ -60,10 +60,13 @@ void TraceCommunicators::finish(Builder& builder, std::string const& file) {
         TraceGroup group{communicator.size == world ? "" : name, communicator.size, {}, 0};
         bool const all_known =
             static_cast<int>(communicator.processes.size()) == communicator.size && !communicator.has_namesake;
-        if (all_known && communicator.size != world) {
-            for (auto const& [rank, process] : communicator.processes) {
+        for (auto const& [rank, process] : communicator.processes) {
+            if (all_known) {
                 group.members.push_back(world_ranks[process]);
             }
+        }
+        if (communicator.size == world && std::is_sorted(group.members.begin(), group.members.end())) {
+            group.members.clear();  // everybody, in order
         }
         groups[name] = builder.group(std::move(group));
     }
@@ -81,9 +84,10 @@ void TraceCommunicators::finish(Builder& builder, std::string const& file) {
             operation.group = groups[name];
             if (operation.peer) {
                 auto const& members = communicators_[name].processes;
-                auto const peer = members.find(*operation.peer);
-                if (communicators_[name].size != world) {
-                    operation.peer = peer == members.end() ? std::nullopt : std::optional(world_ranks[peer->second]);
+                if (auto const peer = members.find(*operation.peer); peer != members.end()) {
+                    operation.peer = world_ranks[peer->second];
+                } else if (communicators_[name].size != world) {
+                    operation.peer.reset();
                 }
             }
             program.operations.push_back(std::move(operation));
