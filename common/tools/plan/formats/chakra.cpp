@@ -242,7 +242,7 @@ private:
         if (size.value_or(0) < 0) {
             input.refuse(fmt::format("{}: comm_size is {}, which is negative", node.where(), *size));
         }
-        auto const bytes = static_cast<Bytes>(size.value_or(0));
+        auto const bytes = operation.kind == OperationKind::barrier ? 0 : static_cast<Bytes>(size.value_or(0));
         (operation.kind == OperationKind::recv ? operation.received : operation.sent) = bytes;
         if (auto const root = attribute_number(input, node, "root_rank");
             root && *root >= 0 && *root < most_recorded_ranks) {
