@@ -167,6 +167,7 @@ class Formats(TraceTest):
             step = plan_of(done.stdout)["plans"][2]["steps"][0]
             moved = sum(block["bytes"] for block in step["send"]) if operation == "exchange" else step.get("bytes", 0)
             self.assertEqual((step["operation"], moved), (operation, size))
+        self.assertEqual([each[5] for each in self.entries(self.summary(*self.chakra(9, 64)))], [0, 0, 0, 0])
         self.assertIn("'c': scatters 66 bytes, which are no equal parts for 4 ranks", self.summary(*self.chakra(4, 66))["why_not"])
 
     def test_sizes_beyond_63_bits_are_refused(self):
@@ -192,6 +193,11 @@ class Formats(TraceTest):
         self.assertEqual((summary["format"], summary["complete"]), ("param", True), summary["why_not"])
         del calls[1]["in_split"]
         self.refused([self.file("2.json", json.dumps(calls))], "in_split", "record the splits")
+        message = {"in_msg_size": 4, "out_msg_size": 4, "dtype": "Float", "world_size": 2}
+        for source in ({}, {"src_rank": None}):
+            files = [self.file("0.json", json.dumps([{"comms": "recv_any_source", **message, **source}])), self.file("1.json", json.dumps([{"comms": "send", "dst_rank": 0, **message}]))]
+            (reason,) = self.summary(*files)["why_not"]
+            self.assertIn("0.json: entry 0: it does not say which rank the peer is", reason)
 
     def test_aicb_stages_are_views_of_their_ranks(self):
         # Two stages of two ranks, tensor groups of two. all_gather names the result, so a rank sends half of it.
@@ -244,6 +250,10 @@ class Formats(TraceTest):
         lost = self.summary(self.file("lost.jsonl", "\n".join(map(json.dumps, lines))))
         self.assertTrue(any("records were lost" in reason for reason in lost["why_not"]), lost["why_not"])
 
+    def test_inspector_does_not_mix_the_gpus_of_one_process(self):
+        lines = [{"header": {"id": "0x7", "rank": rank, "n_ranks": 2}, "metadata": {**INSPECTOR["metadata"], "pid": 9}, "coll_perf": {"coll": "AllReduce", "coll_sn": 1, "coll_msg_size_bytes": 8}} for rank in (0, 1)]
+        self.refused([self.file("i.jsonl", "\n".join(map(json.dumps, lines)))], "line 2", "process 9", "is rank 0 and rank 1 of communicator", "a process per GPU")
+
     def test_inspector_has_messages_and_markers_from_version_4_1_on(self):
         def call(prefix, name, number, size, start, **more):
             return {f"{prefix}_perf": {prefix: name, f"{prefix}_sn": number, f"{prefix}_msg_size_bytes": size, "event_trace_ts": {f"{prefix}_start_ts": start}, **more}}
@@ -294,6 +304,24 @@ class Formats(TraceTest):
             (1, "recv", 2, "int8", 1, 0), (1, "allreduce", 2, "fp32", 1, 40), (1, "reduce_scatter", 2, "bf16", 1, 40)])
         self.assertTrue(summary["complete"], summary["why_not"])
         self.refused([self.file("only.log", "\n".join(line for line in text.splitlines() if "Init" not in line))], "NCCL_DEBUG_SUBSYS=INIT,COLL")
+
+    def test_nccl_logs_keep_the_order_of_a_second_communicator_of_all_ranks(self):
+        text = ""
+        for rank in (0, 1):
+            say = lambda what, rank=rank: f"node:{100 + rank}:{100 + rank} [{rank}] NCCL INFO {what}\n"
+            for communicator, place in (("a", rank), ("b", 1 - rank)):
+                text += say(f"comm 0x{communicator}{rank} rank {place} nranks 2 cudaDev {rank} commId 0x{communicator} - Init COMPLETE")
+            call = f"opCount 0 sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 op 0 root {{}} comm 0xb{rank} [nranks=2] stream 0x1"
+            text += say("Broadcast: " + call.format(0)) + say(("Recv: " if rank else "Send: ") + call.format(rank))
+        summary = self.summary(self.file("nccl.log", text))
+        self.assertEqual(self.entries(summary), [(0, "send", 2, "fp32", 1, 16), (0, "broadcast", 2, "fp32", 1, 0), (1, "recv", 2, "fp32", 1, 0), (1, "broadcast", 2, "fp32", 1, 16)])
+        self.assertTrue(summary["complete"], summary["why_not"])
+
+    def test_goal_has_comments_in_front_of_statements(self):
+        text = "/* of two\nranks */ num_ranks 2\nrank 0 {\n/* a */ /* b */ send 8b to 1\n/*\nsend 9b to 1 */\n}\nrank 1 { \n// c\nrecv 8b from 0\n} /*\n"
+        self.refused([self.file("a.goal", text)], "none of the formats")
+        summary = self.summary("--format", "goal", self.file("a.goal", text.replace("} /*", "}\n/*")))
+        self.assertEqual((self.entries(summary), summary["complete"]), ([(0, "send", 2, "byte", 1, 8), (1, "recv", 2, "byte", 1, 0)], True))
 
     def test_goal_is_read_strictly(self):
         good = "num_ranks 2\nrank 0 {\no1: send 10b to 1 tag 1\no2: calc 5\no2 requires o1\n}\nrank 1 {\no1: recv 10b from 0 tag 1\n}\n"

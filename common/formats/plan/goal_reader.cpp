@@ -7,10 +7,15 @@
 #include <fmt/format.h>
 
 namespace dlmb::goal {
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+
+}  // namespace
 
 ParsedLine StatementReader::read(std::string_view line) {
-    LineWords const words = dlmb::words(line, " \t\r");
-    if (words.empty() || words[0].starts_with("//") || words[0].starts_with('#') || words[0].starts_with("/*")) {
+    LineWords const words = dlmb::words(behind_comments(line), blanks);
+    if (words.empty() || words[0].starts_with("//") || words[0].starts_with('#')) {
         return {};
     }
     if (ranks_ == 0) {
@@ -26,6 +31,22 @@ ParsedLine StatementReader::read(std::string_view line) {
         return RankEnds{};
     }
     return statement(words);
+}
+
+std::string_view StatementReader::behind_comments(std::string_view line) {
+    while (true) {
+        if (in_comment_) {
+            std::size_t const end = line.find("*/");
+            in_comment_ = end == std::string_view::npos;
+            line.remove_prefix(in_comment_ ? line.size() : end + 2);
+        }
+        line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+        if (!line.starts_with("/*")) {
+            return line;
+        }
+        in_comment_ = true;
+        line.remove_prefix(2);
+    }
 }
 
 std::string StatementReader::missing() const {

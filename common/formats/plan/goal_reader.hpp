@@ -54,6 +54,8 @@ public:
 private:
     using LineWords = std::vector<std::string_view>;
 
+    /// What follows the comments in front of a statement, which may have begun lines before.
+    std::string_view behind_comments(std::string_view line);
     RankCount world(LineWords const& words);
     void begin_rank(LineWords const& words);
     ParsedLine statement(LineWords words);
@@ -65,6 +67,7 @@ private:
     int ranks_ = 0;  // 0: not known yet
     Rank next_ = 0;
     bool inside_ = false;
+    bool in_comment_ = false;
     std::uint32_t statements_ = 0;  // of the present rank
     std::map<std::string, std::uint32_t, std::less<>> labels_;
 };
