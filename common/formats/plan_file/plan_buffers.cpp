@@ -82,6 +82,9 @@ void visit_places(Plan const& plan, PlaceVisitor const& visit) {
 
 Plan with_buffers(Plan const& plan, std::size_t own_places) {
     PlanBuilder builder(plan.me);
+    for (Group const& group : plan.groups) {  // also those of other ranks' messages
+        builder.group(group);
+    }
     PlaceCounter places(plan);
     for (Step const& step : plan.steps) {
         builder.share_buffers(places.next(step.operation) >= own_places);

@@ -75,12 +75,16 @@ public:
         for (RankProgram const& program : trace.programs) {
             CollectiveCounts counts;
             for (TraceOperation const& operation : program.operations) {
+                has_messages_ = has_messages_ || is_message(operation.kind);
                 if (program.ranks.size() == 1 && !is_message(operation.kind)) {
                     add(operation, program.ranks.front(), counts);
                 }
             }
         }
     }
+
+    /// Whether any rank has some: then all have the group of everybody, to which these belong.
+    [[nodiscard]] bool has_messages() const { return has_messages_; }
 
     [[nodiscard]] SharedDetails next(TraceOperation const& operation, Rank rank, RankProgram const& program,
                                      CollectiveCounts& counts) const {
@@ -123,6 +127,7 @@ private:
 
     Trace const& trace_;
     std::map<std::pair<std::vector<Rank>, std::size_t>, SharedDetails> details_;
+    bool has_messages_ = false;
 };
 
 /// For how long a rank does not communicate.
@@ -210,6 +215,9 @@ public:
             }
         }
         compute(pauses_.behind_last(), std::nullopt);
+        if (all_details_.has_messages()) {
+            everybody();
+        }
         if (request_.recorded != nullptr) {
             request_.recorded->at(static_cast<std::size_t>(rank_)) = std::move(recorded_);
         }
@@ -300,19 +308,20 @@ private:
                                 label, std::move(after));
     }
 
+    GroupId everybody() { return plan_.group(consecutive_group({.ranks = trace_.ranks}, rank_, trace_.ranks)); }
+
     void add_message(TraceOperation const& operation) {
         if (!operation.peer) {
             refuse(operation, "it does not say which rank the peer is");
         }
         Rank const peer = operation.peer_is_offset ? rank_ + *operation.peer : *operation.peer;
-        GroupId const everybody = plan_.group(consecutive_group({.ranks = trace_.ranks}, rank_, trace_.ranks));
         // Messages of different tags may overtake each other, those of one may not.
         bool const is_channel = operation.tag >= 0 && operation.tag <= most_channels;
         int const channel = is_channel ? static_cast<int>(operation.tag) : 0;
         if (operation.kind == OperationKind::send) {
-            in_flight_.push_back(plan_.send(everybody, peer, operation.sent, channel, -1, label_, last_));
+            in_flight_.push_back(plan_.send(everybody(), peer, operation.sent, channel, -1, label_, last_));
         } else {
-            in_flight_.push_back(plan_.recv(everybody, peer, operation.received, channel, -1, label_, last_));
+            in_flight_.push_back(plan_.recv(everybody(), peer, operation.received, channel, -1, label_, last_));
             received_.push_back(in_flight_.back());
         }
     }
