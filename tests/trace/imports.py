@@ -92,11 +92,12 @@ class Imports(TraceTest):
         for sizes, text in (((1, 4, 7), "3 repetitions of 2 operations (rank 0, sizes differ), 4 outside of them"),
                             ((4, 4, 4), "3 repetitions of 2 operations (rank 0, of the same sizes), 4 outside of them")):
             files = [self.file(f"{rank}.json", json.dumps(list(entries(rank, sizes)))) for rank in (0, 1)]
-            done = run("import", *files, "-o", f"{self.folder}/plans/")
+            folder = self.folder / f"plans.{sizes[0]}"
+            done = run("import", *files, "-o", f"{folder}/")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(text, done.stderr)
             self.assertIn(text, run("summary", *files).stdout)
-            plans = [plan_of(path.read_text()) for path in sorted((self.folder / "plans").iterdir())]
+            plans = [plan_of(path.read_text()) for path in sorted(folder.iterdir())]
             self.assertEqual([sum(block["bytes"] for block in plan["plans"][0]["steps"][0]["send"]) for plan in plans], [4 * (2 * size + 1) for size in sizes])
             self.assertEqual({plan["parameters"]["iterations"] for plan in plans}, {"repetition"})
         self.assertNotIn("repetitions", run("summary", self.file("m.txt", "1 2\n3 0\n")).stdout)
@@ -146,6 +147,20 @@ class Imports(TraceTest):
         self.refused_import([self.file("c.goal", GOAL.replace("recv 20b from 1 tag 4", "recv 20b from 1 tag 5"))], "do not fit together")
         self.refused_import([self.file("0.json", kineto(0, 2, [("allreduce", 5, 5, "Half", {})]))], "ranks missing")
         self.refused_import([self.file("1-0.json", kineto(0, 1, [("allreduce", 5, 5, "Bool", {})]))], "no backend reduces bool")
+
+    def test_a_rank_may_have_no_message(self):
+        document = self.plans(self.file("a.goal", "num_ranks 3\nrank 0 {\nsend 8b to 2\n}\nrank 1 {\ncalc 100\n}\nrank 2 {\nrecv 8b from 0\n}\n"))
+        self.assertEqual([[step["operation"] for step in plan["steps"]] for plan in document["plans"]], [["send"], ["compute"], ["recv"]])
+        plans = self.file("plans.jsonl", run("import", self.folder / "a.goal", "-o", "-").stdout)
+        self.assertEqual(run("rescale", "truncate", plans, "--ranks", "3").returncode, 0)
+
+    def test_a_folder_with_files_is_refused(self):
+        files = [self.file("a.goal", GOAL), "--assume", "iterations=1"]
+        folder = self.folder / "plans"
+        self.assertEqual(run("import", *files, "-o", f"{folder}/").returncode, 0)
+        again = run("import", *files, "-o", folder)
+        self.assertEqual(again.returncode, 64)
+        self.assertIn("there are files in it; give a new folder", again.stderr)
 
     def test_a_matrix_becomes_an_exchange(self):
         self.same_bytes(self.file("m.txt", "1 2\n3 0\n"))

@@ -8,13 +8,13 @@
 #include "common/base/output_file.hpp"
 #include "common/base/row_named.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
+#include "common/tools/plan/commands/plan_output.hpp"
 #include "common/tools/plan/commands/run_plan.hpp"
 #include "common/tools/plan/exports/exports.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <system_error>
 
 namespace dlmb::trace::commands {
 namespace {
@@ -42,8 +42,11 @@ public:
         PlanSource const all(file.plans);
         PlanSource const plans = phase_.empty() ? all : trace::only_phase(all, phase_);
         std::string text;
+        if (format.folder && is_standard_output(output_)) {
+            throw UsageError(fmt::format("-o {}: {} has a file per rank; give a folder", output_, format_));
+        }
         if (format.folder) {
-            make_folder();
+            make_folder(output_);
         }
         trace::Losses const losses = format.write(plans, [&](std::string_view name, std::string_view piece) {
             if (format.folder) {
@@ -75,20 +78,6 @@ private:
     [[nodiscard]] std::string without_slash() const {
         std::filesystem::path const path = std::filesystem::path(output_).lexically_normal();
         return (path.has_filename() ? path : path.parent_path()).string();
-    }
-    /// Files of other ranks would belong to the trace, so the folder is new.
-    void make_folder() const {
-        if (is_standard_output(output_)) {
-            throw UsageError(fmt::format("-o {}: {} has a file per rank; give a folder", output_, format_));
-        }
-        std::error_code error;
-        std::filesystem::create_directories(output_, error);
-        if (error) {
-            throw OutputError(fmt::format("{}: cannot be made: {}", output_, error.message()));
-        }
-        if (!std::filesystem::is_empty(output_, error) || error) {
-            throw UsageError(fmt::format("-o {}: there are files in it; give a new folder", output_));
-        }
     }
 
     std::string plan_;

@@ -9,6 +9,7 @@
 #include "common/formats/plan/validate.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
 #include "common/tools/plan/builder.hpp"
+#include "common/tools/plan/commands/plan_output.hpp"
 #include "common/tools/plan/commands/run_plan.hpp"
 #include "common/tools/plan/commands/trace_options.hpp"
 #include "common/tools/plan/iterations.hpp"
@@ -18,7 +19,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <system_error>
 #include <vector>
 
 namespace dlmb::trace::commands {
@@ -65,6 +65,9 @@ public:
             print_error(fmt::format("iterations: the trace marks none; {}{}\n", found,
                                     iterations > 0 ? "; --assume iterations=1 keeps it whole" : ""));
         }
+        if (is_folder) {
+            make_folder(output_);
+        }
         if (!is_folder || iterations == 0) {
             write(trace, std::nullopt, false,
                   is_folder ? (std::filesystem::path(output_) / "plan.jsonl").string() : output_);
@@ -96,10 +99,6 @@ private:
         std::string const text = plan_lines(header, plans, [&](Rank rank, StepId step) {
             return recorded.at(static_cast<std::size_t>(rank)).at(step);
         });
-        if (auto const folder = std::filesystem::path(path).parent_path(); !folder.empty() && path != output_) {
-            std::error_code ignored;  // what cannot be made cannot be written to, which is said then
-            std::filesystem::create_directories(folder, ignored);
-        }
         write_output(path, text);
     }
 

@@ -12,6 +12,10 @@
 
 namespace dlmb::trace::commands {
 
+/// Makes a folder for a file per rank or iteration. Files of another run in it would be read with them: throws
+/// UsageError for them, OutputError where there can be no folder.
+void make_folder(std::string const& path);
+
 /// Standard output gets plans as they come, so that a pipe begins with the first one; a file all of them at the end.
 class PlanOutput {
 public:
