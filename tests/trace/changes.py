@@ -119,6 +119,24 @@ class Changes(TraceTest):
         self.refused_change(["transform", "puts", self.plan("sum", reduced(4))], "needs exchanges or messages", "have none")
         self.refused_change(["transform", "puts", self.plan("packed", moe(2, "--quantize", "mxfp8"))], "pack.dispatch", "packs or moves rows")
 
+    def test_steps_that_not_all_ranks_could_join_are_refused(self):
+        def reduce(number, after):
+            return {"id": number, "operation": "allreduce", "label": "a", "after": after, "group": [0, 1], "bytes": 64, "element": "fp32", "reduction": "sum"}
+        # On rank 0 a computation stands between the two, so that they cannot become one.
+        compute = {"id": 1, "operation": "compute", "label": "c", "after": [0], "busy_ns": 1000}
+        plans = [{"rank": 0, "steps": [reduce(0, []), compute, reduce(2, [1])]}, {"rank": 1, "steps": [reduce(0, []), reduce(1, [0])]}]
+        file = self.plan("made", plan_text({"pattern": "made", "world": {"ranks": 2, "ranks_per_node": 2}, "plans": plans}))
+        for change in ("fuse", "bucket:1M", "fuse,overlap"):
+            self.refused_change(["transform", change, file], "made.jsonl", "do not fit together after the transformation", "collective steps on group [0 1]")
+        self.replayed(self.made("transform", "split:2", file), 2)
+
+    def test_an_overlay_has_no_more_channels_than_plans_may_have(self):
+        send, recv = ({"id": 0, "operation": kind, "label": "m", "after": [], "group": [0, 1], side: [{"peer": 1 - rank, "bytes": 8}], "channel": 2**29, "batch": -1}
+                      for rank, (kind, side) in enumerate((("send", "send"), ("recv", "recv"))))
+        text = plan_text({"pattern": "made", "world": {"ranks": 2, "ranks_per_node": 2}, "plans": [{"rank": 0, "steps": [send]}, {"rank": 1, "steps": [recv]}]})
+        file = self.plan("high", text)
+        self.refused_change(["overlay", file, file, "-o", self.folder / "never.jsonl"], "more than 536870913 channels", "lower")
+
     def test_what_a_transformation_cannot_do_is_refused_before_anything_is_written(self):
         self.refused_change(["transform", "bucket:1M", self.plan("pipe", messages(4))], "these plans have none")
         self.refused_change(["transform", "split:2,reorder", self.plan("moe", moe(2))], "these plans have no computations")

@@ -28,34 +28,33 @@ constexpr std::array<Named, 6> names{{{"bucket", Transform::Kind::bucket},
 
 constexpr std::uint64_t most_parts = 1024;
 
-Transform parse_transform(std::string_view text, std::string_view option) {
+Transform parse_transform(std::string_view text) {
     auto const colon = text.find(':');
     std::string_view const name = text.substr(0, colon);
     auto const* const found =
         std::find_if(names.begin(), names.end(), [&](Named const& each) { return each.name == name; });
     if (found == names.end()) {
         throw UsageError(fmt::format(
-            "{} '{}': expected none, or some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder, puts",
-            option, text));
+            "transform '{}': expected none, or some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder, puts",
+            text));
     }
     Transform transform{found->kind, 0, std::string(text)};
     bool const given = colon != std::string_view::npos;
     std::string_view const amount = given ? text.substr(colon + 1) : "";
     bool const takes_parts = found->kind == Transform::Kind::split || found->kind == Transform::Kind::overlap;
     if (found->kind == Transform::Kind::bucket) {
-        transform.amount = given ? parse_bytes(amount, fmt::format("{} bucket", option)) : 0;
+        transform.amount = given ? parse_bytes(amount, "transform bucket") : 0;
         if (transform.amount == 0) {
-            throw UsageError(fmt::format("{} '{}': expected the bytes of a bucket, as in bucket:25M", option, text));
+            throw UsageError(fmt::format("transform '{}': expected the bytes of a bucket, as in bucket:25M", text));
         }
     } else if (takes_parts) {
         bool const by_default = !given && found->kind == Transform::Kind::overlap;
         transform.amount = by_default ? 2 : parse_whole<std::uint64_t>(amount).value_or(0);
         if (transform.amount < 2 || transform.amount > most_parts) {
-            throw UsageError(
-                fmt::format("{} '{}': expected 2 to {} parts, as in {}:4", option, text, most_parts, name));
+            throw UsageError(fmt::format("transform '{}': expected 2 to {} parts, as in {}:4", text, most_parts, name));
         }
     } else if (given) {
-        throw UsageError(fmt::format("{} '{}': {} takes no number", option, text, name));
+        throw UsageError(fmt::format("transform '{}': {} takes no number", text, name));
     }
     return transform;
 }
@@ -80,14 +79,14 @@ Plan transformed(Plan const& plan, Transform const& transform) {
 
 }  // namespace
 
-std::vector<Transform> parse_transforms(std::string_view text, std::string_view option) {
+std::vector<Transform> parse_transforms(std::string_view text) {
     std::vector<Transform> transforms;
     if (text == "none") {
         return transforms;
     }
     for (std::size_t begin = 0; begin <= text.size();) {
         std::size_t const comma = std::min(text.find(',', begin), text.size());
-        transforms.push_back(parse_transform(text.substr(begin, comma - begin), option));
+        transforms.push_back(parse_transform(text.substr(begin, comma - begin)));
         begin = comma + 1;
     }
     return transforms;
@@ -124,8 +123,10 @@ std::string why_not_applicable(Transform const& transform, std::span<OperationUs
 }
 
 bool needs_all_ranks(std::span<Transform const> transforms) {
-    return std::any_of(transforms.begin(), transforms.end(),
-                       [](Transform const& transform) { return transform.kind == Transform::Kind::puts; });
+    return std::any_of(transforms.begin(), transforms.end(), [](Transform const& transform) {
+        return transform.kind == Transform::Kind::puts || transform.kind == Transform::Kind::bucket ||
+               transform.kind == Transform::Kind::fuse;
+    });
 }
 
 std::vector<Plan> transformed(std::vector<Plan> plans, std::span<Transform const> transforms) {

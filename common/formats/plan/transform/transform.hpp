@@ -3,7 +3,8 @@
 //
 // Transformations of a plan: the same bytes between the same ranks in other messages, or in another order. All but puts
 // are functions from a rank's plan to a plan. What they decide, they decide by what all ranks of a step's group know,
-// so that the plans of all ranks still fit together.
+// so that the plans of all ranks still fit together; bucket and fuse also by what waits for a step, which ranks may
+// differ in.
 //
 //   bucket:BYTES  joins collectives of one phase until a bucket has BYTES (PyTorch DDP: add, then close)
 //   fuse          joins collectives and exchanges of one phase without a limit
@@ -48,12 +49,12 @@ struct Transform {
 };
 
 /// "none", or names that follow each other: "bucket:25M,overlap". overlap alone is overlap:2. Throws UsageError.
-[[nodiscard]] std::vector<Transform> parse_transforms(std::string_view text, std::string_view option = "transform");
+[[nodiscard]] std::vector<Transform> parse_transforms(std::string_view text);
 
 /// Why a transformation does nothing to plans with these operations; empty: it applies.
 [[nodiscard]] std::string why_not_applicable(Transform const& transform, std::span<OperationUse const> operations);
 
-/// Whether it has to see the plans of all ranks.
+/// Whether they have to see the plans of all ranks: to make them, or to prove that they still fit together.
 [[nodiscard]] bool needs_all_ranks(std::span<Transform const> transforms);
 
 /// One after the other. `plans`: of one rank, or of all where needs_all_ranks().

@@ -113,6 +113,11 @@ private:
     }
 
     void write(Plan const& main) {
+        if (channels_ + channels_of(main) > most_channels + 1) {
+            throw UsageError(
+                fmt::format("overlay: the plans together have more than {} channels; number those of one plan lower",
+                            most_channels + 1));
+        }
         Rank const of_beside = main.me - offset_.value_or(0);
         bool const has_both = of_beside >= 0 && of_beside < beside_now_->header.world.ranks;
         Plan const nothing{main.me, {}, {}, {}};

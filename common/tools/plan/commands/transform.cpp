@@ -7,6 +7,7 @@
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
+#include "common/formats/plan/validate.hpp"
 #include "common/formats/plan_file/plan_buffers.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
 #include "common/tools/plan/commands/plan_output.hpp"
@@ -90,6 +91,13 @@ private:
     }
     void write() {
         std::vector<Plan> const plans = transformed(std::exchange(held_, {}), transforms_);
+        if (needs_all_ranks(transforms_)) {
+            if (auto const problems = validate(plans); !problems.empty()) {
+                throw UsageError(fmt::format("{}: the ranks do not fit together after the transformation, as their "
+                                             "steps wait for each other in different ways: {}",
+                                             header_.file, problems.front().text));
+            }
+        }
         if (!writer_) {
             writer_.emplace(header_, sink_);
         }
