@@ -124,7 +124,7 @@ public:
             } else if (auto* collective = std::get_if<Collective>(&step.operation)) {
                 rescale(source, *collective, groups[collective->group], shift);
             } else if (has_signals(step.operation)) {
-                throw UsageError("--rescale: puts go to places that are known for the recorded ranks only");
+                throw UsageError("rescale: puts go to places that are known for the recorded ranks only");
             }
             plan.steps.push_back(std::move(step));
         }

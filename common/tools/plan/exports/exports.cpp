@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/formats/plan/group_index.hpp"
 #include "common/formats/plan/plan_text.hpp"
+#include "common/formats/plan/transform/rescale.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,26 +16,6 @@
 
 namespace dlmb::trace {
 namespace {
-
-/// The steps of `phase`; what waited for another step waits for what that one waited for.
-Plan phase_of_plan(Plan plan, std::string_view phase) {
-    std::vector<std::set<StepId>> ends;  // by step: the kept steps after which it is over
-    std::vector<Step> kept;
-    for (Step& step : plan.steps) {
-        std::set<StepId> after;
-        for (StepId const earlier : step.after) {
-            after.insert(ends[earlier].begin(), ends[earlier].end());
-        }
-        if (phase_of(step.label) == phase) {
-            step.after.assign(after.begin(), after.end());
-            after = {static_cast<StepId>(kept.size())};
-            kept.push_back(std::move(step));
-        }
-        ends.push_back(std::move(after));
-    }
-    plan.steps = std::move(kept);
-    return plan;
-}
 
 Losses write_goal_export(PlanSource const& plans, FileSink const& sink) {
     LossCounter losses;
@@ -81,7 +62,9 @@ PlanSource only_phase(PlanSource const& plans, std::string const& phase) {
         std::vector<std::string> const known(phases.begin(), phases.end());
         throw UsageError(fmt::format("--phase: {}", unknown_name("phase", phase, known)));
     }
-    return {plans.ranks(), [&plans, phase](Rank rank) { return phase_of_plan(plans.of(rank), phase); }};
+    return {plans.ranks(), [&plans, phase](Rank rank) {
+                return without(plans.of(rank), [&](Step const& step) { return phase_of(step.label) != phase; });
+            }};
 }
 
 void LossCounter::add_common(Step const& step) {
