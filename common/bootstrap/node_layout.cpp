@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/bootstrap/node_layout.hpp"
 
+#include "common/bootstrap/over_ranks.hpp"
+
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <sys/stat.h>
 
@@ -39,14 +40,7 @@ NodeLayout layout_of(std::span<Rank const> leaders) {
 }
 
 NodeLayout gather_layout(Bootstrap& bootstrap) {
-    Rank const mine = bootstrap.node_leader();
-    std::vector<Rank> leaders;
-    for (Blob const& told : bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-        Rank leader = 0;
-        std::memcpy(&leader, told.data(), sizeof leader);
-        leaders.push_back(leader);
-    }
-    return layout_of(leaders);
+    return layout_of(from_every_rank(bootstrap, bootstrap.node_leader()));
 }
 
 std::string shared_memory_id(std::filesystem::path const& root) {

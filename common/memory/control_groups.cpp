@@ -8,25 +8,15 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
-#include <sstream>
 
 namespace dlmb {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> words_of(std::string const& text, char separator) {
-    std::vector<std::string> words;
-    std::istringstream stream(text);
-    for (std::string word; std::getline(stream, word, separator);) {
-        words.push_back(word);
-    }
-    return words;
-}
-
-bool names(std::string const& list, std::string_view word) {
-    auto const words = words_of(list, ',');
-    return std::find(words.begin(), words.end(), word) != words.end();
+bool names(std::string_view list, std::string_view word) {
+    auto const parts = split(list, ",");
+    return std::find(parts.begin(), parts.end(), word) != parts.end();
 }
 
 /// Where a hierarchy is mounted, and which of its groups is there.
@@ -40,14 +30,14 @@ std::optional<Mount> mount_of(std::string_view controller, fs::path const& root)
     std::ifstream file(root / "proc/self/mountinfo");
     for (std::string line; std::getline(file, line);) {
         std::size_t const dash = line.find(" - ");
-        std::vector<std::string> const place = words_of(line.substr(0, dash), ' ');
-        std::vector<std::string> const what =
-            dash == std::string::npos ? std::vector<std::string>{} : words_of(line.substr(dash + 3), ' ');
+        std::string_view const text = line;
+        auto const place = split(text.substr(0, dash), " ");
         constexpr std::size_t group = 3;
         constexpr std::size_t point = 4;
-        if (place.size() <= point || what.empty()) {
+        if (place.size() <= point || dash == std::string::npos) {
             continue;
         }
+        auto const what = split(text.substr(dash + 3), " ");
         bool const ours =
             controller.empty() ? what.front() == "cgroup2" : what.front() == "cgroup" && names(what.back(), controller);
         if (ours) {
@@ -89,8 +79,9 @@ std::optional<Bytes> number_in(fs::path const& path) {
     return file >> number ? std::optional(number) : std::nullopt;  // "max" and -1: no limit
 }
 
-/// The number behind `key` in a file of lines "key number".
-std::optional<Bytes> number_behind(fs::path const& path, std::string const& key) {
+}  // namespace
+
+std::optional<Bytes> number_behind(fs::path const& path, std::string_view key) {
     std::ifstream file(path);
     std::string word;
     for (Bytes number = 0; file >> word; file.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
@@ -100,8 +91,6 @@ std::optional<Bytes> number_behind(fs::path const& path, std::string const& key)
     }
     return std::nullopt;
 }
-
-}  // namespace
 
 std::vector<fs::path> control_groups(std::string_view controller, fs::path const& root) {
     std::vector<fs::path> unified;

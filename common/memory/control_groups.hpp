@@ -16,6 +16,9 @@
 
 namespace dlmb {
 
+/// The number behind `key` in a file of lines "key number", as of proc_meminfo(5).
+[[nodiscard]] std::optional<Bytes> number_behind(std::filesystem::path const& path, std::string_view key);
+
 /// Folders of the groups whose files of `controller` ("cpu", "memory", "cpuset") limit this process, the outermost
 /// first: those of version 2, then those of version 1.
 [[nodiscard]] std::vector<std::filesystem::path> control_groups(std::string_view controller,

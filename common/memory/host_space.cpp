@@ -9,10 +9,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <optional>
-#include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -42,17 +40,6 @@ PagePlacement sample_pages(std::byte const* data, Bytes bytes, std::span<int con
         placement.elsewhere += where >= 0 && !wanted ? 1 : 0;
     }
     return placement;
-}
-
-Bytes huge_page_bytes() {
-    std::ifstream file("/proc/self/smaps_rollup");
-    constexpr Bytes kib = 1024;
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("AnonHugePages:")) {
-            return std::stoull(line.substr(line.find(':') + 1)) * kib;
-        }
-    }
-    return 0;
 }
 
 namespace {
@@ -106,41 +93,33 @@ namespace fs = std::filesystem;
 constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 constexpr Bytes kib = 1024;
 
-/// The number behind `key` of proc_meminfo(5) and proc_pid_status(5).
-std::optional<Bytes> kib_behind(fs::path const& path, std::string const& key) {
-    std::ifstream file(path);
-    std::string word;
-    for (Bytes number = 0; file >> word; file.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
-        if (word == key && file >> number) {
-            return number * kib;
-        }
-    }
-    return std::nullopt;
-}
-
 /// Bytes that getrlimit(2) leaves. It counts mapped memory, not used memory.
-Bytes left_of_limit(auto resource, std::optional<Bytes> mapped) {
+Bytes left_of_limit(auto resource, std::optional<Bytes> mapped_kib) {
     rlimit limit{};
     if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
         return unlimited;
     }
-    return limit.rlim_cur - std::min<Bytes>(limit.rlim_cur, mapped.value_or(0));
+    return limit.rlim_cur - std::min<Bytes>(limit.rlim_cur, mapped_kib.value_or(0) * kib);
 }
 
 }  // namespace
 
+Bytes huge_page_bytes() {
+    return number_behind("/proc/self/smaps_rollup", "AnonHugePages:").value_or(0) * kib;
+}
+
 Bytes available_host_memory(fs::path const& root) {
     Bytes least = left_in_control_groups(root).value_or(unlimited);
-    if (auto const bytes = kib_behind(root / "proc/meminfo", "MemAvailable:")) {
-        least = std::min(least, *bytes);
+    if (auto const available_kib = number_behind(root / "proc/meminfo", "MemAvailable:")) {
+        least = std::min(least, *available_kib * kib);
     }
     return least == unlimited ? 0 : least;
 }
 
 Bytes mappable_memory(fs::path const& root) {
     fs::path const status = root / "proc/self/status";
-    Bytes const least = std::min(left_of_limit(RLIMIT_AS, kib_behind(status, "VmSize:")),
-                                 left_of_limit(RLIMIT_DATA, kib_behind(status, "VmData:")));
+    Bytes const least = std::min(left_of_limit(RLIMIT_AS, number_behind(status, "VmSize:")),
+                                 left_of_limit(RLIMIT_DATA, number_behind(status, "VmData:")));
     return least == unlimited ? 0 : least;
 }
 
