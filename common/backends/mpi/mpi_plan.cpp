@@ -29,7 +29,7 @@ MpiPlan::Order MpiPlan::order_of(Plan const& plan, HostImages const& images, std
     if (!plan.steps.empty() && is_chain(plan)) {
         return Order::chain;
     }
-    bool const driven = images.memory.empty() && windows.empty();
+    bool const driven = images.memory.empty() && windows.empty() && !has_signals(plan);  // one rank has no windows
     bool const together =
         driven && std::all_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
             return step.after.empty() && step.microbatch < 0 && !std::holds_alternative<Compute>(step.operation);
