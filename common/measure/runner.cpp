@@ -48,18 +48,11 @@ void require_compiled(Cell const& cell) {
     }
 }
 
-/// A transport that gives up by itself leaves the same record as one that the watchdog found standing still.
-void take_turn(CellRun& run, std::uint64_t round, Watchdog& watchdog) {
-    try {
-        if (round == 0) {
-            run.start();
-        } else {
-            run.round(round);
-        }
-    } catch (TimeoutError const&) {
-        watchdog.expire();
-        throw;
-    }
+record::CellResult failed(std::exception const& error) {
+    record::CellResult result;
+    result.status = record::Status::failed;
+    result.reason = error.what();
+    return result;
 }
 
 /// Collective. As times_slower(), which only the deciding rank can tell.
@@ -153,7 +146,15 @@ void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
     auto const visit = [&](CellRun& run, auto const& what) {
         active.use(*run.cell().backend);
         launch.watchdog.arm(run.cell().name, options.timeout_ns);
-        what(run);
+        try {
+            what(run);
+        } catch (TimeoutError const&) {
+            launch.watchdog.expire();  // the same record as of a transport that the watchdog found standing still
+            throw;
+        } catch (std::exception const& error) {
+            finished(run.cell(), failed(error));
+            throw;
+        }
         if (run.over()) {
             finished(run.cell(), run.result());
         }
@@ -162,7 +163,7 @@ void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
         for (std::size_t const number : round_order(runs.size(), options.order_seed, round)) {
             if (!runs[number].over()) {
                 turn();
-                visit(runs[number], [&](CellRun& run) { take_turn(run, round, launch.watchdog); });
+                visit(runs[number], [&](CellRun& run) { round == 0 ? run.start() : run.round(round); });
             }
         }
         if (options.drop_slower > 0 && round > 0 && any_left()) {

@@ -70,9 +70,10 @@ struct LaunchShared {
 
 /// Collective. Measures cells whose plans are compiled. `finished` is called on every rank, in the same order, as soon
 /// as a cell is done. record::Status, reason and validation are equal on all ranks, samples and summaries are filled on
-/// rank 0 only. A fault in a library call throws; a payload mismatch gives record::Status::invalid and no times.
-/// Afterwards every backend is quiescent and the watchdog disarmed, also when leaving by an exception. `turn` is called
-/// before each turn of a cell, outside of what is timed.
+/// rank 0 only. A fault in a library call throws, behind `finished` with record::Status::failed on the rank that saw
+/// it; a payload mismatch gives record::Status::invalid and no times. Afterwards every backend is quiescent and the
+/// watchdog disarmed, also when leaving by an exception. `turn` is called before each turn of a cell, outside of what
+/// is timed.
 void run_cells(
     LaunchShared const& launch, std::span<Cell const> cells,
     std::function<void(Cell const&, record::CellResult const&)> const& finished,

@@ -168,10 +168,19 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
         reporter_.announce(fmt::format("{}: takes {} of {} memory per rank", point.title, human_bytes(use.pools),
                                        name_of(point.memory)));
     }
-    points_.push_back(fill_buffers(point, std::move(space), std::move(traffic), choice, cells));
+    auto const or_fail = [&](measure::Cell const& cell, auto const& work) {
+        try {
+            return work();
+        } catch (std::exception const& error) {
+            end(point, record_of(cell), record::Status::failed, error.what());
+            throw;
+        }
+    };
+    points_.push_back(or_fail(
+        cells.front(), [&] { return fill_buffers(point, std::move(space), std::move(traffic), choice, cells); }));
     bool any_runs = false;
     for (measure::Cell& cell : cells) {
-        if (compile(points_.back(), cell)) {
+        if (or_fail(cell, [&] { return compile(points_.back(), cell); })) {
             cells_.push_back(std::move(cell));
             any_runs = true;
         }
@@ -208,19 +217,19 @@ bool Batch::compile(ReadyPoint const& ready, measure::Cell& cell) {
     reporter_.doing(fmt::format("setting up {} {}", cell.identity.backend, cell.identity.method));
     std::string const why_not = cell.compile(launch_.bootstrap, [this] { launch_.watchdog.touch(); });
     if (!why_not.empty()) {
-        record::Record record = describe(ready, cell);
-        record.result.status = record::Status::skipped;
-        record.result.reason = why_not;
-        reporter_.cell(record, ready.point->title);
+        end(*ready.point, describe(ready, cell), record::Status::skipped, why_not);
     }
     return why_not.empty();
 }
 
-void Batch::skip(SweepPoint const& point, measure::Cell const& cell, std::string const& reason) {
-    record::Record record = record_of(cell);
-    record.result.status = record::Status::skipped;
+void Batch::end(SweepPoint const& point, record::Record record, record::Status status, std::string const& reason) {
+    record.result.status = status;
     record.result.reason = reason;
     reporter_.cell(record, point.title);
+}
+
+void Batch::skip(SweepPoint const& point, measure::Cell const& cell, std::string const& reason) {
+    end(point, record_of(cell), record::Status::skipped, reason);
 }
 
 record::Record Batch::describe(ReadyPoint const& ready, measure::Cell const& cell) const {

@@ -53,6 +53,8 @@ private:
                                           BufferChoice const& choice, std::span<measure::Cell const> cells);
     /// Whether it can run.
     bool compile(ReadyPoint const& ready, measure::Cell& cell);
+    /// Reports a cell that is not measured.
+    void end(SweepPoint const& point, record::Record record, record::Status status, std::string const& reason);
     void skip(SweepPoint const& point, measure::Cell const& cell, std::string const& reason);
     [[nodiscard]] record::Record describe(ReadyPoint const& ready, measure::Cell const& cell) const;
     void report(measure::Cell const& cell, record::CellResult const& result);

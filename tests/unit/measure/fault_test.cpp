@@ -359,12 +359,21 @@ TEST(Faults, ATransportThatGivesUpCountsAsStandingStill) {
 
 TEST(Faults, AFaultOnOneRankEndsTheRunOnAll) {
     for (std::uint64_t const iteration : {0U, 4U}) {
+        std::promise<record::CellResult> told;
+        auto const finished = [&](Rank rank, record::CellResult const& result) {
+            if (rank == 2) {
+                told.set_value(result);
+            }
+        };
         try {
-            (void)run({.options = brief(), .cells = {with(throwing_rank(2, iteration))}});
+            (void)run({.options = brief(), .cells = {with(throwing_rank(2, iteration))}, .finished = finished});
             ADD_FAILURE() << "the run went on";
         } catch (Error const& error) {
             EXPECT_THAT(error.what(), AllOf(HasSubstr("rank 2"), HasSubstr("injected fault of a library call")));
         }
+        record::CellResult const result = told.get_future().get();
+        EXPECT_EQ(result.status, record::Status::failed);
+        EXPECT_THAT(result.reason, HasSubstr("injected fault of a library call"));
     }
 }
 

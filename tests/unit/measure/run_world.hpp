@@ -52,6 +52,7 @@ struct RunSpec {
     Throttling const* gpu = nullptr;  // of every rank
     OsuProgram osu = {};
     std::function<void(HangReport const&)> hang = [](HangReport const&) {};
+    std::function<void(Rank, record::CellResult const&)> finished = [](Rank, record::CellResult const&) {};
 };
 
 inline Group world_of(int ranks) {
@@ -117,6 +118,7 @@ inline std::vector<Told> run_rank(RunSpec const& spec, Bootstrap& bootstrap) {
     run_cells({bootstrap, start, watchdog, options, nullptr, loads ? &*loads : nullptr}, cells,
               [&](Cell const& cell, record::CellResult const& result) {
                   told.push_back({static_cast<std::size_t>(&cell - cells.data()), result});
+                  spec.finished(me, result);
               });
     return told;
 }
