@@ -244,11 +244,12 @@ std::string transformer_text(ModelShape const& model, Parallelism const& paralle
                         "has dense models",
                         model.source));
     }
-    if (model.hidden == 0 || model.layers == 0 || model.vocabulary == 0) {
-        throw UsageError(fmt::format(
-            "{}: does not tell hidden size, layers and vocabulary, which the gradients follow from", model.source));
+    bool const gated = model.rms_norm;
+    if (model.hidden == 0 || model.layers == 0 || model.vocabulary == 0 || (gated && model.mlp == 0)) {
+        throw UsageError(fmt::format("{}: does not tell hidden size, layers, vocabulary and, with RMS norms, the width "
+                                     "of its mlp, which the gradients follow from",
+                                     model.source));
     }
-    bool const gated = model.rms_norm && model.mlp > 0;
     if (!gated && model.mlp > 0 && model.mlp != 4 * model.hidden) {
         throw UsageError(fmt::format(
             "{}: an mlp of {} values that is not gated is neither GPT's nor LLaMA's, so its gradients are not known",

@@ -334,7 +334,6 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
         .needed("heads", model.heads, "its attention heads")
         .optional("kv-heads", model.kv_heads)
         .needed("head-dim", model.head_dim, "the dimension of a head")
-        .optional("mlp", model.mlp)
         .optional("experts", model.experts)
         .optional("dense-layers", model.experts > 0 ? model.dense_layers : 0)
         .needed("vocabulary", model.vocabulary, "its vocabulary")
@@ -343,6 +342,9 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
         .optional("pp", parallel.pp)
         .optional("ep", parallel.ep)
         .element();
+    if (model.experts == 0 || model.dense_layers > 0) {
+        parameters.needed("mlp", model.mlp, "the width of its mlp");
+    }
     if (model.experts > 0) {  // what DLMB reads of a model leaves it out
         parameters.needed("expert-mlp", 0, "the width of an expert to DLMB");
     }

@@ -72,6 +72,19 @@ public:
         }
         return numbers;
     }
+    /// 1: not there.
+    [[nodiscard]] double factor(char const* name) const {
+        ModelJson const* const value = first({name});
+        if (value == nullptr) {
+            return 1;
+        }
+        constexpr double most = 1024;
+        if (!value->is_number() || !(value->get<double>() > 0 && value->get<double>() <= most)) {
+            throw UsageError(fmt::format("{}: '{}' is {}, which is no number above 0 and up to {}", source_, name,
+                                         shortened(value->dump()), most));
+        }
+        return value->get<double>();
+    }
     [[nodiscard]] bool has(FieldNames names) const { return first(names) != nullptr; }
     [[nodiscard]] bool is_true(FieldNames names) const {
         ModelJson const* const value = first(names);
@@ -118,6 +131,27 @@ std::optional<Element> weights_in(ModelReader const& model) {
            : type == "float16" ? std::optional(Element::fp16)
            : type == "float32" ? std::optional(Element::fp32)
                                : std::nullopt;
+}
+
+/// Llama's params.json leaves it to its program (meta-llama/llama, model.py, class FeedForward): two thirds of 4
+/// hidden, times `ffn_dim_multiplier`, rounded up to `multiple_of`.
+std::uint64_t mlp_of_llama(ModelReader const& model, std::uint64_t hidden) {
+    std::uint64_t const unit = model.size({"multiple_of"});
+    if (unit == 0) {
+        return 0;
+    }
+    auto const width =
+        static_cast<std::uint64_t>(static_cast<double>(8 * hidden / 3) * model.factor("ffn_dim_multiplier"));
+    return (width + unit - 1) / unit * unit;
+}
+
+/// Where a config.json leaves it out, as the classes of transformers have it: tied in GPT-2 and what follows it, and in
+/// Gemma.
+bool ties_embeddings(ModelReader const& model, bool rms_norm) {
+    if (model.has({"tie_word_embeddings"})) {
+        return model.is_true({"tie_word_embeddings"});
+    }
+    return model.has({"model_type"}) && (!rms_norm || model.text({"model_type"}).starts_with("gemma"));
 }
 
 void read_experts(ModelReader const& model, ModelShape& shape) {
@@ -171,7 +205,8 @@ void read_recommendation(ModelJson const& json, std::string const& source, Recom
     }
 }
 
-ModelShape shape_from(ModelJson const& json, std::string const& source, std::string const& name) {
+ModelShape shape_from(ModelJson const& whole, std::string const& source, std::string const& name) {
+    ModelJson const& json = text_model(whole);
     ModelReader const model(json, source);
     ModelShape shape;
     shape.source = source;
@@ -186,10 +221,12 @@ ModelShape shape_from(ModelJson const& json, std::string const& source, std::str
         shape.head_dim = shape.hidden / shape.heads;
     }
     shape.mlp = model.size({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim"});
+    shape.mlp = shape.mlp == 0 ? mlp_of_llama(model, shape.hidden) : shape.mlp;
     shape.vocabulary = model.size({"vocab_size"});
     shape.rms_norm = model.has({"rms_norm_eps", "norm_eps"});
-    shape.tied_embeddings = model.is_true({"tie_word_embeddings"});
+    shape.tied_embeddings = ties_embeddings(model, shape.rms_norm);
     shape.element = weights_in(model);
+    shape.element = shape.element ? shape.element : weights_in(ModelReader(whole, source));
     read_experts(model, shape);
     read_recommendation(json, source, shape.recommendation);
     if (shape.hidden == 0 && shape.recommendation.tables.empty()) {
@@ -216,7 +253,7 @@ ModelShape read_model(std::filesystem::path const& path) {
     }
     ModelReader const whole(json, source);
     std::string const type = whole.text({"model_type"});
-    return shape_from(text_model(json), source, type.empty() ? path.stem().string() : type);
+    return shape_from(json, source, type.empty() ? path.stem().string() : type);
 }
 
 ModelShape joined(ModelShape first, ModelShape const& second) {

@@ -69,6 +69,33 @@ TEST(ModelFile, TellsASizeByAnyOfTheNamesThatModelsGiveIt) {
     EXPECT_EQ(read_text(R"({"dim": 64, "n_layers": 2})").layers, 2U) << "params.json of Llama";
 }
 
+// params.json of Llama 3 8B and Llama 2 70B: widths 14336 and 28672.
+TEST(ModelFile, ComputesTheMlpThatParamsOfLlamaDoNotTell) {
+    ModelShape const llama3 = read_text(R"({"dim": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8,
+        "vocab_size": 128256, "multiple_of": 1024, "ffn_dim_multiplier": 1.3, "norm_eps": 1e-05})");
+    EXPECT_EQ(gradients_of(llama3, {}), 8'030'261'248U);
+    EXPECT_EQ(of("reshard", llama3).at("mlp"), "14336");
+    EXPECT_EQ(read_text(R"({"dim": 8192, "multiple_of": 4096, "ffn_dim_multiplier": 1.3})").mlp, 28672U);
+    EXPECT_EQ(read_text(R"({"dim": 4096, "multiple_of": 256})").mlp, 11008U) << "LLaMA 7B";
+    ModelShape const without = read_text(R"({"dim": 64, "n_layers": 2, "n_heads": 1, "vocab_size": 9, "norm_eps": 1})");
+    EXPECT_THROW((void)gradients_of(without, {}), UsageError);
+    EXPECT_EQ(derived("reshard", without).missing.count("mlp"), 1U);
+    for (char const* wrong : {"0", "-1", "1e300", "\"x\""}) {
+        std::string const text = fmt::format(R"({{"dim": 64, "multiple_of": 8, "ffn_dim_multiplier": {}}})", wrong);
+        EXPECT_NE(refused(text).find("'ffn_dim_multiplier' is"), std::string::npos) << wrong;
+    }
+}
+
+// transformers, configuration_utils.py: the default is tied; LlamaConfig and many after it have another.
+TEST(ModelFile, TiesEmbeddingsThatTransformersTies) {
+    EXPECT_TRUE(read_text(R"({"model_type": "gpt2", "n_embd": 768})").tied_embeddings);
+    EXPECT_TRUE(read_text(R"({"model_type": "gemma", "hidden_size": 64, "rms_norm_eps": 1})").tied_embeddings);
+    EXPECT_FALSE(read_text(R"({"model_type": "llama", "hidden_size": 64, "rms_norm_eps": 1})").tied_embeddings);
+    EXPECT_FALSE(
+        read_text(R"({"model_type": "gpt_neox", "hidden_size": 64, "tie_word_embeddings": false})").tied_embeddings);
+    EXPECT_EQ(read_text(R"({"torch_dtype": "float16", "text_config": {"hidden_size": 64}})").element, Element::fp16);
+}
+
 TEST(ModelFile, KnowsWhichLayersHaveExperts) {
     EXPECT_EQ(read_text(mixture).dense_layers, 3U);
     EXPECT_EQ(read_text(R"({"hidden_size": 64, "num_hidden_layers": 24, "num_experts": 60, "decoder_sparse_step": 2})")
