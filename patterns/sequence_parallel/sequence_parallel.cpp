@@ -164,7 +164,7 @@ public:
         }
     }
     void ulysses_backward(int layer) {
-        for (char const* name : {"out", "q", "k", "v"}) {
+        for (char const* name : {"out", "v", "k", "q"}) {
             exchange("backward", name, layer);
         }
     }

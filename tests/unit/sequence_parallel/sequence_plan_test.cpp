@@ -15,7 +15,7 @@ using Labels = std::vector<std::string>;
 
 TEST(SequencePlan, UlyssesExchangesAroundAttention) {
     EXPECT_EQ(labels(plan_of("", {}, {4, 4})), (Labels{"forward.q", "forward.k", "forward.v", "forward.out",
-                                                       "backward.out", "backward.q", "backward.k", "backward.v"}));
+                                                       "backward.out", "backward.v", "backward.k", "backward.q"}));
     EXPECT_EQ(labels(plan_of("", {{"layers", "2"}, {"direction", "forward"}}, {4, 4})),
               (Labels{"forward.q.0", "forward.k.0", "forward.v.0", "forward.out.0", "forward.q.1", "forward.k.1",
                       "forward.v.1", "forward.out.1"}));
