@@ -33,27 +33,19 @@ private:
 /// Counts rows by rank and expert there.
 class HeldRows {
 public:
-    HeldRows(ExpertPlacement const& placed, std::size_t ranks) {
-        experts_.resize(ranks);
-        for (std::size_t expert = 0; ranks > 0 && expert < placed.experts(); ++expert) {
-            for (std::size_t const rank : placed.ranks_of(expert)) {
-                if (experts_[rank].empty() || experts_[rank].back() != expert) {
-                    experts_[rank].push_back(expert);
-                }
-            }
-        }
-        for (std::vector<std::size_t> const& there : experts_) {
-            rows_.emplace_back(there.size(), 0);
+    HeldRows(ExpertPlacement const& placed, std::size_t ranks) : placed_(placed) {
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            rows_.emplace_back(placed.experts_of(rank).size(), 0);
         }
     }
     void count(std::size_t rank, std::size_t expert) {
-        auto const place = std::lower_bound(experts_[rank].begin(), experts_[rank].end(), expert);
-        ++rows_[rank][static_cast<std::size_t>(place - experts_[rank].begin())];
+        std::span<std::size_t const> const there = placed_.experts_of(rank);
+        ++rows_[rank][static_cast<std::size_t>(std::lower_bound(there.begin(), there.end(), expert) - there.begin())];
     }
     [[nodiscard]] RowsOfExperts take() { return std::move(rows_); }
 
 private:
-    std::vector<std::vector<std::size_t>> experts_;  // by rank, in order
+    ExpertPlacement const& placed_;
     RowsOfExperts rows_;
 };
 

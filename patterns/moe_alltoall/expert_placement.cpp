@@ -9,23 +9,16 @@
 
 namespace dlmb::moe_alltoall {
 
-ExpertPlacement::ExpertPlacement(ExpertRanks ranks_of, std::size_t ep) : ranks_of_(std::move(ranks_of)), held_(ep) {
-    for (std::vector<std::size_t> const& ranks : ranks_of_) {
-        for (std::size_t const rank : ranks) {
-            ++held_[rank];
-        }
-    }
-}
-
-std::vector<std::size_t> ExpertPlacement::experts_of(std::size_t rank) const {
-    std::vector<std::size_t> found;
+ExpertPlacement::ExpertPlacement(ExpertRanks ranks_of, std::size_t ep)
+    : ranks_of_(std::move(ranks_of)), experts_of_(ep), held_(ep) {
     for (std::size_t expert = 0; expert < ranks_of_.size(); ++expert) {
-        std::vector<std::size_t> const& ranks = ranks_of_[expert];
-        if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) {
-            found.push_back(expert);
+        for (std::size_t const rank : ranks_of_[expert]) {
+            ++held_[rank];
+            if (experts_of_[rank].empty() || experts_of_[rank].back() != expert) {
+                experts_of_[rank].push_back(expert);
+            }
         }
     }
-    return found;
 }
 
 ExpertPlacement place_experts(Params const& params, PlacementRule const& rule, std::span<std::uint64_t const> loads) {

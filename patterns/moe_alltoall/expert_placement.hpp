@@ -27,12 +27,13 @@ public:
     /// Experts and replicas on a rank.
     [[nodiscard]] std::uint64_t held_by(std::size_t rank) const { return held_[rank]; }
     /// The experts there, each once, in order.
-    [[nodiscard]] std::vector<std::size_t> experts_of(std::size_t rank) const;
+    [[nodiscard]] std::span<std::size_t const> experts_of(std::size_t rank) const { return experts_of_[rank]; }
     [[nodiscard]] std::size_t experts() const { return ranks_of_.size(); }
 
 private:
     ExpertRanks ranks_of_;
-    std::vector<std::uint64_t> held_;  // by rank
+    std::vector<std::vector<std::size_t>> experts_of_;  // by rank
+    std::vector<std::uint64_t> held_;                   // by rank
 };
 
 /// `loads`: what each expert is expected to receive.
