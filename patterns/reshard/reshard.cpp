@@ -155,6 +155,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.from = read_layout(parameters, "", 0, senders == 0 ? world.ranks : senders);
     params.to = read_layout(parameters, "to-", senders, world.ranks - senders);
     check_amount(params);
+    params.bucket -= params.bucket % size_of(params.element);  // whole elements
     return params;
 }
 
@@ -169,23 +170,47 @@ Plan exchanged(Params const& params, Rank me, PeerBytes const& peers) {
     return std::move(builder).finish();
 }
 
+/// How many batches fit into --memory-limit on every rank, so that both ends of a message know whether it has a buffer
+/// of its own.
+std::uint64_t batches_that_fit(Params const& params, Routes const& routes) {
+    std::uint64_t most = 2 * max_buckets;  // all: rounding made buckets smaller, but not by half
+    for (Rank rank = 0; rank < params.ranks; ++rank) {
+        PeerBytes const peers = routes.peers_of(rank, PieceSenders::one);
+        auto const fits = [&](std::uint64_t batches) {
+            BufferBudget budget(params.memory_limit);
+            auto const takes = [&](Bytes bytes) {
+                return budget.take(bytes / params.bucket < batches ? bytes : batches * params.bucket);
+            };
+            return std::all_of(peers.sent.begin(), peers.sent.end(), takes) &&
+                   std::all_of(peers.received.begin(), peers.received.end(), takes);
+        };
+        if (!fits(most)) {
+            std::uint64_t least = 0;
+            while (most - least > 1) {
+                std::uint64_t const middle = (least + most) / 2;
+                (fits(middle) ? least : most) = middle;
+            }
+            most = least;
+        }
+    }
+    return most;
+}
+
 /// The bytes between two ranks travel in messages of up to a bucket. The k-th messages with all peers are one batch,
-/// which waits for the batch `in_flight` before it.
-Plan bucketed(Params const& params, Rank me, PeerBytes peers) {
+/// which waits for the batch `in_flight` before it. The first `own` ones have buffers of their own.
+Plan bucketed(Params const& params, Rank me, PeerBytes peers, std::uint64_t own) {
     PlanBuilder builder(me);
     GroupId const group = builder.group(whole_world(params.ranks));
-    BufferBudget budget(params.memory_limit);
-    Bytes const bucket = params.bucket / size_of(params.element) * size_of(params.element);
     std::vector<std::vector<StepId>> batches;
     while (batches.empty() || !batches.back().empty()) {
         auto const batch = static_cast<int>(batches.size());
         std::vector<StepId> const after =
             batches.size() < params.in_flight ? std::vector<StepId>{} : batches[batches.size() - params.in_flight];
+        builder.share_buffers(batches.size() >= own);
         std::vector<StepId>& steps = batches.emplace_back();
         auto const take = [&](Bytes& left) {
-            Bytes const bytes = std::min(left, bucket);
+            Bytes const bytes = std::min(left, params.bucket);
             left -= bytes;
-            builder.share_buffers(!budget.take(bytes));
             return bytes;
         };
         for (std::size_t peer = 0; peer < peers.sent.size(); ++peer) {
@@ -201,7 +226,8 @@ Plan bucketed(Params const& params, Rank me, PeerBytes peers) {
     return std::move(builder).finish();
 }
 
-/// Every bucket waits for the one `in_flight` before it among those that this rank takes part in.
+/// Every bucket waits for the one `in_flight` before it among those that this rank takes part in. All ranks count all
+/// buckets against the memory limit, so that they agree on which ones have buffers of their own.
 Plan broadcast(Params const& params, Rank me, Broadcasts const& all) {
     PlanBuilder builder(me);
     BufferBudget budget(params.memory_limit);
@@ -212,6 +238,7 @@ Plan broadcast(Params const& params, Rank me, Broadcasts const& all) {
     }
     std::vector<StepId> steps;
     for (BroadcastBucket const& bucket : all.buckets) {
+        builder.share_buffers(!budget.take(bucket.bytes));
         if (!groups[bucket.members]) {
             continue;
         }
@@ -221,7 +248,6 @@ Plan broadcast(Params const& params, Rank me, Broadcasts const& all) {
         if (steps.size() >= params.in_flight) {
             after.push_back(steps[steps.size() - params.in_flight]);
         }
-        builder.share_buffers(!budget.take(bucket.bytes));
         steps.push_back(builder.broadcast(*groups[bucket.members], static_cast<Rank>(root), bucket.bytes,
                                           params.element, "weights", std::move(after)));
     }
@@ -235,6 +261,9 @@ public:
                                    size_of(params.element), params.ranks) {
         if (params.wire == WeightWire::broadcast) {
             broadcasts_ = routes_.broadcasts(params.bucket);
+        }
+        if (params.wire == WeightWire::bucketed) {
+            own_batches_ = batches_that_fit(params, routes_);
         }
     }
 
@@ -268,7 +297,7 @@ public:
         case WeightWire::broadcast:
             return broadcast(params_, me, broadcasts_);
         case WeightWire::bucketed:
-            return bucketed(params_, me, peers_of(me));
+            return bucketed(params_, me, peers_of(me), own_batches_);
         case WeightWire::p2p:
         case WeightWire::striped:
             break;
@@ -317,7 +346,8 @@ private:
 
     Params params_;
     Routes routes_;
-    Broadcasts broadcasts_;  // of --wire broadcast
+    Broadcasts broadcasts_;          // of --wire broadcast
+    std::uint64_t own_batches_ = 0;  // of --wire bucketed
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace dlmb::reshard {
 namespace {
@@ -72,6 +73,49 @@ TEST(ReshardPlan, HoldsTogetherOverWiresLayoutsAndSmallMemory) {
                 }
             }
         }
+    }
+}
+
+// A receiver can check only what its sender keeps.
+TEST(ReshardPlan, AllEndsOfATransferHaveBuffersOfTheirOwnOrNone) {
+    for (char const* wire : {"bucketed", "broadcast"}) {
+        std::set<bool> found;
+        for (char const* limit : {"20K", "60K", "200K"}) {
+            auto const pattern = pattern_of(small({{"wire", wire},
+                                                   {"senders", "1"},
+                                                   {"bucket", "4001"},
+                                                   {"memory-limit", limit},
+                                                   {"to-tp", "2"},
+                                                   {"to-pp", "2"}}),
+                                            5);
+            std::map<std::vector<Rank>, std::set<std::vector<bool>>> shared;  // by the ranks of a transfer
+            for (Plan const& plan : build_all(*pattern, {5, 5}, {})) {
+                std::map<std::vector<Rank>, std::vector<bool>> own;  // by step
+                for (Step const& step : plan.steps) {
+                    auto const* const send = std::get_if<Send>(&step.operation);
+                    auto const* const recv = std::get_if<Recv>(&step.operation);
+                    std::vector<Rank> const ends = send != nullptr ? std::vector{plan.me, send->to.peer}
+                                                   : recv != nullptr
+                                                       ? std::vector{recv->from.peer, plan.me}
+                                                       : plan.groups.at(group_of(step.operation).value()).members;
+                    bool last = false;
+                    std::visit(
+                        [&](auto& operation) {
+                            for_each_buffer(operation, [&](BufferId buffer) { last = plan.buffers.at(buffer).shared; });
+                        },
+                        step.operation);
+                    own[ends].push_back(last);
+                    found.insert(last);
+                }
+                for (auto const& [ends, of_steps] : own) {
+                    shared[ends].insert(of_steps);
+                }
+            }
+            for (auto const& [ends, of_ranks] : shared) {
+                EXPECT_EQ(of_ranks.size(), 1U) << wire << ' ' << limit << ", from rank " << ends.front();
+            }
+        }
+        EXPECT_EQ(found.size(), 2U) << wire << ": some have them, some have none";
     }
 }
 
