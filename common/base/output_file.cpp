@@ -50,6 +50,7 @@ fs::path target_of(fs::path path) {
 
 /// Closes `file`. 0 or errno.
 int write_and_close(int file, std::string_view text, bool to_disk) {
+    QuietWrite const quiet;
     int code = 0;
     while (code == 0 && !text.empty()) {
         ssize_t const written = ::write(file, text.data(), text.size());

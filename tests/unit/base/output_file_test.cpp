@@ -9,6 +9,7 @@
 #include <array>
 #include <fcntl.h>
 #include <future>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,6 +96,18 @@ TEST(WriteOutput, SaysWhyAFileCannotBeWrittenAndLeavesNothing) {
         EXPECT_NE(message_of("/dev/full").find("No space left on device"), std::string::npos);
     }
     EXPECT_EQ(files_beside(folder / "file"), 1U);
+}
+
+TEST(WriteOutput, SaysThatAFileWouldBeLargerThanItsLimit) {
+    record::TemporaryFolder const folder;
+    rlimit limit{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    rlimit const small{2, limit.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    std::string const message = message_of(folder / "file");
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    EXPECT_NE(message.find("File too large"), std::string::npos) << message;
+    EXPECT_EQ(files_beside(folder / "file"), 0U);
 }
 
 }  // namespace
