@@ -15,19 +15,14 @@ std::string read_document(std::filesystem::path const& path, Bytes most) {
     std::ifstream file(path, std::ios::binary);
     std::string text;
     std::array<char, 65536> piece{};
-    try {
-        while (file) {
-            file.read(piece.data(), piece.size());
-            text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-            if (text.size() > most) {
-                throw UsageError(fmt::format("{}: larger than {} MiB", path.string(), most >> 20));
-            }
+    while (file) {
+        file.read(piece.data(), piece.size());
+        text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+        if (text.size() > most) {
+            throw UsageError(fmt::format("{}: larger than {} MiB", path.string(), most >> 20));
         }
-    } catch (std::ios_base::failure const&) {  // a folder opens, but cannot be read
-        file.close();
-        file.setstate(std::ios::badbit);
     }
-    if (!file.is_open() || file.bad() || std::filesystem::is_directory(path)) {
+    if (!file.is_open() || file.bad()) {  // a folder opens, but cannot be read
         throw UsageError(fmt::format("{}: cannot be read", path.string()));
     }
     return text;
