@@ -198,6 +198,8 @@ class Formats(TraceTest):
             files = [self.file("0.json", json.dumps([{"comms": "recv_any_source", **message, **source}])), self.file("1.json", json.dumps([{"comms": "send", "dst_rank": 0, **message}]))]
             (reason,) = self.summary(*files)["why_not"]
             self.assertIn("0.json: entry 0: it does not say which rank the peer is", reason)
+        (reason,) = self.summary(self.file("0.json", json.dumps([{"comms": name, **message, "world_size": 1} for name in ("all_reduce", "wait", "multicast")])))["why_not"]
+        self.assertIn("entry 2: 'multicast' is no operation that is known", reason)
 
     def test_aicb_stages_are_views_of_their_ranks(self):
         # Two stages of two ranks, tensor groups of two. all_gather names the result, so a rank sends half of it.
@@ -316,6 +318,8 @@ class Formats(TraceTest):
         summary = self.summary(self.file("nccl.log", text))
         self.assertEqual(self.entries(summary), [(0, "send", 2, "fp32", 1, 16), (0, "broadcast", 2, "fp32", 1, 0), (1, "recv", 2, "fp32", 1, 0), (1, "broadcast", 2, "fp32", 1, 16)])
         self.assertTrue(summary["complete"], summary["why_not"])
+        more = self.summary(self.file("more.log", text + say("PutSignal: " + call.format(0))))
+        self.assertIn("'PutSignal' is no operation that is known", more["why_not"][0])
 
     def test_goal_has_comments_in_front_of_statements(self):
         text = "/* of two\nranks */ num_ranks 2\nrank 0 {\n/* a */ /* b */ send 8b to 1\n/*\nsend 9b to 1 */\n}\nrank 1 { \n// c\nrecv 8b from 0\n} /*\n"
@@ -349,6 +353,12 @@ class Formats(TraceTest):
             (0, "exchange", 2, "byte", 1, 24), (0, "send", 2, "byte", 1, 24), (0, "allreduce", 2, "byte", 1, 32), (0, "broadcast", 2, "byte", 1, 32),
             (1, "exchange", 2, "byte", 1, 40), (1, "recv", 2, "byte", 1, 0), (1, "allreduce", 2, "byte", 1, 32), (1, "broadcast", 2, "byte", 1, 0)])
         self.assertTrue(summary["complete"], summary["why_not"])
+
+    def test_pmpi_names_calls_that_move_data_and_are_not_read(self):
+        moving = ["MPI_Alltoallw", "MPI_Exscan", "MPI_Neighbor_allgather", "MPI_Start", "MPI_Get", "MPI_Rput", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Imrecv", "MPI_Igather"]
+        other = ["MPI_Get_count", "MPI_Reduce_local", "MPI_Win_start", "MPI_Comm_get_attr", "MPI_Waitall", "MPI_Iprobe"]
+        text = "".join(f"{call}:1:2:3\n" for call in ["MPI_Init", *moving, *other, "MPI_Finalize"])
+        self.assertEqual(self.summary(self.file("pmpi-trace-rank-0.txt", text))["why_not"], [f"{call} is not read" for call in moving])
 
     def test_pmpi_scatters_what_each_rank_gets(self):
         for call, whole in (("MPI_Reduce_scatter_block:1:1:2:3:{d}:3:{w}:2", 48), ("MPI_Reduce_scatter:1:1:2:9:3,3:{d}:3:{w}:2", 48)):

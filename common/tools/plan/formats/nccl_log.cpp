@@ -173,7 +173,8 @@ private:
     void add(Input const& input, Writer const& writer, std::string_view name, std::string_view message) {
         auto const kind = operation_named(name.substr(name.find_last_of(' ') + 1));
         if (!kind) {
-            builder_.leave_out("call of " + std::string(name.substr(0, 64)));
+            builder_.incomplete(
+                fmt::format("{}: '{}' is no operation that is known", input.name(), name.substr(0, 64)));
             return;
         }
         any_ = true;

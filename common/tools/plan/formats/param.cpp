@@ -74,6 +74,9 @@ private:
             return rank_number(input, fmt::format("{}.{}", where, name), Json(number(name).value_or(0)));
         };
         auto const& name = json["comms"].get_ref<std::string const&>();
+        TorchRecord record;
+        record.where = where;
+        record.name = name;
         ParamGroup& group = groups[number("pg_id").value_or(0)];
         if (int const size = ranks_of("world_size"); size > 0) {
             group.size = size;
@@ -85,12 +88,9 @@ private:
         }
         auto const kind = operation_named(name);
         if (!kind) {
-            builder_.leave_out(name == "init" ? "init" : name == "wait" ? "wait" : "'" + name.substr(0, 64) + "'");
+            (void)operation_of(builder_, input, record);  // leaves it out
             return;
         }
-        TorchRecord record;
-        record.where = where;
-        record.name = name;
         record.group = group.size > 0 && static_cast<int>(group.members.size()) == group.size
                            ? std::to_string(number("pg_id").value_or(0))
                            : "";

@@ -5,11 +5,13 @@
 // arguments between colons and its start and end in us as the first and the last. A datatype is "number,size,extent", a
 // communicator "handle,rank,size", a list of counts "address:1,2,3" (gencode.py of liballprof).
 #include "common/base/error.hpp"
+#include "common/base/lower_case.hpp"
 #include "common/tools/plan/formats/formats.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace dlmb::trace {
 namespace {
@@ -55,6 +57,17 @@ constexpr CallLayout layouts[]{
     {"MPI_Reduce_scatter_block", 3, 4, 0, 0, 0, 6, 0, 0, 0},
 };
 constexpr std::string_view sendrecv = "MPI_Sendrecv";
+
+/// Whether a call of this name moves data or waits for other ranks: those of `layouts`, and others that are not read.
+bool moves_data(std::string_view call) {
+    constexpr std::array words{"send",    "recv",     "gather",   "scatter",    "alltoall",     "reduce",
+                               "scan",    "bcast",    "barrier",  "accumulate", "fetch_and_op", "compare_and_swap",
+                               "mpi_put", "mpi_rput", "mpi_rget", "mpi_start"};
+    std::string const name = lower_case(call);
+    return name == "mpi_get" || (name != "mpi_reduce_local" && std::any_of(words.begin(), words.end(), [&](auto word) {
+                                     return name.find(word) != std::string::npos;
+                                 }));
+}
 
 class PmpiReader : public TraceReader {
 public:
@@ -197,10 +210,7 @@ private:
         auto const* const layout = std::find_if(std::begin(layouts), std::end(layouts),
                                                 [&](CallLayout const& each) { return each.name == fields[0]; });
         if (layout == std::end(layouts)) {
-            bool const known = operation_named(fields[0]).has_value() || fields[0].starts_with("MPI_Sendrecv") ||
-                               fields[0].starts_with("MPI_Put") || fields[0].starts_with("MPI_Get") ||
-                               fields[0] == "MPI_Scan";
-            if (known && fields[0] != "MPI_Get_count" && !fields[0].starts_with("MPI_Get_")) {
+            if (moves_data(fields[0])) {
                 builder_.incomplete(fmt::format("{} is not read", fields[0]));
             }
             builder_.leave_out(fields[0]);
