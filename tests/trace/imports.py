@@ -154,6 +154,13 @@ class Imports(TraceTest):
         plans = self.file("plans.jsonl", run("import", self.folder / "a.goal", "-o", "-").stdout)
         self.assertEqual(run("rescale", "truncate", plans, "--ranks", "3").returncode, 0)
 
+    def test_the_last_iteration_computes_to_its_end(self):
+        send, recv = "send 8b to 1\n", "recv 8b from 0\n"
+        trace = self.file("a.goal", f"num_ranks 2\nrank 0 {{\n{send}calc 1\n{send}calc 2\n{send}calc 3\n}}\nrank 1 {{\n{recv * 3}}}\n")
+        self.assertEqual(run("import", trace, "-o", f"{self.folder}/plans/").returncode, 0)
+        plans = [plan_of(path.read_text()) for path in sorted((self.folder / "plans").iterdir())]
+        self.assertEqual([[step.get("busy_ns") for step in plan["plans"][0]["steps"]] for plan in plans], [[None], [1, None], [2, None, 3]])
+
     def test_a_folder_with_files_is_refused(self):
         files = [self.file("a.goal", GOAL), "--assume", "iterations=1"]
         folder = self.folder / "plans"

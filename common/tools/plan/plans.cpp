@@ -142,7 +142,7 @@ public:
 
     /// Computation in the trace, or the time from the end of all earlier operations to the start.
     [[nodiscard]] Nanoseconds before(TraceOperation const& operation) {
-        ++operations_;
+        took_last_ = &operation == &program_.operations.back();
         if (program_.computed_after_us) {
             return in_ns(operation.computed_us);
         }
@@ -164,7 +164,7 @@ public:
     }
     [[nodiscard]] Nanoseconds behind_last() const {
         if (program_.computed_after_us) {
-            return operations_ == program_.operations.size() ? in_ns(*program_.computed_after_us) : 0;
+            return took_last_ ? in_ns(*program_.computed_after_us) : 0;
         }
         return timed_ && end_us_ ? in_ns(*end_us_ - *busy_until_us_) : 0;
     }
@@ -180,7 +180,7 @@ private:
     std::optional<double> begin_us_;
     std::optional<double> busy_until_us_;
     std::optional<double> end_us_;
-    std::size_t operations_ = 0;
+    bool took_last_ = program_.operations.empty();  // the last operation; with none there is nothing to wait for
     bool timed_ = false;
 };
 
