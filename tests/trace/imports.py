@@ -119,10 +119,10 @@ class Imports(TraceTest):
         self.assertEqual(told, {
             (1, "exchange", "byte"): 512, (1, "send", "byte"): 64, (1, "allreduce", "fp32"): 512, (1, "reduce", "int8"): 256,
             (1, "reduce_scatter", "bf16"): 1024, (1, "allgather", "fp8"): 1024, (1, "gather", "byte"): 64, (1, "scatter", "int32"): 512,
-            (1, "broadcast", "byte"): 0, (1, "barrier", "byte"): 0, (1, "wait_signal", "byte"): 0,
+            (1, "broadcast", "byte"): 0, (1, "barrier", "byte"): 0, (1, "wait_signal", "byte"): 0, (1, "offer", "byte"): 64,
             (3, "exchange", "byte"): 512, (3, "recv", "byte"): 0, (3, "allreduce", "fp32"): 512, (3, "reduce", "int8"): 256,
             (3, "reduce_scatter", "bf16"): 1024, (3, "allgather", "fp8"): 1024, (3, "gather", "byte"): 128, (3, "scatter", "int32"): 0,
-            (3, "broadcast", "byte"): 128, (3, "barrier", "byte"): 0, (3, "put", "byte"): 64})
+            (3, "broadcast", "byte"): 128, (3, "barrier", "byte"): 0, (3, "put", "byte"): 64, (3, "get", "byte"): 0})
         twice = self.file("twice.jsonl", PLAN.read_text() * 2)
         self.assertEqual([entry[4:] for entry in self.entries(self.summary(twice))], [(2 * count, 2 * bytes_) for *_, count, bytes_ in entries])
         self.assertIn("4 ranks, 2 iterations marked", run("summary", twice).stdout)

@@ -346,7 +346,7 @@ private:
             in_order(io, "recv", step.recv);
         }
         if constexpr (requires { step.targets; }) {
-            if (step.targets.size() != step.send.size()) {
+            if (!is_read(step.kind) && step.targets.size() != step.send.size()) {
                 io.refuse("targets", fmt::format("must be one for each of the {} blocks of send", step.send.size()));
             }
             in_memory(io, "targets", step.targets);

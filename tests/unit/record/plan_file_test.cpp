@@ -141,6 +141,14 @@ TEST(PlanFile, PutsTheirPlacesAtTheReceiverAndTheirSignalsAreReadBack) {
     EXPECT_EQ(round_trip_problem({receiver, sender}), "");
 }
 
+TEST(PlanFile, OffersAndGetsAreReadBack) {
+    Plan owner{0, {{{0, 1}}}, {{"pages", 512}}, {}};
+    owner.steps = {{Put{OperationKind::offer, 0, 0, {{1, 0, 100}, {1, 128, 40}}, {}, {{1, 2}}}, {}, "pages.offer"}};
+    Plan reader{1, {{{0, 1}}}, {{"cache", 512}}, {}};
+    reader.steps = {{WaitSignal{OperationKind::get, 0, 0, {{0, 64, 100}, {0, 256, 40}}, {{0, 2}}}, {}, "pages.get"}};
+    EXPECT_EQ(round_trip_problem({owner, reader}), "");
+}
+
 TEST(PlanFile, APlanWithoutBuffersIsLaidOutByWhoRunsIt) {
     Plan const bare{
         0,
