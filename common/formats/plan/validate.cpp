@@ -8,9 +8,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 
 namespace dlmb {
 namespace validation {
@@ -229,6 +231,56 @@ void check_deadlock(std::span<Plan const> all_ranks, std::span<MatchedSteps cons
     problems.push_back({cycle.front().rank, cycle.front().step, std::move(text)});
 }
 
+/// Whether the buffers of a step are shared; nullopt: it moves nothing on that side.
+struct SharedSides {
+    std::optional<bool> sent, received;
+};
+
+SharedSides shared_sides(Plan const& plan, StepId id) {
+    Operation const& operation = plan.steps[id].operation;
+    auto const shared = [&](bool moves, BufferId buffer) {
+        return moves ? std::optional(plan.buffers.at(buffer).shared) : std::nullopt;
+    };
+    if (auto const* collective = std::get_if<Collective>(&operation)) {
+        CollectiveSides const sides = sides_of(plan, *collective);
+        return {shared(sides.sends && sides.sent > 0, collective->send.buffer),
+                shared(sides.receives && sides.received > 0, collective->recv.buffer)};
+    }
+    BufferId sent = 0;
+    BufferId received = 0;
+    std::visit(
+        [&](auto const& step) {
+            if constexpr (requires { step.recv_buffer; }) {
+                sent = step.send_buffer;
+                received = step.recv_buffer;
+            } else if constexpr (requires { step.buffer; }) {
+                sent = received = step.buffer;
+            }
+        },
+        operation);
+    return {shared(!sent_blocks(operation).empty(), sent), shared(!received_blocks(operation).empty(), received)};
+}
+
+/// What lies in a shared buffer is overwritten, so whoever receives from one must not check: its buffer is shared, too.
+void check_sharing(std::span<Plan const> all_ranks, std::span<RankStep const> parties, Problems& problems) {
+    RankStep const* overwritten = nullptr;
+    RankStep const* checked = nullptr;
+    for (RankStep const& each : parties) {
+        Plan const& plan = all_ranks[static_cast<std::size_t>(each.rank)];
+        if (plan.buffers.empty()) {
+            return;
+        }
+        SharedSides const sides = shared_sides(plan, each.step);
+        overwritten = sides.sent.value_or(false) ? &each : overwritten;
+        checked = sides.received.value_or(true) ? checked : &each;
+    }
+    if (overwritten != nullptr && checked != nullptr) {
+        report(problems, all_ranks[static_cast<std::size_t>(checked->rank)], checked->step,
+               fmt::format("receives into a buffer of its own what {} sends from a shared one",
+                           name_of(all_ranks[static_cast<std::size_t>(overwritten->rank)], overwritten->step)));
+    }
+}
+
 }  // namespace
 }  // namespace validation
 
@@ -244,6 +296,12 @@ std::vector<PlanProblem> validate(std::span<Plan const> all_ranks) {
     }
     std::vector<validation::MatchedSteps> const matches = validation::match_steps(all_ranks, problems);
     std::vector<validation::SignalledSteps> const signals = validation::match_signals(all_ranks, problems);
+    for (validation::MatchedSteps const& match : matches) {
+        validation::check_sharing(all_ranks, match, problems);
+    }
+    for (auto const& [put, wait, reads] : signals) {
+        validation::check_sharing(all_ranks, std::array{put, wait}, problems);
+    }
     if (problems.empty()) {
         validation::check_deadlock(all_ranks, matches, signals, problems);
     }

@@ -23,8 +23,9 @@ struct PlanProblem {
 [[nodiscard]] std::vector<PlanProblem> validate_rank(Plan const& plan);
 
 /// All ranks (index = world rank): each plan on its own, and together: groups equal on all members, collective steps of
-/// a group in the same order with equal arguments, every send with a receive of the same size, no cross-rank deadlock
-/// under blocking (rendezvous) semantics in the order of ReadyQueue. Empty: consistent.
+/// a group in the same order with equal arguments, every send with a receive of the same size, no buffer of its own for
+/// what comes from a shared one, no cross-rank deadlock under blocking (rendezvous) semantics in the order of
+/// ReadyQueue. Empty: consistent.
 [[nodiscard]] std::vector<PlanProblem> validate(std::span<Plan const> all_ranks);
 
 }  // namespace dlmb

@@ -56,6 +56,22 @@ TEST(Validate, SaysWhatBothSidesThink) {
     EXPECT_EQ(problems[0].text, "rank 2 step 0 \"dispatch\" expects 4096 B from rank 5, rank 5 sends 8192 B");
 }
 
+TEST(Validate, WhatComesFromASharedBufferGoesToASharedOne) {
+    std::vector<Plan> plans = test::exchange_plans(2, [](Rank, Rank) { return Bytes{64}; });
+    BufferId const sent = std::get<Exchange>(plans[0].steps[0].operation).send_buffer;
+    plans[0].buffers[sent].shared = true;
+    EXPECT_EQ(
+        test::texts(validate(plans)),
+        "rank 1 step 0 \"dispatch\" receives into a buffer of its own what rank 0 step 0 \"dispatch\" sends from a "
+        "shared one\n");
+    for (Plan& plan : plans) {
+        for (Buffer& buffer : plan.buffers) {
+            buffer.shared = true;
+        }
+    }
+    EXPECT_EQ(test::texts(validate(plans)), "");
+}
+
 TEST(Validate, NamesWorldRanksInGroupsThatPermuteThem) {
     std::vector<Plan> plans = test::exchange_plans(3, [](Rank, Rank) { return Bytes{8}; });
     for (Plan& plan : plans) {
