@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A library whose flags overtake their data: wrappers before MPI_Put, MPI_Get, ucp_put_nbx and ucp_get_nbx keep the
+// A library whose flags overtake their data: wrappers before MPI_Put, MPI_Rget, ucp_put_nbx and ucp_get_nbx keep the
 // data back until the iteration is over on all ranks. All bytes are right in the end; that the signals were early, or
 // the reads not complete, must be found.
 #include "common/backend_kit/plan_payload.hpp"
@@ -43,11 +43,12 @@ int MPI_Put(void const* data, int count, MPI_Datatype type, int target, MPI_Aint
     return MPI_SUCCESS;
 }
 
-int MPI_Get(void* data, int count, MPI_Datatype type, int target, MPI_Aint place, int target_count,
-            MPI_Datatype target_type, MPI_Win window) {
+int MPI_Rget(void* data, int count, MPI_Datatype type, int target, MPI_Aint place, int target_count,
+             MPI_Datatype target_type, MPI_Win window, MPI_Request* request) {
     if (!dlmb::late::holds_back) {
-        return PMPI_Get(data, count, type, target, place, target_count, target_type, window);
+        return PMPI_Rget(data, count, type, target, place, target_count, target_type, window, request);
     }
+    *request = MPI_REQUEST_NULL;  // as complete
     dlmb::late::held.emplace_back([=] {
         PMPI_Get(data, count, type, target, place, target_count, target_type, window);
         PMPI_Win_flush(target, window);

@@ -360,10 +360,11 @@ Method put() {
 }
 
 Method get() {
-    return one_sided("get",
-                     "MPI_Get from a window of each sender, one per step; of gets behind signals MPI_Accumulate of "
-                     "flags",
-                     moving.with(read_operations), compile_verb<Verb::get>);
+    return one_sided(
+        "get",
+        "MPI_Get from a window of each sender, one per step; of gets behind signals MPI_Rget, and MPI_Accumulate of "
+        "flags",
+        moving.with(read_operations), compile_verb<Verb::get>);
 }
 
 Method accumulate() {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace dlmb::mpi {
 namespace {
@@ -115,6 +116,7 @@ struct PeerRead {
     MPI_Win window = MPI_WIN_NULL;
     std::vector<WindowAccess> accesses = {};
     std::vector<MemoryCopy> copies = {};  // instead, from this rank
+    std::vector<MPI_Request> requests = {};
 };
 
 /// A wait_signal, or a get: then there is one of `reads` per signal.
@@ -122,20 +124,23 @@ class WaitCall {
 public:
     WaitCall(SignalBoard& board, AwaitedSignals const& signals, std::vector<PeerRead> reads, Idle idle)
         : board_(board), step_(signals.step), flags_(signals.flags), reads_(std::move(reads)), idle_(idle) {}
-    void start() { seen_ = 0; }
+    void start() { begun_ = seen_ = 0; }
     void wait() {
         while (!test()) {
             idle_();
         }
     }
     [[nodiscard]] bool test() {
-        std::size_t const more = board_.raised({flags_.first + seen_, flags_.count - seen_});
+        std::size_t const more = board_.raised({flags_.first + begun_, flags_.count - begun_});
         if (more > 0 && reads_.empty()) {
             board_.sync_data();
-        } else if (more > 0) {
-            read(std::span(reads_).subspan(seen_, more));
         }
-        for (std::size_t const end = seen_ + more; seen_ < end; ++seen_) {
+        for (std::size_t const end = begun_ + more; begun_ < end; ++begun_) {
+            if (!reads_.empty()) {
+                begin(reads_[begun_]);
+            }
+        }
+        for (; seen_ < begun_ && (reads_.empty() || has_come(reads_[seen_])); ++seen_) {
             board_.note(step_, seen_);
             if (!reads_.empty()) {
                 board_.raise(reads_[seen_].peer, reads_[seen_].read);
@@ -146,20 +151,21 @@ public:
     }
 
 private:
-    static void read(std::span<PeerRead const> reads) {
-        for (PeerRead const& read : reads) {
-            make(read.copies);
-            for (WindowAccess const& each : read.accesses) {
-                check(
-                    MPI_Get(each.here, each.count, MPI_BYTE, read.peer, each.there, each.count, MPI_BYTE, read.window),
-                    "MPI_Get");
-            }
+    static void begin(PeerRead& read) {
+        make(read.copies);
+        for (std::size_t i = 0; i < read.accesses.size(); ++i) {
+            WindowAccess const& each = read.accesses[i];
+            check(MPI_Rget(each.here, each.count, MPI_BYTE, read.peer, each.there, each.count, MPI_BYTE, read.window,
+                           &read.requests[i]),
+                  "MPI_Rget");
         }
-        for (PeerRead const& read : reads) {
-            if (!read.accesses.empty()) {
-                check(MPI_Win_flush(read.peer, read.window), "MPI_Win_flush");
-            }
-        }
+    }
+    /// Asks and returns: the peer may have to be served meanwhile.
+    static bool has_come(PeerRead& read) {
+        int done = 0;
+        check(MPI_Testall(static_cast<int>(read.requests.size()), read.requests.data(), &done, MPI_STATUSES_IGNORE),
+              "MPI_Testall");
+        return done != 0;
     }
 
     SignalBoard& board_;
@@ -167,7 +173,8 @@ private:
     FlagRange flags_;
     std::vector<PeerRead> reads_;
     Idle idle_;
-    std::size_t seen_ = 0;
+    std::size_t begun_ = 0;  // signals that are there
+    std::size_t seen_ = 0;   // and their blocks are read
 };
 
 /// In parts that fit one call.
@@ -240,6 +247,7 @@ PreparedCall wait_call(WaitSignal const& wait, CompileContext const& context) {
                 add_accesses(read.accesses, here, offered.offsets[i], block.bytes, context);
             }
         }
+        read.requests.assign(read.accesses.size(), MPI_REQUEST_NULL);
     }
     return PreparedCall(WaitCall(*context.board, signals, std::move(reads), context.idle));
 }
@@ -318,7 +326,8 @@ void SignalBoard::read(FlagId first, std::size_t count) {
                              MPI_NO_OP, flags_),
           "MPI_Get_accumulate");
     check(MPI_Win_flush(me_, flags_), "MPI_Win_flush");
-    if (seen_[first] != iteration_) {
+    std::span<std::uint64_t const> const flags = std::span(seen_).subspan(first, count);
+    if (std::any_of(flags.begin(), flags.end(), [&](std::uint64_t flag) { return flag != iteration_; })) {
         make_progress();  // flags may be in shared memory, and the data of peers wait for this rank
     }
 }
