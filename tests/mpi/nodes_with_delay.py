@@ -29,7 +29,8 @@ def lines_of_an_exchange(nodes, start="auto", iterations=7):
     """What the record of a small exchange has, by kind of line."""
     with tempfile.TemporaryDirectory() as folder:
         results = pathlib.Path(folder) / "results.jsonl"
-        run(nodes, 1, str(BIN / "dlmb_collective"), "--operation", "alltoall", "-m", "8:8", "--backend", "mpi",
+        # Two launches at once that begin in one folder may both find no session directory, and one then fails to make it.
+        run(nodes, 1, "--mca", "orte_tmpdir_base", folder, str(BIN / "dlmb_collective"), "--operation", "alltoall", "-m", "8:8", "--backend", "mpi",
             "--method", "isend_irecv", "-i", str(iterations), "-x", "1", "--start", start, "--results", str(results))
         lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     return {line["kind"]: line for line in lines}
