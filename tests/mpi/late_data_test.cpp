@@ -26,6 +26,13 @@ namespace {
 bool holds_back = false;
 std::vector<std::function<void()>> held;  // accesses to data
 
+/// quiesce() waits for the request.
+void leave(ucs_status_ptr_t request) {
+    if (UCS_PTR_IS_PTR(request)) {
+        ucp_request_free(request);
+    }
+}
+
 }  // namespace
 }  // namespace dlmb::late
 
@@ -64,10 +71,7 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h endpoint, void* data, size_t bytes, uint64
     }
     dlmb::late::held.emplace_back([=] {
         ucp_request_param_t const plain{};
-        ucs_status_ptr_t const request = real(endpoint, data, bytes, address, key, &plain);
-        if (UCS_PTR_IS_PTR(request)) {
-            ucp_request_free(request);  // quiesce() waits for it
-        }
+        dlmb::late::leave(real(endpoint, data, bytes, address, key, &plain));
     });
     return nullptr;
 }
@@ -80,10 +84,7 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h endpoint, void const* data, size_t bytes, 
     }
     dlmb::late::held.emplace_back([=] {
         ucp_request_param_t const plain{};
-        ucs_status_ptr_t const request = real(endpoint, data, bytes, address, key, &plain);
-        if (UCS_PTR_IS_PTR(request)) {
-            ucp_request_free(request);  // quiesce() waits for it
-        }
+        dlmb::late::leave(real(endpoint, data, bytes, address, key, &plain));
     });
     return nullptr;
 }

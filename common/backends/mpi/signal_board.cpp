@@ -109,7 +109,7 @@ private:
     std::size_t next_ = 0;
 };
 
-/// What a get reads behind one signal.
+/// The blocks that a get reads behind one signal.
 struct PeerRead {
     Rank peer = 0;
     FlagId read = no_flag;  // of the peer

@@ -266,7 +266,7 @@ void Puts::begin(PeerAccess const& access, Running& running) {
 }
 
 void Puts::signal(PeerAccess const& access, Running& running) {
-    // What the flag tells of, read or written by this rank, comes before it, too, where transports store it themselves.
+    // Where a transport stores the flag by the processor, earlier reads and writes of this rank come first.
     std::atomic_thread_fence(std::memory_order_release);
     for (RemoteMemory::Place const& flag : access.flags) {
         keep(ucp_put_nbx(access.endpoint, &iteration_, flag_bytes, flag.address, flag.key, &no_options), access.peer,

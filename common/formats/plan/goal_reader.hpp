@@ -54,7 +54,7 @@ public:
 private:
     using LineWords = std::vector<std::string_view>;
 
-    /// What follows the comments in front of a statement, which may have begun lines before.
+    /// The line behind the comments in front of a statement. A comment may have begun lines before.
     std::string_view behind_comments(std::string_view line);
     RankCount world(LineWords const& words);
     void begin_rank(LineWords const& words);

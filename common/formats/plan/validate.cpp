@@ -261,7 +261,8 @@ SharedSides shared_sides(Plan const& plan, StepId id) {
     return {shared(!sent_blocks(operation).empty(), sent), shared(!received_blocks(operation).empty(), received)};
 }
 
-/// What lies in a shared buffer is overwritten, so whoever receives from one must not check: its buffer is shared, too.
+/// Later steps overwrite a shared buffer. A receiver with a buffer of its own checks its data, so it must not get them
+/// from a shared one.
 void check_sharing(std::span<Plan const> all_ranks, std::span<RankStep const> parties, Problems& problems) {
     RankStep const* overwritten = nullptr;
     RankStep const* checked = nullptr;

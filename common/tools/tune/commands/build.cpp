@@ -68,7 +68,7 @@ std::vector<ResultFileInput> read_results(std::vector<std::string> const& argume
     return inputs;
 }
 
-/// What was found in a launch cannot be confirmed by the same one.
+/// A launch cannot confirm what was found in it.
 void require_fresh(std::vector<ResultFileInput> const& confirm, std::vector<ResultFileInput> const& search) {
     std::set<std::string> known;
     for (ResultFileInput const& input : search) {

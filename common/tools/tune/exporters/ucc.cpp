@@ -87,7 +87,7 @@ std::string joined(std::vector<UccToken> const& tokens, CountInterval ranks) {
     return fmt::format("{}", fmt::join(texts, "#"));
 }
 
-/// Of several sections for one team UCC takes any one (ucc_parser.c), so that they are cut at every bound of ranks.
+/// UCC takes any one of several sections for one team (ucc_parser.c), so sections are cut at every bound of ranks.
 /// Their ranges end in numbers.
 std::string section_file(std::vector<UccToken> const& tokens, std::uint64_t nodes) {
     constexpr std::uint64_t largest_team = 2147483647;
