@@ -99,7 +99,6 @@ set(DLMB_asan_short # backends, conformance, plans and readers, with the address
     ucx_thread_ranks_test
     unit_backend_kit
     unit_in_process
-    unit_patterns
     unit_plan
     unit_sizes
     unit_tuning)
@@ -116,8 +115,7 @@ set(DLMB_tsan # ranks that are threads, with the thread sanitizer
     conformance_in_process
     measure_test
     unit_bootstrap_in_process
-    unit_in_process
-    unit_pipeline_p2p_run)
+    unit_in_process)
 set(DLMB_STAGES asan_short mpich_short tsan)
 foreach(stage IN LISTS DLMB_STAGES)
     add_custom_target(dlmb_${stage}_tests)
