@@ -69,7 +69,7 @@ class Noise(unittest.TestCase):
         path = self.folder / "results.jsonl"
         lines = []
         for name, us, fields in launches:
-            of_cell = {key: fields.pop(key) for key in ("mode",) if key in fields}
+            of_cell = {key: fields.pop(key) for key in ("mode", "throttled") if key in fields}
             lines += [launch(name, **fields), cell(name, us, **of_cell)]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         return path
@@ -97,6 +97,12 @@ class Noise(unittest.TestCase):
         for mode, margin in (("isolated", 0.05), ("stream", 0.03), ("osu", 0.03)):
             (found,) = self.cells(self.write(*[(f"c-{number}", 10.0 + number / 10, {"mode": mode}) for number in range(3)]))
             self.assertEqual(found["margin"], margin)
+
+    def test_throttled_launches_do_not_count(self) -> None:
+        path = self.write(*[(f"c-{number}", 100.0 + number, {}) for number in range(3)], ("c-3", 900.0, {"throttled": True}))
+        (found,) = self.cells(path)
+        self.assertEqual((found["launches"], found["median_ns"]), (3, 101_000))
+        self.assertIn("# 1 of 4 numbers left out: clocks or processor time were held down", self.run_command("--noise", path)[1])
 
     def test_two_launches_say_nothing_of_their_spread(self) -> None:
         code, _, error = self.run_command("--noise", self.write(("c-0", 100.0, {}), ("c-1", 101.0, {})))

@@ -11,6 +11,7 @@ import numpy as np
 
 from dlmb_launch.compare.campaign import Campaign, Cell
 from dlmb_launch.compare.evidence import margins_of
+from dlmb_launch.compare.left_out import HELD_DOWN
 from dlmb_results.program import UsageError
 from dlmb_statistics import detection, margins
 
@@ -36,8 +37,10 @@ def _described(cell: Cell, times_ns: np.ndarray) -> dict[str, Any]:
 
 def document(campaign: Campaign) -> dict[str, Any]:
     """The noisiest cell first. Launches of different campaigns or environments are never taken together; one without --campaign belongs to its
-    environment alone. Raises UsageError where no cell has enough launches."""
+    environment alone. As in a comparison, throttled launches do not count. Raises UsageError where no cell has enough launches."""
     families: dict[tuple[int, str, str], list[float]] = defaultdict(list)
+    throttled = campaign.numbers["throttled"] > 0
+    campaign.leave_out(throttled)
     for row, column, time_ns in zip(campaign.rows.tolist(), campaign.columns.tolist(), campaign.numbers["time"].tolist()):
         launch = campaign.launches[column]
         if time_ns > 0 and not launch.test_double and not campaign.cells[row].shared_gpu:
@@ -49,6 +52,8 @@ def document(campaign: Campaign) -> dict[str, Any]:
     cells.sort(key=lambda cell: -cell["spread"])
     apart = len({family[1:] for family in families})
     remarks = [f"{apart} campaigns or environments, looked at apart"] if apart > 1 else []
+    if throttled.any():
+        remarks.append(f"{np.count_nonzero(throttled)} of {len(throttled)} numbers left out: {HELD_DOWN}")
     return {"power": detection.POWER, "alpha": detection.ALPHA, "cells": cells, "remarks": remarks}
 
 
