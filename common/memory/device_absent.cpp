@@ -42,6 +42,9 @@ int numa_node_of_device(int /*index*/) {
 void use_device(int /*index*/) {
     no_device();
 }
+Bytes free_device_memory() {
+    no_device();
+}
 
 DeviceEvent::DeviceEvent(bool /*timed*/) {
     no_device();

@@ -34,6 +34,7 @@ struct Devices {
 
 /// The calling thread works on it from now on.
 void use_device(int index);
+[[nodiscard]] Bytes free_device_memory();  // of the device that the calling thread works on, whoever uses the rest
 
 /// Which device each local rank uses: by local rank the nearest one that no earlier rank took; with more ranks than
 /// devices they take turns. `distances[rank][device]`: less is nearer.

@@ -5,6 +5,7 @@
 #include "common/base/digits.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
+#include "common/memory/devices.hpp"
 #include "common/memory/host_space.hpp"
 
 #include <fmt/core.h>
@@ -40,7 +41,7 @@ Bytes share_of_memory(Bootstrap const& bootstrap, RankHardware const& hardware, 
         share = std::min(share == 0 ? unlimited : share, mappable);
     }
     if (on_device(memory) && hardware.device.device) {
-        share = hardware.device.device->memory / (hardware.shared_gpu ? neighbours : 1);
+        share = free_device_memory() / (hardware.shared_gpu ? neighbours : 1);
     }
     return share == 0 ? unlimited : share;
 }

@@ -78,4 +78,11 @@ void use_device(int index) {
     check(cudaSetDevice(index), "cudaSetDevice");
 }
 
+Bytes free_device_memory() {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return free;
+}
+
 }  // namespace dlmb
