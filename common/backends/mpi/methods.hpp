@@ -83,6 +83,7 @@ struct Method {
     MethodKind kind = MethodKind::direct;
     bool whole_exchanges = false;         // an exchange cannot be cut into several calls
     bool nonblocking_reductions = false;  // never makes the blocking calls
+    bool posts_later = false;             // its steps post more messages as they go on, so each has to be looked at
     bool one_sided = false;               // its steps have windows
     bool host_memory = false;             // the host reads and writes the payload itself
     bool in_place = false;                // its calls of exchanges take MPI_IN_PLACE

@@ -172,7 +172,7 @@ private:
         auto made =
             std::make_unique<MpiPlan>(plan, std::move(calls), std::move(images), std::move(windows), std::move(board),
                                       std::move(setting), idle_, algorithms_, method.algorithms);
-        if (polled) {
+        if (polled || (own.concurrent && method.calls->posts_later)) {
             made->run_by_polling();
         }
         return std::unique_ptr<CompiledPlan>(std::move(made));

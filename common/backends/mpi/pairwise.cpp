@@ -114,7 +114,8 @@ Method pairwise() {
                      {OperationKind::exchange},
                      "max_outstanding=N (rounds, default 1)"},
             .compile = compile_pairwise,
-            .read_knob = read_window};
+            .read_knob = read_window,
+            .posts_later = true};
 }
 
 }  // namespace dlmb::mpi

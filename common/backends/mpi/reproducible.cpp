@@ -154,6 +154,7 @@ Method reproducible() {
                      .stable = {.over_arrival = operations}},
             .compile = compile_reproducible,
             .refusal = refusal_of_nothing,
+            .posts_later = true,
             .host_memory = true};
 }
 
