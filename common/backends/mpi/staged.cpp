@@ -7,10 +7,9 @@
 #include "common/backends/mpi/messages.hpp"
 #include "common/base/error.hpp"
 #include "common/formats/plan/ready_queue.hpp"
+#include "common/memory/host_space.hpp"
 
 #include <fmt/core.h>
-
-#include <unistd.h>
 
 namespace dlmb::mpi {
 namespace {
@@ -19,12 +18,6 @@ namespace {
 Bytes with_room(Bytes bytes) {
     constexpr Bytes page = 4096;
     return (bytes + bytes / 8 + page - 1) / page * page;
-}
-
-bool node_has(Bytes bytes) {
-    long const pages = sysconf(_SC_AVPHYS_PAGES);
-    long const page = sysconf(_SC_PAGESIZE);
-    return pages <= 0 || page <= 0 || bytes / static_cast<Bytes>(page) < static_cast<Bytes>(pages);
 }
 
 struct HostCopy {
@@ -188,7 +181,8 @@ HostImages StagingBuffers::of(Plan const& plan, Buffers const& device, int local
     for (BufferId id = 0; id < plan.buffers.size(); ++id) {
         missing += find(device.base[id], plan.buffers[id].bytes) ? 0 : with_room(plan.buffers[id].bytes);
     }
-    if (!node_has(missing * static_cast<Bytes>(local_ranks))) {
+    Bytes const available = available_host_memory();
+    if (available > 0 && missing * static_cast<Bytes>(local_ranks) > available) {
         why_not =
             fmt::format("needs {} of pinned host memory per rank, more than this node has free", human_bytes(missing));
         return {};
