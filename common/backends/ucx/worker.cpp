@@ -223,6 +223,8 @@ Provenance Worker::provenance() const {
 
 Workers::Workers(BackendContext context)
     : context_(std::move(context)), exceptions_at_start_(std::uncaught_exceptions()) {
+    // Agreed on here: where UCX fails on one rank, that one makes no worker.
+    context_.yield = should_yield(context_.yield, context_.bootstrap) ? YieldPolicy::always : YieldPolicy::never;
     why_not_ = make({}, false);
     if (!why_not_.empty()) {
         return;

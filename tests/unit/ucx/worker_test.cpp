@@ -44,10 +44,10 @@ TEST(UcxContexts, OfEqualSettingsAreOneContext) {
     });
 }
 
-TEST(UcxContexts, ASettingThatThisUcxHasNotIsDeclinedOnAllRanks) {
+TEST(UcxContexts, ASettingThatTheUcxOfOneRankHasNotIsDeclinedOnAllRanks) {
     in_process::run_ranks(2, [](Bootstrap& bootstrap) {
-        Workers workers({bootstrap, YieldPolicy::always});
-        auto const made = workers.with({{"NO_SUCH_SETTING", "1"}});
+        Workers workers({bootstrap});
+        auto const made = workers.with({{bootstrap.rank() == 0 ? "RNDV_THRESH" : "NO_SUCH_SETTING", "1"}});
         ASSERT_FALSE(made);
         EXPECT_NE(made.error().reason.find("has no setting UCX_NO_SUCH_SETTING"), std::string::npos);
     });
