@@ -10,6 +10,7 @@
 #include "common/backends/in_process/schedule.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/in_process_bootstrap.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 
@@ -258,7 +259,7 @@ public:
         if (!supports(buffers.kind)) {
             return Unsupported{fmt::format("in_process copies host memory only, not {}", dlmb::name_of(buffers.kind))};
         }
-        if (std::string reason = why_no_exchange_in_place(plan); !reason.empty()) {
+        if (std::string reason = first_refusal(bootstrap_, why_no_exchange_in_place(plan)); !reason.empty()) {
             return Unsupported{std::move(reason)};
         }
         if (plan.me != bootstrap_.rank() || buffers.base.size() < plan.buffers.size()) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace dlmb::in_process::testing {
 namespace {
 
@@ -73,6 +75,17 @@ TEST(InProcessBackend, DeclinesMemoryThatTheHostCannotCopy) {
         auto const compiled = rank.backend().compile(plan, device, {});
         ASSERT_FALSE(compiled);
         EXPECT_NE(compiled.error().reason.find("cuda"), std::string::npos) << compiled.error().reason;
+    });
+}
+
+TEST(InProcessBackend, DeclinesOnAllRanksAnExchangeInPlaceOfSome) {
+    run_test_ranks(3, [](TestRank& rank) {
+        PlanBuilder builder(rank.rank());
+        if (rank.rank() < 2) {
+            builder.exchange_in_place(builder.group({{0, 1}}), std::array<Bytes, 2>{64, 64}, "dispatch");
+        }
+        Plan const plan = std::move(builder).finish();
+        EXPECT_FALSE(rank.backend().compile(plan, rank.allocate(plan), {}));
     });
 }
 
