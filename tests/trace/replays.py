@@ -117,6 +117,16 @@ class Replays(TraceTest):
                 cell = self.replay(self.rescaled("uniform", listed, 4), "--ranks", 4, "--backend", "in_process", "--compute", "none")[0]
                 self.assertEqual(cell["phases"]["allgather"]["traffic"]["payload_bytes"], 4 * size)
 
+    def test_equal_blocks_that_lie_apart_run_by_default_as_ragged_ones(self):
+        header = json.loads(self.plan(2).read_text().splitlines()[0])
+        blocks = [{"peer": peer, "bytes": 64, "offset": 128 * peer} for peer in (0, 1)]
+        step = {"id": 0, "operation": "exchange", "label": "x", "after": [], "group": 0, "send": blocks, "recv": blocks, "recv_buffer": 1}
+        ranks = [{"rank": rank, "groups": [0], "buffers": [{"name": name, "bytes": 192} for name in "sr"], "step_count": 1, "steps": [step]} for rank in (0, 1)]
+        plan = self.file("apart.jsonl", "".join(json.dumps(line) + "\n" for line in [header, {"group": 0, "members": [0, 1]}, *ranks]))
+        self.assertTrue(self.replay(plan, "--ranks", "2", "--backend", "in_process"))
+        if MPIEXEC:
+            self.assertEqual([cell["method"] for cell in self.replay(plan, "--backend", "mpi", processes=2)], ["alltoallv"])
+
     def test_plans_that_are_none_are_refused_in_one_line(self):
         good = self.plan(2).read_text()
         self.refused(self.folder / "absent.jsonl", "--ranks", "2", text="absent.jsonl")

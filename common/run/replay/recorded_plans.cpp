@@ -57,8 +57,9 @@ bool is_uniform(Plan const& plan, Operation const& operation) {
     return std::visit(
         [&](auto const& step) {
             if constexpr (requires { step.recv_buffer; }) {
+                std::size_t const ranks = plan.groups[step.group].members.size();
                 auto const equal = [&](std::vector<Block> const& blocks) {
-                    return blocks.size() == plan.groups[step.group].members.size() &&
+                    return blocks.size() == ranks && (plan.buffers.empty() || packed(blocks, ranks)) &&
                            std::all_of(blocks.begin(), blocks.end(),
                                        [&](Block const& block) { return block.bytes == blocks.front().bytes; });
                 };
