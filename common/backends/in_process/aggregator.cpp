@@ -4,18 +4,9 @@
 
 #include "common/backend_kit/host_reduce.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 namespace dlmb::in_process {
-namespace {
-
-void copy_bytes(std::byte* to, std::byte const* from, Bytes bytes) {
-    if (bytes > 0) {
-        std::memcpy(to, from, bytes);
-    }
-}
-
-}  // namespace
 
 Aggregator::Aggregator(Aggregation how, std::size_t hosts, Bytes bytes, Element element, Reduction reduction)
     : how_(how), hosts_(hosts), bytes_(bytes), element_(element), reduction_(reduction), traffic_(hosts) {
@@ -27,7 +18,7 @@ Aggregator::Aggregator(Aggregation how, std::size_t hosts, Bytes bytes, Element 
 void Aggregator::send(std::size_t place, std::uint64_t iteration, std::byte const* operand) {
     PartialSums& into = buffers_[iteration % 2];
     if (how_ == Aggregation::tree) {
-        copy_bytes(into.sums.data() + place * bytes_, operand, bytes_);  // nobody else's
+        std::copy_n(operand, bytes_, into.sums.data() + place * bytes_);  // nobody else's
     }
     traffic_[place].sent += bytes_;
     std::lock_guard const lock(mutex_);
@@ -44,13 +35,13 @@ void Aggregator::send(std::size_t place, std::uint64_t iteration, std::byte cons
 }
 
 void Aggregator::receive(std::size_t place, std::uint64_t iteration, std::byte* result) {
-    copy_bytes(result, buffers_[iteration % 2].sums.data(), bytes_);
+    std::copy_n(buffers_[iteration % 2].sums.data(), bytes_, result);
     traffic_[place].received += bytes_;
 }
 
 void Aggregator::add(PartialSums& into, std::byte const* operand) {
     if (into.arrived == 0) {
-        copy_bytes(into.sums.data(), operand, bytes_);
+        std::copy_n(operand, bytes_, into.sums.data());
     } else {
         host_reduce(into.sums.data(), operand, bytes_, element_, reduction_);
     }

@@ -124,11 +124,8 @@ struct ChunksOfStep {
             return moved(std::move(part));
         });
     }
-    std::vector<Chunk> operator()(Barrier const& step) const { return {{step, {}, {}}}; }
-    // Never asked for: a plan with them is not staged.
-    std::vector<Chunk> operator()(Put const& step) const { return {{step, {}, {}}}; }
-    std::vector<Chunk> operator()(WaitSignal const& step) const { return {{step, {}, {}}}; }
-    std::vector<Chunk> operator()(Compute const& step) const { return {{step, {}, {}}}; }
+    /// A barrier; the others are never staged.
+    std::vector<Chunk> operator()(auto const& step) const { return {{step, {}, {}}}; }
 
 private:
     [[nodiscard]] Chunk moved(Collective step) const {

@@ -150,18 +150,6 @@ MPI_Comm comm_of(Operation const& operation, CompileContext const& context) {
                  : context.communicators.of_pair(context.plan.me, *peer_of(context.plan, operation));
 }
 
-/// Appends a block in as many calls as it takes.
-void add_accesses(std::byte* here, MPI_Aint there, Bytes bytes, Bytes element, CallLimits const& limits,
-                  std::vector<WindowAccess>& accesses) {
-    Bytes const piece = std::max(limits.chunk_bytes / element, Bytes{1}) * element;
-    Bytes first = 0;
-    do {
-        Bytes const part = std::min(piece, bytes - first);
-        accesses.push_back({here + first, there + static_cast<MPI_Aint>(first), static_cast<int>(part / element)});
-        first += part;
-    } while (first < bytes);
-}
-
 /// Memory of the library takes the place of what is exposed, and is copied from or to it.
 void add_copies(AccessedSides const& sides, std::byte* window, OneSidedStep& step) {
     bool const allocated = window != sides.exposed && sides.exposed != nullptr;

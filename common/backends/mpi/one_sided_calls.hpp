@@ -7,6 +7,7 @@
 
 #include "common/backends/mpi/methods.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace dlmb::mpi {
@@ -36,6 +37,18 @@ struct Target {
     int peer;
     std::vector<WindowAccess> accesses;
 };
+
+/// Appends a block in as many calls as it takes.
+inline void add_accesses(std::byte* here, MPI_Aint there, Bytes bytes, Bytes element, CallLimits const& limits,
+                         std::vector<WindowAccess>& accesses) {
+    Bytes const piece = std::max(limits.chunk_bytes / element, Bytes{1}) * element;
+    Bytes first = 0;
+    do {
+        Bytes const part = std::min(piece, bytes - first);
+        accesses.push_back({here + first, there + static_cast<MPI_Aint>(first), static_cast<int>(part / element)});
+        first += part;
+    } while (first < bytes);
+}
 
 /// Ranks are those of the communicator.
 struct OneSidedStep {

@@ -140,7 +140,8 @@ public:
                 begin(reads_[begun_]);
             }
         }
-        for (; seen_ < begun_ && (reads_.empty() || has_come(reads_[seen_])); ++seen_) {
+        // Never waits: the peer may have to be served meanwhile.
+        for (; seen_ < begun_ && (reads_.empty() || test_all(reads_[seen_].requests)); ++seen_) {
             board_.note(step_, seen_);
             if (!reads_.empty()) {
                 board_.raise(reads_[seen_].peer, reads_[seen_].read);
@@ -160,13 +161,6 @@ private:
                   "MPI_Rget");
         }
     }
-    /// Asks and returns: the peer may have to be served meanwhile.
-    static bool has_come(PeerRead& read) {
-        int done = 0;
-        check(MPI_Testall(static_cast<int>(read.requests.size()), read.requests.data(), &done, MPI_STATUSES_IGNORE),
-              "MPI_Testall");
-        return done != 0;
-    }
 
     SignalBoard& board_;
     StepId step_;
@@ -176,15 +170,6 @@ private:
     std::size_t begun_ = 0;  // signals that are there
     std::size_t seen_ = 0;   // and their blocks are read
 };
-
-/// In parts that fit one call.
-void add_accesses(std::vector<WindowAccess>& accesses, std::byte* here, Bytes there, Bytes bytes,
-                  CompileContext const& context) {
-    for (Bytes done = 0; done < bytes; done += context.limits.chunk_bytes) {
-        Bytes const part = std::min(context.limits.chunk_bytes, bytes - done);
-        accesses.push_back({here + done, static_cast<MPI_Aint>(there + done), static_cast<int>(part)});
-    }
-}
 
 std::vector<WindowAccess>& accesses_in(std::vector<WindowWrites>& writes, MPI_Win window) {
     auto found =
@@ -216,8 +201,8 @@ PreparedCall put_call(Put const& put, CompileContext const& context) {
                     {context.buffers->base.at(signal.buffer) + put.targets[i], base + block.offset, block.bytes});
                 continue;
             }
-            add_accesses(accesses_in(to->writes, context.board->window_of(signal.peer, signal.buffer)),
-                         base + block.offset, put.targets[i], block.bytes, context);
+            add_accesses(base + block.offset, static_cast<MPI_Aint>(put.targets[i]), block.bytes, 1, context.limits,
+                         accesses_in(to->writes, context.board->window_of(signal.peer, signal.buffer)));
         }
         (stays ? own : to->flags).push_back(signal.flag);
     }
@@ -244,7 +229,8 @@ PreparedCall wait_call(WaitSignal const& wait, CompileContext const& context) {
                 read.copies.push_back(
                     {here, context.buffers->base.at(offered.buffer) + offered.offsets[i], block.bytes});
             } else {
-                add_accesses(read.accesses, here, offered.offsets[i], block.bytes, context);
+                add_accesses(here, static_cast<MPI_Aint>(offered.offsets[i]), block.bytes, 1, context.limits,
+                             read.accesses);
             }
         }
         read.requests.assign(read.accesses.size(), MPI_REQUEST_NULL);

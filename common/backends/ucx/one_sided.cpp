@@ -267,25 +267,15 @@ bool OneSidedBatch::all_complete(AccessedPeer const& peer, Running& running) {
 }
 
 bool OneSidedBatch::poll_sent(Transfer const& transfer, void*& request) {
-    if (request == nullptr) {
-        return true;
-    }
-    if (!messages_.sent(request, transfer, plan_.name)) {
-        return false;
-    }
-    request = nullptr;
-    return true;
+    bool const done = request == nullptr || messages_.sent(request, transfer, plan_.name);
+    request = done ? nullptr : request;
+    return done;
 }
 
 bool OneSidedBatch::poll_received(Transfer const& transfer, void*& request) {
-    if (request == nullptr) {
-        return true;
-    }
-    if (!messages_.received(request, transfer, plan_.name)) {
-        return false;
-    }
-    request = nullptr;
-    return true;
+    bool const done = request == nullptr || messages_.received(request, transfer, plan_.name);
+    request = done ? nullptr : request;
+    return done;
 }
 
 void OneSidedBatch::fail(AccessedPeer const& peer, ucs_status_t status) const {
