@@ -47,7 +47,8 @@ TEST_F(UccAlgorithms, AnUnknownAlgorithmOrCollectiveIsRefusedWithTheNearestNames
     Plan const& plan = entries.front().plans[static_cast<std::size_t>(bootstrap_->rank())];
     for (auto const& [text, named] :
          {std::pair{"algorithm:allreduce=rign", "ring"}, std::pair{"algorithm:allreduc=ring", "allreduce"},
-          std::pair{"collectiv", "collective"}, std::pair{"collective:depth=2", "has none"}}) {
+          std::pair{"collectiv", "collective"}, std::pair{"collective:depth=2", "has none"},
+          std::pair{"algorithm", "name one"}}) {
         try {
             (void)backend_->compile(plan, {}, parse_method(text));
             ADD_FAILURE() << text << " was taken";

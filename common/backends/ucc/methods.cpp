@@ -78,6 +78,9 @@ Method read_method(MethodChoice const& choice) {
     if (row.name != algorithm_method && !choice.knobs.empty()) {
         throw_unknown_knob("ucc", row, choice, choice.knobs.begin()->first);
     }
+    if (row.name == algorithm_method && choice.knobs.empty()) {
+        throw UsageError("--method algorithm: name one, for example algorithm:allreduce=ring");
+    }
     for (auto const& [call, name] : choice.knobs) {
         check_algorithm(call, name);
         method.algorithms.emplace(call, name);

@@ -96,10 +96,12 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
         return Unsupported{"ucc: " + reason};
     }
     std::vector<Task> tasks;
+    HostComputes computes(plan, buffers);
     std::string unsupported;
-    for (Step const& step : plan.steps) {
-        if (auto const* compute = std::get_if<Compute>(&step.operation)) {
-            tasks.emplace_back(std::in_place_type<HostCompute>, *compute, buffers);
+    for (StepId id = 0; id < plan.steps.size(); ++id) {
+        Step const& step = plan.steps[id];
+        if (std::holds_alternative<Compute>(step.operation)) {
+            tasks.emplace_back(computes.make(id));
             continue;
         }
         Group const& group = plan.groups[*collective_group(step.operation)];
