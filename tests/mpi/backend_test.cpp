@@ -231,6 +231,20 @@ TEST(MpiBackend, RefusesPartsThatNoCallCanHoldOnEveryRank) {
         << "their places are counted in elements from the beginning";
 }
 
+TEST(MpiBackend, AStagedChunkTakesAWindowToo) {
+    Rig rig;
+    auto const refusal = [&](Bytes chunks) {
+        PlanBuilder builder(rig.me());
+        add_exchange(
+            builder, rig.world(), rig.me(), [&](Rank from, Rank to) { return from == to ? 8 : chunks * 4096; },
+            "dispatch");
+        return plan_requirements(std::move(builder).finish(), read_method(parse_method("staged:by=put:chunk=4K")), {})
+            .refusal;
+    };
+    EXPECT_EQ(refusal(1000), "");
+    EXPECT_EQ(refusal(1001).empty(), rig.ranks() == 1);
+}
+
 TEST(MpiBackend, SendsAndReceivesOnChannelsInOneWave) {
     Rig rig({.chunk_bytes = 30'000});
     Rank const next = (rig.me() + 1) % rig.ranks();

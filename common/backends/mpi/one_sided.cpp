@@ -5,6 +5,7 @@
 // in compile(), one per step. `sync` says how both sides know when an access may begin and when it is done: by epochs
 // of the library (fence, pscw), or by two messages of 0 bytes around accesses of a passive target (flush, lock,
 // lock_all).
+#include "common/backends/mpi/chunks.hpp"
 #include "common/backends/mpi/collectives.hpp"
 #include "common/backends/mpi/library_faults.hpp"
 #include "common/backends/mpi/messages.hpp"
@@ -260,6 +261,16 @@ PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileCon
     return PreparedCall(PassiveTarget(std::move(step)));
 }
 
+std::uint64_t windows_of(Operation const& operation, Plan const& plan, ChosenMethod const& method) {
+    if (method.row->kind != MethodKind::staged) {
+        return 1;
+    }
+    auto const* exchange = std::get_if<Exchange>(&operation);
+    return exchange == nullptr
+               ? chunks_of(operation, {method.chunk_bytes}).size()
+               : rounds_of(*exchange, method.chunk_bytes, rank_in(plan.groups.at(exchange->group), plan.me).value());
+}
+
 std::string one_sided_refusal(Operation const& operation, Plan const& plan, ChosenMethod const& method,
                               CallLimits const& /*limits*/) {
     if (has_signals(operation)) {
@@ -287,15 +298,16 @@ std::string one_sided_refusal(Operation const& operation, Plan const& plan, Chos
     if (reduce != nullptr && is_narrow(reduce->element)) {
         return fmt::format("MPI has no {}, and MPI_Accumulate takes its own operations only", name_of(reduce->element));
     }
-    auto const steps =
-        static_cast<std::size_t>(std::count_if(plan.steps.begin(), plan.steps.end(), [&](Step const& each) {
-            return method.calls->info.operations.has(kind_of(each.operation));
-        }));
-    return steps <= most_windows
+    std::uint64_t windows = 0;
+    for (Step const& each : plan.steps) {
+        windows +=
+            method.calls->info.operations.has(kind_of(each.operation)) ? windows_of(each.operation, plan, method) : 0;
+    }
+    return windows <= most_windows
                ? ""
-               : fmt::format("each step has a window, and {} are more than the {} that are made for a "
-                             "plan",
-                             steps, most_windows);
+               : fmt::format("each step, or staged chunk of one, has a window, and {} are more than the {} that are "
+                             "made for a plan",
+                             windows, most_windows);
 }
 
 bool read_one_sided_knob(ChosenMethod& method, std::string_view knob, std::string_view value) {
