@@ -17,9 +17,11 @@
 
 namespace dlmb::nccl {
 
-/// `channel`: that of a message; blocks of exchanges have none. NCCL knows no channels: see translate.hpp.
+/// `channel`: that of a message. Blocks of exchanges have none, but for those of all ranks, which share the
+/// communicator of the messages. NCCL knows no channels: see translate.hpp.
 struct Transfer {
     static constexpr int no_channel = -1;
+    static constexpr int of_all_ranks = -2;
     std::byte* data;
     std::size_t bytes;
     int peer;

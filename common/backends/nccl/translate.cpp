@@ -124,11 +124,13 @@ private:
 
     [[nodiscard]] MaybeItem grouped(Exchange const& exchange) const {
         GroupedCall call{of(exchange.group), {}, {}};
+        int const channel = call.communicator == communicators.world ? Transfer::of_all_ranks : Transfer::no_channel;
         for (Block const& block : exchange.send) {
-            call.sends.push_back({buffers.base[exchange.send_buffer] + block.offset, block.bytes, block.peer});
+            call.sends.push_back({buffers.base[exchange.send_buffer] + block.offset, block.bytes, block.peer, channel});
         }
         for (Block const& block : exchange.recv) {
-            call.receives.push_back({buffers.base[exchange.recv_buffer] + block.offset, block.bytes, block.peer});
+            call.receives.push_back(
+                {buffers.base[exchange.recv_buffer] + block.offset, block.bytes, block.peer, channel});
         }
         return done(std::move(call));
     }
@@ -145,8 +147,12 @@ private:
     }
 };
 
-bool is_on_channel(Transfer const& transfer) {
-    return transfer.channel != Transfer::no_channel;
+bool is_channel(int number) {
+    return number >= 0;
+}
+
+std::string text_of(int channel) {
+    return is_channel(channel) ? fmt::format("on channel {}", channel) : "in an exchange of all ranks";
 }
 
 class Orderer {
@@ -155,7 +161,7 @@ public:
 
     std::string order(std::vector<Transfer>& receives) {
         for (std::size_t i = 0; i < receives.size(); ++i) {
-            if (!is_on_channel(receives[i])) {
+            if (receives[i].channel == Transfer::no_channel) {
                 continue;
             }
             Rank const peer = receives[i].peer;
@@ -165,9 +171,9 @@ public:
                 receives.begin() + static_cast<std::ptrdiff_t>(i), receives.end(),
                 [&](Transfer const& receive) { return receive.peer == peer && receive.channel == channel; });
             if (found == receives.end()) {
-                return fmt::format("rank {} sends on channel {} before channel {}, which is received first; NCCL pairs "
-                                   "messages by their order",
-                                   peer, channel, receives[i].channel);
+                return fmt::format("rank {} sends {} before what is received first, {}; NCCL pairs messages by their "
+                                   "order",
+                                   peer, text_of(channel), text_of(receives[i].channel));
             }
             std::rotate(receives.begin() + static_cast<std::ptrdiff_t>(i), found, found + 1);
         }
@@ -196,8 +202,9 @@ std::optional<MessageKind> message_kind_of(Item const& item) {
         return std::nullopt;
     }
     Transfer const& transfer = group->sends.empty() ? group->receives.front() : group->sends.front();
-    return is_on_channel(transfer) ? std::optional(MessageKind{group->sends.empty(), transfer.peer, transfer.channel})
-                                   : std::nullopt;
+    return is_channel(transfer.channel)
+               ? std::optional(MessageKind{group->sends.empty(), transfer.peer, transfer.channel})
+               : std::nullopt;
 }
 
 class Translator {
@@ -328,7 +335,7 @@ ChannelOrder channels_sent(std::vector<Item> const& items) {
     for (Item const& item : items) {
         if (auto const* group = std::get_if<GroupedCall>(&item.work)) {
             for (Transfer const& send : group->sends) {
-                if (is_on_channel(send)) {
+                if (send.channel != Transfer::no_channel) {
                     sent[send.peer].push_back(send.channel);
                 }
             }
@@ -356,7 +363,9 @@ std::set<Rank> message_peers(Rank me, ChannelOrder const& sent, ChannelOrder con
     std::set<Rank> peers;
     for (ChannelOrder const* const order : {&sent, &arriving}) {
         for (auto const& [peer, channels] : *order) {
-            peers.insert(peer);
+            if (std::any_of(channels.begin(), channels.end(), is_channel)) {
+                peers.insert(peer);
+            }
         }
     }
     peers.erase(me);

@@ -47,7 +47,8 @@ struct CallSettings {
                                                                  CommunicatorLookup const& communicators,
                                                                  CallSettings const& settings);
 
-/// Channels by the world rank of the other side, in the order in which messages are issued.
+/// Channels by the world rank of the other side, in the order in which messages, and blocks between all ranks, are
+/// issued.
 using ChannelOrder = std::map<Rank, std::vector<int>>;
 
 [[nodiscard]] ChannelOrder channels_sent(std::vector<Item> const& items);

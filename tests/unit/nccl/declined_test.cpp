@@ -82,7 +82,7 @@ TEST(NcclDeclines, MessagesWhoseOrderNcclCannotKeep) {
     StepId const reduced = builder.all_reduce(world, 64, Element::fp32, Reduction::sum, "gradients", {first});
     message(rank.me() == 0 ? 0 : 1, {reduced});
     EXPECT_THAT(rank.refusal(std::move(builder).finish(), "grouped"),
-                HasSubstr("rank 0 sends on channel 1 before channel 0"));
+                HasSubstr("rank 0 sends on channel 1 before what is received first, on channel 0"));
 }
 
 class SharedGpu : public testing::Test {

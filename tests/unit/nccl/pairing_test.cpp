@@ -43,7 +43,12 @@ TEST(Pairing, AcrossGroupsTheOrderCannotBeChanged) {
     std::vector<Item> items{receiving({{1, 0}}), receiving({{1, 7}})};
     EXPECT_EQ(
         take_as_sent(items, {{1, {7, 0}}}),
-        "rank 1 sends on channel 7 before channel 0, which is received first; NCCL pairs messages by their order");
+        "rank 1 sends on channel 7 before what is received first, on channel 0; NCCL pairs messages by their order");
+    items = {receiving({{1, Transfer::of_all_ranks}}), receiving({{1, 0}})};
+    EXPECT_EQ(take_as_sent(items, {{1, {Transfer::of_all_ranks, 0}}}), "");
+    EXPECT_EQ(take_as_sent(items, {{1, {0, Transfer::of_all_ranks}}}),
+              "rank 1 sends on channel 0 before what is received first, in an exchange of all ranks; NCCL pairs "
+              "messages by their order");
 }
 
 TEST(Pairing, BlocksOfExchangesStayAsTheyAre) {
@@ -63,7 +68,7 @@ TEST(Pairing, ListsWhatIsSentInTheOrderOfIssue) {
 TEST(Pairing, PeersAreThoseOfEitherDirectionOnceAndNotThisRankItself) {
     EXPECT_THAT(message_peers(1, {{0, {0}}, {1, {0}}, {3, {2, 5}}}, {{1, {0}}, {2, {7}}, {3, {2}}}),
                 ElementsAre(0, 2, 3));
-    EXPECT_THAT(message_peers(1, {{1, {0}}}, {{1, {0}}}), ElementsAre());
+    EXPECT_THAT(message_peers(1, {{1, {0}}, {2, {Transfer::of_all_ranks}}}, {{1, {0}}}), ElementsAre());
     EXPECT_THAT(message_peers(1, {}, {}), ElementsAre());
 }
 
