@@ -21,7 +21,7 @@ Schema = dict[str, Any]
 
 OPENING = """# What DLMB writes
 
-`describe.py` makes this page from the JSON schemas. The code writes `examples/`.
+`describe.py` makes this page from the JSON schemas.
 
     results-schema/validate.py moe.jsonl            # needs python3-jsonschema
     results-schema/validate.py --strict plan.jsonl  # refuses unknown fields

@@ -38,7 +38,7 @@ README = ("README.md",)
 OTHERS = ("CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md")))
 BLOCK = re.compile(r"```sh\n(?P<fenced>.*?)```|(?<=\n\n)(?P<indented>(?:    [^\n]*\n|\n(?=    ))+)", re.DOTALL)
 OF_OURS = ("./", "build/", "launch/", "tests/", "results-schema/", "tuned/")
-OF_A_SYSTEM = {"for", "do", "done", "cmake", "mpirun", "python3", "cd", ".", "ctest", "jq", "mkdir", "sbatch", "reframe", "pre-commit", "grep", "["}
+OF_A_SYSTEM = {"for", "do", "done", "cmake", "mpirun", "python3", "cd", ".", "ctest", "jq", "mkdir", "sbatch", "reframe", "pre-commit"}
 PLACEHOLDER = re.compile(r"dlmb_NAME|(?<![\w$={-])[A-Z][A-Z_]+(?![\w=-])|\.\.\.|your_program|/path/to|\bmine\.toml|\bmy\.toml")
 
 ELSEWHERE = {
@@ -57,12 +57,10 @@ ELSEWHERE = {
     r"launch/ci/nightly ": "8 launches; tests/recipes tries it with doubles",
     r"tests/benchmarks/|build/(release|ci-gcc)/bin/(simulator_speed|plan_building|host_reduce|block_codec)$": "a benchmark of minutes",
     r"mpirun -np 2 build/ci-gcc/bin/": "a benchmark of minutes",
-    r"dlmb_(sweep|compare|tune) .*\b(gate\.toml|nightly\.toml|fresh/|rerun\.json|confirm\.toml|repeat\.toml)|launch/dlmb_sweep (nightly|repeat|confirm)\.toml": "made of a campaign of hours; tests/compare and tests/tuning do it",
-    r"grep -q cell_id rerun|\[ \$code -le 1 \]": "of the gate before it",
+    r"launch/dlmb_sweep nightly\.toml": "a campaign of hours; tests/sweep and tests/compare do it",
     r"dlmb_tune build results/": "needs a campaign of hours; tests/tuning does it",
     r"\. tuned/env.sh|tuned/verify.sh": "runs the programs of the user, or the library many times; tests/tuning does it",
     r".*--(backend|memory) (nccl|cuda)": "needs GPUs",
-    r"launch/dlmb_plot gpu\.jsonl": "of the line for GPUs before it",
     r"dlmb_compare --history history": "needs a campaign of 8 launches; tests/compare does it",
     r"(build/release/bin/)?dlmb_compare (results/nightly|osu\.jsonl)": "needs campaigns; tests/compare does it",
 }
@@ -107,7 +105,7 @@ def blocks(pages: tuple[str, ...]) -> list[Block]:
 def begins_with_a_command(text: str) -> bool:
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     word = lines[0].split()[0] if lines else ""
-    return word in OF_A_SYSTEM - {"["} or word.startswith((*OF_OURS, "dlmb_")) or re.fullmatch(r"[A-Z_]+=\S+", word) is not None
+    return word in OF_A_SYSTEM or word.startswith((*OF_OURS, "dlmb_")) or re.fullmatch(r"[A-Z_]+=\S+", word) is not None
 
 
 def commands_of(text: str) -> list[str]:
