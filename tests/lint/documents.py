@@ -69,7 +69,7 @@ SHORTER = (
     (r"mpirun -np (?:[5-9]|[1-9][0-9]+)\b", "mpirun -np 4"),
     (r"(mpirun (?:-np \d+ )?)--bind-to \w+ ", r"\1"),
     (r"--map-by \w+ ", ""),
-    (r"(dlmb_autotune .*?)(?: --dry-run)?(\n|$)", r"\1 --dry-run\2"),
+    (r"(dlmb_autotune [^#\n]*?)(?: --dry-run)?( *#.*)?(\n|$)", r"\1 --dry-run\3"),
     (r"(dlmb_sweep .*?)(?: --machine \S+)?(?: --dry-run)?( *#.*)?(\n|$)", r"\1 --machine launch/machines/small.toml --dry-run\3"),
     (r"-m 8:4M", "-m 8:16"),
     (r"(mpirun .*dlmb_(?!collective --cli)\w+ )", r"\1--time-limit 0.02 "),
