@@ -20,7 +20,7 @@ void machine_model(std::string_view input) {
     (void)predict::read_model(to_text(*model), "again");
     predict::LoadCache cache;
     predict::Measurement const question{
-        model->system, predict::parse_nodes("2x4"), predict::Collective::allreduce, "ring", 4096, 0};
+        model->system, predict::parse_nodes("2x4"), OperationKind::all_reduce, "ring", 4096, 0};
     auto const prediction = predict::predict(*model, question, cache);
     require(prediction.time_us > 0 && prediction.low_us <= prediction.time_us &&
                 prediction.time_us <= prediction.high_us,

@@ -81,24 +81,19 @@ public:
         double loss = loss_of(unknowns);
         for (int step = 0; step < 100; ++step) {
             auto const [hessian, gradient] = normal_equations(unknowns);
-            bool better = false;
-            while (!better && damping < 1e9) {
+            double const before = loss;
+            while (loss == before && damping < 1e9) {
                 Eigen::MatrixXd damped = hessian;
                 damped.diagonal() *= 1 + damping;
-                Vector const next = unknowns - damped.ldlt().solve(gradient);
+                Vector next = unknowns - damped.ldlt().solve(gradient);
                 double const next_loss = loss_of(next);
-                better = next_loss < loss;
-                damping *= better ? 0.3 : 4;
-                if (better) {
-                    bool const done = loss - next_loss < 1e-9 * loss;
-                    unknowns = next;
+                damping *= next_loss < loss ? 0.3 : 4;
+                if (next_loss < loss) {
+                    unknowns = std::move(next);
                     loss = next_loss;
-                    if (done) {
-                        return unknowns;
-                    }
                 }
             }
-            if (!better) {
+            if (before - loss <= 1e-9 * before) {
                 break;
             }
         }
@@ -297,7 +292,7 @@ private:
 
 }  // namespace
 
-MachineModel estimate(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache) {
+MachineModel estimate(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache, int replicates) {
     Problem problem(measurements, limits, cache);
     Vector const unknowns = problem.solve_with_jobs();
     MachineModel model;
@@ -317,19 +312,11 @@ MachineModel estimate(std::vector<Measurement> const& measurements, Limits limit
         model.fewest_bytes = std::min(model.fewest_bytes, measurement.bytes);
         model.most_bytes = std::max(model.most_bytes, measurement.bytes);
     }
-    return model;
-}
-
-std::vector<Coefficients> bootstrap(std::vector<Measurement> const& measurements, Limits limits, int replicates,
-                                    LoadCache& cache) {
-    Problem problem(measurements, limits, cache);
-    Vector const best = problem.solve_with_jobs();
-    std::vector<Coefficients> drawn;
     for (int number = 0; number < replicates; ++number) {
         problem.draw(static_cast<std::uint64_t>(number));
-        drawn.push_back(problem.coefficients(problem.solve(best)));
+        model.replicates.push_back(problem.coefficients(problem.solve(unknowns)));
     }
-    return drawn;
+    return model;
 }
 
 }  // namespace dlmb::predict

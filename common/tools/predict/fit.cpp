@@ -11,7 +11,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -109,8 +108,9 @@ struct Split {
 };
 
 /// Leaves out from_nodes to to_nodes, and fits the others on up to `most_fitted`; more nodes are in neither part.
-std::optional<Split> leave_out(std::vector<Measurement> const& measurements, int from_nodes, int to_nodes,
-                               int most_fitted) {
+/// False: too few for a split.
+bool leave_out(std::vector<Measurement> const& measurements, int from_nodes, int to_nodes, int most_fitted,
+               std::vector<Split>& splits) {
     Split split;
     std::set<ImplementationKey> seen;
     auto const out = [&](Measurement const& measurement) {
@@ -128,10 +128,11 @@ std::optional<Split> leave_out(std::vector<Measurement> const& measurements, int
             split.left_out.push_back(measurement);
         }
     }
-    if (split.fitted.size() < fewest_points || split.left_out.size() < fewest_points) {
-        return std::nullopt;
+    bool const enough = split.fitted.size() >= fewest_points && split.left_out.size() >= fewest_points;
+    if (enough) {
+        splits.push_back(std::move(split));
     }
-    return split;
+    return enough;
 }
 
 /// One split for each node count, near ones together.
@@ -154,19 +155,11 @@ Splits splits_of(std::vector<Measurement> const& measurements) {
         int const most = *counts.rbegin();
         int const least = least_near(most);
         double const below = std::log2(static_cast<double>(largest) / most);
-        if (auto split = leave_out(measurements, least, most, std::numeric_limits<int>::max())) {
-            splits.each.push_back(std::move(*split));
-        }
-        if (auto split = leave_out(measurements, least, most, least - 1)) {
-            splits.upwards.push_back(std::move(*split));
-        }
-        if (octaves == 0) {
+        leave_out(measurements, least, most, std::numeric_limits<int>::max(), splits.each);
+        leave_out(measurements, least, most, least - 1, splits.upwards);
+        if (octaves == 0 || (below >= octaves + least_octaves_apart &&
+                             leave_out(measurements, least_near(largest), largest, most, splits.farther))) {
             octaves = below;
-        } else if (below >= octaves + least_octaves_apart) {
-            if (auto split = leave_out(measurements, least_near(largest), largest, most)) {
-                splits.farther.push_back(std::move(*split));
-                octaves = below;
-            }
         }
         counts.erase(counts.lower_bound(least), counts.end());
     }
@@ -246,7 +239,7 @@ double conformal_quantile(std::vector<double> values) {
 /// A measurement that was left out, how far it was from its prediction, and how much wider than without more nodes the
 /// interval has to be.
 struct LeftOut {
-    Collective collective;
+    OperationKind collective;
     double error;  // |predicted / measured - 1|
     double octaves;
     double square;  // of that width
@@ -254,12 +247,11 @@ struct LeftOut {
 
 void add_left_out(Split const& split, MachineModel const& model, int replicates, LoadCache& cache,
                   std::vector<LeftOut>& found) {
-    MachineModel few = estimate(split.fitted, model.limits, cache);
+    MachineModel few = estimate(split.fitted, model.limits, cache, replicates);
     few.dimensions = model.dimensions;
     few.corrected = model.corrected;
     few.width_inside = width_of_residuals(few);
     few.held_out_above = split.most_fitted;
-    few.replicates = bootstrap(split.fitted, model.limits, replicates, cache);
     for (Measurement const& measurement : split.left_out) {
         Prediction const prediction = predict(few, measurement, cache);
         double const error = std::log(prediction.time_us / measurement.time_us);
@@ -305,7 +297,7 @@ void set_held_out(MachineModel& model, Splits const& splits, int replicates, Loa
         add_left_out(split, model, replicates, cache, left_out);
         model.held_out_above = std::min(model.held_out_above, split.most_fitted);
     }
-    std::map<Collective, std::vector<double>> errors;
+    std::map<OperationKind, std::vector<double>> errors;
     for (LeftOut const& each : left_out) {
         errors[each.collective].push_back(each.error);
     }
@@ -331,6 +323,17 @@ double quantile(std::vector<double> values, double share) {
     return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
+std::pair<double, double> range_of(MachineModel const& model, std::size_t parameter) {
+    std::vector<double> values;
+    for (Coefficients const& replicate : model.replicates) {
+        values.push_back(std::exp(replicate.parameters[parameter]));
+    }
+    if (values.empty()) {
+        values.push_back(std::exp(model.best.parameters[parameter]));
+    }
+    return {quantile(values, 0.05), quantile(values, 0.95)};
+}
+
 MachineModel fit(std::vector<Measurement> const& all, LoadCache& cache, int replicates) {
     std::vector<Measurement> measurements;
     for (Measurement const& measurement : all) {
@@ -339,15 +342,13 @@ MachineModel fit(std::vector<Measurement> const& all, LoadCache& cache, int repl
         }
     }
     require_points(measurements, "of algorithms whose messages are known");
-    for (Measurement const& measurement : measurements) {
-        if (measurement.topology.kind != measurements.front().topology.kind) {
-            throw UsageError(
-                "some measurements have nodes with a shape (4x4x4) and some without; give all of one kind");
-        }
-    }
     int dimensions = 0;
     for (Measurement const& measurement : measurements) {
         Topology const& topology = measurement.topology;
+        if (topology.kind != measurements.front().topology.kind) {
+            throw UsageError(
+                "some measurements have nodes with a shape (4x4x4) and some without; give all of one kind");
+        }
         int const wide = topology.kind == TopologyKind::torus ? wide_dimensions_of(topology.shape) : 0;
         dimensions = std::max(dimensions, wide);
     }
@@ -358,7 +359,7 @@ MachineModel fit(std::vector<Measurement> const& all, LoadCache& cache, int repl
     measurements = confirmed_ones(measurements, confirmed, cache);
     Splits const splits = splits_of(measurements);
     FitChoice const choice = choose(splits.each, cache);
-    MachineModel model = estimate(measurements, choice.limits, cache);
+    MachineModel model = estimate(measurements, choice.limits, cache, replicates);
     model.contradicted = std::move(confirmed.contradicted);
     model.left_out = std::move(confirmed.left_out);
     model.dimensions = dimensions;
@@ -367,7 +368,6 @@ MachineModel fit(std::vector<Measurement> const& all, LoadCache& cache, int repl
     if (!splits.upwards.empty()) {
         set_held_out(model, splits, replicates, cache);
     }
-    model.replicates = bootstrap(measurements, choice.limits, replicates, cache);
     return model;
 }
 

@@ -17,15 +17,14 @@ namespace dlmb::predict {
 /// 10 measurements are left, or topologies are mixed. `replicates`: of the bootstrap.
 [[nodiscard]] MachineModel fit(std::vector<Measurement> const& all, LoadCache& cache, int replicates = 40);
 
-/// The fit alone, without choices, errors, widths and replicates. All measurements must be of algorithms whose messages
-/// are known.
-[[nodiscard]] MachineModel estimate(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache);
-
-/// Estimates from measurements that are drawn again, with replacement, around values that are drawn from the priors.
-[[nodiscard]] std::vector<Coefficients> bootstrap(std::vector<Measurement> const& measurements, Limits limits,
-                                                  int replicates, LoadCache& cache);
+/// The fit alone, without choices, errors and widths. All measurements must be of algorithms whose messages are known.
+[[nodiscard]] MachineModel estimate(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache,
+                                    int replicates = 0);
 
 /// The value below which `share` of the values lie, interpolated; 0 for none.
 [[nodiscard]] double quantile(std::vector<double> values, double share);
+
+/// Between which values of a parameter, in its unit, 90 % of the replicates are; without replicates twice its value.
+[[nodiscard]] std::pair<double, double> range_of(MachineModel const& model, std::size_t parameter);
 
 }  // namespace dlmb::predict

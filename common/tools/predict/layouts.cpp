@@ -42,19 +42,6 @@ Layout layout_of(LayerDivision const& divisions, Sbp Signature::*tensor) {
     return made;
 }
 
-/// The cost of a choice, or of a part of it.
-struct LayoutCost {
-    double us = 0;
-    std::size_t moves = 0;
-
-    void add(std::vector<Move> const& more) {
-        us += us_of(more);
-        moves += more.size();
-    }
-    LayoutCost operator+(LayoutCost const& other) const { return {us + other.us, moves + other.moves}; }
-    [[nodiscard]] bool is_below(LayoutCost const& other) const { return is_cheaper(us, moves, other.us, other.moves); }
-};
-
 /// By layer, the place of its division among CostTables::divisions().
 using LayerPicks = std::vector<int>;
 
@@ -82,20 +69,17 @@ public:
             for (LayerDivision const& own : divisions_) {
                 alone_.push_back(cost_alone(layer, own));
                 for (LayerDivision const& next : divisions_) {
-                    LayoutCost cost;
-                    if (layer + 1 < problem.layers.size()) {
-                        cost.add(forward(layer, own, next));
-                        cost.add(backward(layer, own, next));
-                    }
-                    between_.push_back(cost);
+                    bool const last = layer + 1 == problem.layers.size();
+                    between_.push_back(last ? MoveCost{}
+                                            : cost_of(forward(layer, own, next)) + cost_of(backward(layer, own, next)));
                 }
             }
         }
     }
 
     [[nodiscard]] std::vector<LayerDivision> const& divisions() const { return divisions_; }
-    [[nodiscard]] LayoutCost of(LayerPicks const& choice) const {
-        LayoutCost cost;
+    [[nodiscard]] MoveCost of(LayerPicks const& choice) const {
+        MoveCost cost;
         std::size_t const count = divisions_.size();
         for (std::size_t layer = 0; layer < choice.size(); ++layer) {
             std::size_t const place = layer * count + static_cast<std::size_t>(choice[layer]);
@@ -174,20 +158,16 @@ private:
         return transitions_.between(loss, layout_of(own, &Signature::output_gradient),
                                     output_bytes(problem_.layers.size() - 1));
     }
-    [[nodiscard]] LayoutCost cost_of_loss(LayerDivision const& own, Layout const& loss) const {
-        LayoutCost cost;
-        cost.add(to_loss(own, loss));
-        cost.add(from_loss(own, loss));
-        return cost;
+    [[nodiscard]] MoveCost cost_of_loss(LayerDivision const& own, Layout const& loss) const {
+        return cost_of(to_loss(own, loss)) + cost_of(from_loss(own, loss));
     }
     [[nodiscard]] Layout best_loss(LayerDivision const& own) const {
         return *std::min_element(losses_.begin(), losses_.end(), [&](Layout const& one, Layout const& other) {
             return cost_of_loss(own, one).is_below(cost_of_loss(own, other));
         });
     }
-    [[nodiscard]] LayoutCost cost_alone(std::size_t layer, LayerDivision const& own) const {
-        LayoutCost cost;
-        cost.add(weight_gradient(layer, own));
+    [[nodiscard]] MoveCost cost_alone(std::size_t layer, LayerDivision const& own) const {
+        MoveCost const cost = cost_of(weight_gradient(layer, own));
         return layer + 1 < problem_.layers.size() ? cost : cost + cost_of_loss(own, best_loss(own));
     }
 
@@ -195,17 +175,17 @@ private:
     Transitions transitions_;
     std::vector<LayerDivision> divisions_;
     std::vector<Layout> losses_;
-    std::vector<LayoutCost> alone_;    // [layer][division]
-    std::vector<LayoutCost> between_;  // [layer][division][division of the next]
+    std::vector<MoveCost> alone_;    // [layer][division]
+    std::vector<MoveCost> between_;  // [layer][division][division of the next]
 };
 
 struct FoundPicks {
     LayerPicks choice;
-    LayoutCost cost;
+    MoveCost cost;
     std::uint64_t looked_at = 0;
 
     void consider(CostTables const& costs, LayerPicks const& other) {
-        LayoutCost const cost_of_other = costs.of(other);
+        MoveCost const cost_of_other = costs.of(other);
         if (++looked_at == 1 || cost_of_other.is_below(cost)) {
             choice = other;
             cost = cost_of_other;
@@ -216,8 +196,7 @@ struct FoundPicks {
 FoundPicks exhaust(CostTables const& costs, std::size_t layers) {
     std::size_t const count = costs.divisions().size();
     if (std::pow(static_cast<double>(count), static_cast<double>(layers)) > most_choices) {
-        throw UsageError(
-            fmt::format("{} layers in {} ways each are too many to try all; choose --by descent", layers, count));
+        throw UsageError(fmt::format("{} layers in {} ways each are too many to try all", layers, count));
     }
     FoundPicks found;
     LayerPicks choice(layers, 0);

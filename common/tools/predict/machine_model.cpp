@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace dlmb::predict {
@@ -30,6 +31,10 @@ constexpr double octaves_of_nodes = 8;
 constexpr double chance = 0.25;
 constexpr double largest_correction = 1;
 constexpr std::size_t most_neighbors = 256;
+
+double largest(std::vector<double> const& values) {
+    return *std::max_element(values.begin(), values.end());
+}
 
 /// Links that leave a node of a torus; two nodes of a ring of two share one link.
 int links_of(Topology const& topology) {
@@ -75,9 +80,69 @@ double variance_of_factors(MachineModel const& model, std::vector<Residual> cons
 
 }  // namespace
 
-Loads const& LoadCache::of(Topology const& topology, Collective collective, std::string_view algorithm) {
+std::vector<RoundLoad> loads_of(std::vector<Round> const& rounds, Topology const& topology) {
+    auto const ranks = static_cast<std::size_t>(topology.ranks());
+    auto const nodes = static_cast<std::size_t>(topology.nodes());
+    bool const torus = topology.kind == TopologyKind::torus;
+    TorusFold const fold = torus ? fold_of(topology) : TorusFold{{1}, {}};
+    TorusSteps const steps(fold.shape);
+    std::vector<double> links(steps.links());
+    std::vector<RoundLoad> loads;
+    for (Round const& round : rounds) {
+        RoundLoad load;
+        load.times = round.times;
+        load.reduced = round.reduced;
+        load.copied = round.copied;
+        std::vector<double> sent(ranks);
+        std::vector<double> received(ranks);
+        std::vector<double> out(nodes);
+        std::vector<double> in(nodes);
+        std::vector<double> inside(ranks);
+        if (torus) {
+            std::fill(links.begin(), links.end(), 0.0);
+        }
+        for (Message const& message : round.messages) {
+            auto const from = static_cast<std::size_t>(message.from);
+            auto const to = static_cast<std::size_t>(message.to);
+            int const from_node = message.from / topology.ranks_per_node;
+            int const to_node = message.to / topology.ranks_per_node;
+            double const share = message.share * message.count;
+            sent[from] += message.count;
+            received[to] += message.count;
+            load.largest = std::max(load.largest, message.share);
+            if (from_node == to_node) {
+                inside[to] += share;
+                continue;
+            }
+            out[static_cast<std::size_t>(from_node)] += share;
+            in[static_cast<std::size_t>(to_node)] += share;
+            if (torus) {
+                int const hops = steps.each(fold.place[static_cast<std::size_t>(from_node)],
+                                            fold.place[static_cast<std::size_t>(to_node)],
+                                            round.both_ways ? HalfRing::alternate : HalfRing::upwards,
+                                            [&](LinkId link) { links[link] += share; });
+                load.hops = std::max(load.hops, static_cast<double>(hops));
+            } else {
+                // No way leads around: the last node is the farthest one from the first.
+                double const distance = std::log2(std::abs(from_node - to_node));
+                load.hops = std::max(load.hops, 1 + distance);
+                load.far += share * distance / static_cast<double>(nodes);
+            }
+        }
+        load.messages = std::max(largest(sent), largest(received));
+        load.messages = round.queued > 0 ? std::min(round.queued, load.messages) : load.messages;
+        load.in = largest(in);
+        load.node = std::max(largest(out), load.in);
+        load.inside = largest(inside);
+        load.link = torus ? largest(links) : 0;
+        loads.push_back(load);
+    }
+    return loads;
+}
+
+Loads const& LoadCache::of(Topology const& topology, OperationKind collective, std::string_view algorithm) {
     auto const key = fmt::format("{} {} {} {} {}", topology.text(), topology.machine_dimensions,
-                                 topology.ranks_per_node, name_of(collective), algorithm);
+                                 topology.ranks_per_node, name_in_tables(collective), algorithm);
     auto found = loads_.find(key);
     if (found == loads_.end()) {
         Extents extents = topology.shape;
@@ -91,7 +156,8 @@ Terms terms_of(Measurement const& measurement, Limits limits, LoadCache& cache) 
     Topology const& topology = measurement.topology;
     auto const known = algorithm_of(measurement.collective, measurement.algorithm);
     if (!known) {
-        throw UsageError(fmt::format("{} has no algorithm {}", name_of(measurement.collective), measurement.algorithm));
+        throw UsageError(
+            fmt::format("{} has no algorithm {}", name_in_tables(measurement.collective), measurement.algorithm));
     }
     NamedAlgorithm const& named = *known;
     std::string_view const algorithm =
@@ -310,7 +376,7 @@ Prediction predict(MachineModel const& model, Measurement const& asked, LoadCach
     return prediction;
 }
 
-std::string doubt_of(MachineModel const& model, Collective collective, int nodes) {
+std::string doubt_of(MachineModel const& model, OperationKind collective, int nodes) {
     double const tested = std::log2(static_cast<double>(model.most_nodes) / model.fewest_nodes);
     double const farthest =
         std::max(fewest_octaves_answered, model.width_beyond.empty() ? 0 : tested + octaves_answered_beyond_tested);
@@ -321,7 +387,8 @@ std::string doubt_of(MachineModel const& model, Collective collective, int nodes
     }
     auto const error = model.held_out.find(collective);
     if (error != model.held_out.end() && error->second.median > largest_answered_error) {
-        return fmt::format("the held-out error of {} is {:.0f} %", name_of(collective), 100 * error->second.median);
+        return fmt::format("the held-out error of {} is {:.0f} %", name_in_tables(collective),
+                           100 * error->second.median);
     }
     return {};
 }

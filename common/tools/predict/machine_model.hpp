@@ -5,7 +5,8 @@
 // 1995) over the rounds of an algorithm, with two factors of its implementation. The formula is in README.md.
 #pragma once
 
-#include "common/tools/predict/round_loads.hpp"
+#include "common/tools/predict/network/topology.hpp"
+#include "common/tools/predict/schedule.hpp"
 
 #include <array>
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace dlmb::predict {
 struct Measurement {
     std::string system;
     Topology topology;
-    Collective collective = Collective::allreduce;
+    OperationKind collective = OperationKind::all_reduce;
     std::string algorithm;
     double bytes = 0;    // of the full vector
     double time_us = 0;  // 0: not measured
@@ -62,7 +63,7 @@ struct ImplementationFactors {
 inline constexpr double fixed_us = 8;
 
 /// (collective, name of the algorithm in the data set).
-using ImplementationKey = std::pair<Collective, std::string>;
+using ImplementationKey = std::pair<OperationKind, std::string>;
 
 /// How many lines, by implementation.
 using LineCounts = std::map<ImplementationKey, int>;
@@ -121,7 +122,7 @@ struct MachineModel {
     int most_nodes = 1;
     double fewest_bytes = 0;
     double most_bytes = 0;
-    std::map<Collective, HeldOutError> held_out;
+    std::map<OperationKind, HeldOutError> held_out;
     int held_out_above = 0;   // the errors are of measurements on more nodes than this, fitted on the others; 0: none
     double width_inside = 0;  // 90 % of |log measured / predicted| where the model was fitted
     std::vector<WidthBeyond> width_beyond;  // by ascending octaves, never less wide; none: no nodes were left out
@@ -135,13 +136,32 @@ struct MachineModel {
     LineCounts left_out;  // that are too fast for their names; not in the file
 };
 
-/// The rounds of a collective on given nodes, in the terms that a model prices; for all sizes.
+/// Shares are of the full vector.
+struct RoundLoad {
+    double times = 1;
+    double messages = 0;  // sent or received by the busiest rank
+    double largest = 0;   // share of the largest message
+    double node = 0;      // share that the busiest node sends or receives over the network
+    double in = 0;        // the same of what is received alone
+    double link = 0;      // torus: share on the busiest link
+    double far = 0;       // tree: share that a node sends on average, times log2 of the distance in nodes
+    double hops = 0;      // torus: links of the longest route; tree: log2 of the largest distance in nodes, plus 1
+    double inside = 0;    // share that the busiest rank receives inside its node: the receiver copies
+    double reduced = 0;
+    double copied = 0;
+};
+
+/// The loads of rounds on a torus (ranks in row-major order; half a ring is gone upwards, and both ways where pairs
+/// exchange) or a tree.
+[[nodiscard]] std::vector<RoundLoad> loads_of(std::vector<Round> const& rounds, Topology const& topology);
+
+/// The rounds of a collective on given nodes; for all sizes.
 using Loads = std::vector<RoundLoad>;
 
 /// Remembers the loads of what was asked before. Throws UsageError where the schedule cannot be made.
 class LoadCache {
 public:
-    Loads const& of(Topology const& topology, Collective collective, std::string_view algorithm);
+    Loads const& of(Topology const& topology, OperationKind collective, std::string_view algorithm);
 
 private:
     std::map<std::string, Loads> loads_;
@@ -217,7 +237,7 @@ struct Prediction {
 
 /// Why this model answers only if it is forced: no error is known of so many nodes, or the held-out error of the
 /// collective is above 40 %. Empty: neither. An error that is not known is not held against it.
-[[nodiscard]] std::string doubt_of(MachineModel const& model, Collective collective, int nodes);
+[[nodiscard]] std::string doubt_of(MachineModel const& model, OperationKind collective, int nodes);
 
 /// Why this model does not answer; empty: it does.
 [[nodiscard]] std::string refusal_of(MachineModel const& model, Measurement const& question);
@@ -225,7 +245,7 @@ struct Prediction {
 /// As JSON: results-schema/machine-model.schema.json (model_file.cpp).
 [[nodiscard]] std::string to_text(MachineModel const& model);
 
-/// Throws UsageError "NAME: what is wrong".
-[[nodiscard]] MachineModel read_model(std::string_view text, std::string_view name);
+/// Throws UsageError "NAME: what is wrong". `force`: it answers all that it can.
+[[nodiscard]] MachineModel read_model(std::string_view text, std::string_view name, bool force = false);
 
 }  // namespace dlmb::predict

@@ -78,7 +78,7 @@ TableLine read_line(std::string_view text, Columns const& columns, bool needs_ti
     if (needs_times) {
         measurement.time_us = cells.number(time_column, 1e-6, 1e15, "");
     }
-    if (auto const collective = collective_of(cells.at("collective"))) {
+    if (auto const collective = collective_named(cells.at("collective"))) {
         measurement.collective = *collective;
     } else {
         line.unusable = "refused: unknown collective";
@@ -91,7 +91,7 @@ TableLine read_line(std::string_view text, Columns const& columns, bool needs_ti
     if (cells.at("gpu") == "yes") {
         line.unusable = "refused: buffers on GPUs are not modelled";
     } else if (!algorithm_of(measurement.collective, measurement.algorithm)) {
-        line.unusable = unknown_algorithm;
+        line.unusable = "unknown algorithm";
     }
     return line;
 }

@@ -14,9 +14,6 @@
 
 namespace dlmb::predict {
 
-/// Why a line is unusable whose algorithm's name does not tell the messages.
-inline constexpr std::string_view unknown_algorithm = "unknown algorithm";
-
 struct TableLine {
     std::string text;  // as it stands in the file
     Measurement measurement;

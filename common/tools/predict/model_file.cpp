@@ -60,9 +60,9 @@ void exponential(auto& io, char const* name, auto& value, double unit = 1) {
 
 void collective_field(auto& io, auto& collective) {
     io.as(
-        "collective", collective, [](Collective value) { return Json(name_of(value)); },
+        "collective", collective, [](OperationKind value) { return Json(name_in_tables(value)); },
         [&io](Json const& json, auto& value) {
-            auto const found = json.is_string() ? collective_of(json.get<std::string>()) : std::nullopt;
+            auto const found = json.is_string() ? collective_named(json.get<std::string>()) : std::nullopt;
             if (!found) {
                 io.refuse("collective", "is unknown");
             }
@@ -70,14 +70,15 @@ void collective_field(auto& io, auto& collective) {
         });
 }
 
-/// A map as a list of objects, whose fields `list` names with the key and the value.
-void entries(auto& io, char const* name, auto& map, auto const& list) {
+/// A map as a list of objects, whose fields `list` names with the key and the value. `ordered`: by the keys.
+void entries(auto& io, char const* name, auto& map, auto const& list, bool ordered = false) {
     using Map = std::remove_cvref_t<decltype(map)>;
     std::vector<std::pair<typename Map::key_type, typename Map::mapped_type>> each(map.begin(), map.end());
     io.objects(name, each, [&](auto& inner, auto& entry) { list(inner, entry.first, entry.second); });
     Map const made(each.begin(), each.end());
-    if (made.size() != each.size()) {
-        io.refuse(name, "has an entry twice");
+    auto const before = [](auto const& left, auto const& right) { return left.first < right.first; };
+    if (made.size() != each.size() || (ordered && !std::is_sorted(each.begin(), each.end(), before))) {
+        io.refuse(name, "has an entry twice or out of order; make the model again with dlmb_predict fit");
     }
     io.set(map, made);
 }
@@ -86,21 +87,14 @@ void parameter_fields(auto& io, auto& model) {
     for (std::size_t index = 0; index < parameter_count; ++index) {
         io.object(parameter_names[index].data(), [&](auto& inner) {
             exponential(inner, "value", model.best.parameters[index]);
-            std::vector<double> values{std::exp(model.best.parameters[index])};
-            for (Coefficients const& replicate : model.replicates) {
-                values.push_back(std::exp(replicate.parameters[index]));
-            }
-            if (values.size() > 1) {
-                values.erase(values.begin());
-            }
-            inner.derived("low", [&] { return rounded(quantile(values, 0.05)); });
-            inner.derived("high", [&] { return rounded(quantile(values, 0.95)); });
+            inner.derived("low", [&] { return rounded(range_of(model, index).first); });
+            inner.derived("high", [&] { return rounded(range_of(model, index).second); });
         });
     }
 }
 
 void algorithm_fields(auto& io, auto& model) {
-    entries(io, "algorithms", model.best.factors, [&](auto& inner, auto& key, auto& factors) {
+    auto const list = [&](auto& inner, auto& key, auto& factors) {
         collective_field(inner, key.first);
         inner("algorithm", key.second);
         exponential(inner, "latency_factor", factors.latency);
@@ -116,29 +110,21 @@ void algorithm_fields(auto& io, auto& model) {
         if constexpr (!writes<decltype(inner)>) {
             model.residuals[key] = std::move(residuals);
         }
-    });
+    };
+    entries(io, "algorithms", model.best.factors, list, true);  // replicates have the same order
 }
 
 /// The logarithms of parameters, then of the factors in the order of the algorithms.
-Json json_of(std::vector<Coefficients> const& replicates) {
-    Json lists = Json::array();
-    for (Coefficients const& replicate : replicates) {
-        Json& values = lists.emplace_back(Json::array());
-        for (double const parameter : replicate.parameters) {
-            values.push_back(rounded(parameter));
-        }
-        for (auto const& [key, of] : replicate.factors) {
-            for (double const factor : {of.latency, of.bandwidth, of.fixed}) {
-                values.push_back(rounded(factor));
-            }
-        }
+std::vector<double> values_of(Coefficients const& replicate) {
+    std::vector<double> values(replicate.parameters.begin(), replicate.parameters.end());
+    for (auto const& [key, of] : replicate.factors) {
+        values.insert(values.end(), {of.latency, of.bandwidth, of.fixed});
     }
-    return lists;
+    std::transform(values.begin(), values.end(), values.begin(), rounded);
+    return values;
 }
 
-std::vector<Coefficients> replicates_in(Json const& json, Coefficients const& best) {
-    std::vector<std::vector<double>> lists;
-    json::read_at<ModelFormat>(json, lists, json::Place("replicates"), false);
+std::vector<Coefficients> replicates_of(std::vector<std::vector<double>> const& lists, Coefficients const& best) {
     std::vector<Coefficients> replicates(lists.size(), best);
     for (std::size_t number = 0; number < lists.size(); ++number) {
         std::vector<double> const& values = lists[number];
@@ -222,8 +208,12 @@ void fields(auto& io, json::Of<MachineModel> auto& model) {
     io("corrected", model.corrected);
     io.object("parameters", [&](auto& inner) { parameter_fields(inner, model); });
     algorithm_fields(io, model);
-    io.as("replicates", model.replicates, json_of,
-          [&](Json const& json, auto& replicates) { io.set(replicates, replicates_in(json, model.best)); });
+    std::vector<std::vector<double>> replicates;
+    std::transform(model.replicates.begin(), model.replicates.end(), std::back_inserter(replicates), values_of);
+    io("replicates", replicates);
+    if constexpr (!writes<decltype(io)>) {
+        model.replicates = replicates_of(replicates, model.best);
+    }
 }
 
 }  // namespace
@@ -235,7 +225,7 @@ std::string to_text(MachineModel const& model) {
     return text;
 }
 
-MachineModel read_model(std::string_view text, std::string_view name) {
+MachineModel read_model(std::string_view text, std::string_view name, bool force) {
     MachineModel model;
     try {
         Json const json = Json::parse(text);
@@ -249,6 +239,7 @@ MachineModel read_model(std::string_view text, std::string_view name) {
     } catch (UsageError const& error) {
         throw UsageError(fmt::format("{}: {}", name, error.what()));
     }
+    model.forced = model.forced || force;
     return model;
 }
 

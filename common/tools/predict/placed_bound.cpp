@@ -62,8 +62,8 @@ void reduce_in_switches(Group const& group, double bytes, Interconnect const& in
     }
 }
 
-dlmb::Collective const* allreduce_in(Step const& step) {
-    auto const* const collective = std::get_if<dlmb::Collective>(&step.operation);
+Collective const* allreduce_in(Step const& step) {
+    auto const* const collective = std::get_if<Collective>(&step.operation);
     return collective != nullptr && collective->kind == OperationKind::all_reduce ? collective : nullptr;
 }
 

@@ -20,10 +20,11 @@ MachineModel alpha_beta_model(double alpha_us, double gigabytes_per_s) {
     model.best.parameters.fill(-std::numeric_limits<double>::infinity());  // the logarithm of 0
     model.best.parameters[index_of(Parameter::latency)] = std::log(alpha_us);
     model.best.parameters[index_of(Parameter::byte)] = std::log(1e-3 / gigabytes_per_s);
-    for (Collective const collective : {Collective::allreduce, Collective::allgather, Collective::reduce_scatter}) {
+    for (OperationKind const collective :
+         {OperationKind::all_reduce, OperationKind::all_gather, OperationKind::reduce_scatter}) {
         model.best.factors[{collective, "bucket"}] = {};  // of one dimension: a ring at every size
     }
-    model.best.factors[{Collective::alltoall, "pairwise"}] = {};
+    model.best.factors[{OperationKind::exchange, "pairwise"}] = {};
     return model;
 }
 
@@ -52,10 +53,10 @@ Price model_price(MachineModel model) {
     struct Known {
         MachineModel model;
         LoadCache cache;
-        std::map<std::tuple<Collective, double, int>, double> us;
+        std::map<std::tuple<OperationKind, double, int>, double> us;
     };
     auto const known = std::make_shared<Known>(Known{std::move(model), {}, {}});
-    return [known](Collective collective, double bytes, int ranks) {
+    return [known](OperationKind collective, double bytes, int ranks) {
         if (ranks < 2) {
             return 0.0;
         }
@@ -64,7 +65,7 @@ Price model_price(MachineModel model) {
             return found->second;
         }
         MachineModel const& of = known->model;
-        std::string const what = fmt::format("{} over {} ranks", name_of(collective), ranks);
+        std::string const what = fmt::format("{} over {} ranks", name_in_tables(collective), ranks);
         Measurement question{of.system, {of.kind, {ranks}, 1}, collective, "", bytes};
         if (std::string const why = doubt_of(of, collective, ranks); !why.empty() && !of.forced) {
             throw ModelRefusal(fmt::format("{}: {}", what, why));

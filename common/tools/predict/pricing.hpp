@@ -16,7 +16,7 @@ namespace dlmb::predict {
 
 /// Microseconds of a collective of `bytes` (of the full vector; alltoall: what one rank sends) over `ranks`. None for
 /// one rank: 0. Throws UsageError where it has no price.
-using Price = std::function<double(Collective collective, double bytes, int ranks)>;
+using Price = std::function<double(OperationKind collective, double bytes, int ranks)>;
 
 /// The model doubts its price and is not forced.
 class ModelRefusal : public std::runtime_error {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tuple>
 
 namespace dlmb::predict {
 namespace {
@@ -74,18 +73,18 @@ std::string text_of(Layout const& layout) {
     return fmt::format("({})", text);
 }
 
-bool is_cheaper(double us, std::size_t moves, double than_us, std::size_t than_moves) {
+bool MoveCost::is_below(MoveCost const& other) const {
     constexpr double rounding = 1e-9;
-    bool const equal = std::abs(us - than_us) <= rounding * std::max(us, than_us);
-    return equal ? moves < than_moves : us < than_us;
+    bool const equal = std::abs(us - other.us) <= rounding * std::max(us, other.us);
+    return equal ? moves < other.moves : us < other.us;
 }
 
-double us_of(std::vector<Move> const& moves) {
-    double us = 0;
+MoveCost cost_of(std::vector<Move> const& moves) {
+    MoveCost cost{0, moves.size()};
     for (Move const& move : moves) {
-        us += move.us;
+        cost.us += move.us;
     }
-    return us;
+    return cost;
 }
 
 Transitions::Transitions(Mesh mesh, Price price) : mesh_(std::move(mesh)), price_(std::move(price)) {
@@ -126,7 +125,7 @@ std::size_t Transitions::number_of(Layout const& layout) const {
 
 Move Transitions::reordering(Layout const& from, Layout const& to, int dimension) const {
     Move move;
-    move.operation = Collective::alltoall;
+    move.operation = OperationKind::exchange;
     double whole = 1;  // of what the other dimensions leave of the tensor
     for (std::size_t axis = 0; axis < mesh_.size(); ++axis) {
         bool const takes_part = from[axis] == split_along(dimension) || to[axis] == split_along(dimension);
@@ -174,15 +173,16 @@ std::optional<Transitions::Step> Transitions::step(Layout const& from, std::size
     } else {
         int const ranks = mesh_[axis];
         double const groups = ranks_of(mesh_) / ranks;
-        move = {Collective::allreduce, {static_cast<int>(axis)}, ranks, whole, groups * whole * (ranks - 1), 0, {}, {}};
+        move = {
+            OperationKind::all_reduce, {static_cast<int>(axis)}, ranks, whole, groups * whole * (ranks - 1), 0, {}, {}};
         made.is_free = was == Sbp::broadcast || ranks == 1;  // the part is there
         if (was == Sbp::partial) {
-            move.operation = is_split(to) ? Collective::reduce_scatter : Collective::allreduce;
+            move.operation = is_split(to) ? OperationKind::reduce_scatter : OperationKind::all_reduce;
             move.volume *= is_split(to) ? 1 : 2;
         } else if (to == Sbp::broadcast) {
-            move.operation = Collective::allgather;
+            move.operation = OperationKind::all_gather;
         } else {
-            move.operation = Collective::alltoall;
+            move.operation = OperationKind::exchange;
             move.bytes /= ranks;
             move.volume /= ranks;
         }
@@ -195,8 +195,7 @@ std::optional<Transitions::Step> Transitions::step(Layout const& from, std::size
 std::vector<Move> Transitions::between(Layout const& from, Layout const& to, double tensor_bytes) const {
     // Dijkstra over layouts. Of paths that cost the same, the one with the fewest collectives.
     struct Path {
-        double us = 0;
-        std::size_t moves = 0;
+        MoveCost cost;
         std::size_t before = 0;      // number of the layout
         Step const* step = nullptr;  // that led here
         bool seen = false;
@@ -209,9 +208,8 @@ std::vector<Move> Transitions::between(Layout const& from, Layout const& to, dou
     while (!paths[goal].done) {
         std::size_t nearest = paths.size();
         for (std::size_t number = 0; number < paths.size(); ++number) {
-            if (paths[number].seen && !paths[number].done &&
-                (nearest == paths.size() || std::tuple(paths[number].us, paths[number].moves) <
-                                                std::tuple(paths[nearest].us, paths[nearest].moves))) {
+            bool const open = paths[number].seen && !paths[number].done;
+            if (open && (nearest == paths.size() || paths[number].cost.is_below(paths[nearest].cost))) {
                 nearest = number;
             }
         }
@@ -224,12 +222,12 @@ std::vector<Move> Transitions::between(Layout const& from, Layout const& to, dou
             if (next.done) {
                 continue;
             }
-            double const price =
-                step.is_free ? 0 : price_(step.move.operation, step.move.bytes * tensor_bytes, step.move.ranks);
-            double const us = paths[nearest].us + price;
-            std::size_t const moves = paths[nearest].moves + (step.is_free ? 0 : 1);
-            if (!next.seen || is_cheaper(us, moves, next.us, next.moves)) {
-                next = {us, moves, nearest, &step, true, false};
+            MoveCost cost = paths[nearest].cost;
+            if (!step.is_free) {
+                cost = cost + MoveCost{price_(step.move.operation, step.move.bytes * tensor_bytes, step.move.ranks), 1};
+            }
+            if (!next.seen || cost.is_below(next.cost)) {
+                next = {cost, nearest, &step, true, false};
             }
         }
     }

@@ -38,7 +38,7 @@ using Mesh = std::vector<int>;
 
 /// One collective, at once in all groups of ranks along `axes`.
 struct Move {
-    Collective operation = Collective::allreduce;
+    OperationKind operation = OperationKind::all_reduce;
     std::vector<int> axes;  // of the mesh
     int ranks = 1;          // of a group
     double bytes = 0;       // of the full vector of a group; alltoall: what one rank sends, itself included
@@ -80,10 +80,14 @@ private:
     std::vector<std::vector<Step>> steps_;  // by the number of the layout
 };
 
-/// Less time; of times that differ by rounding only, fewer collectives.
-[[nodiscard]] bool is_cheaper(double us, std::size_t moves, double than_us, std::size_t than_moves);
+struct MoveCost {
+    double us = 0;
+    std::size_t moves = 0;
 
-/// Cost of all moves together.
-[[nodiscard]] double us_of(std::vector<Move> const& moves);
+    MoveCost operator+(MoveCost const& other) const { return {us + other.us, moves + other.moves}; }
+    /// Less time; of times that differ by rounding only, fewer collectives.
+    [[nodiscard]] bool is_below(MoveCost const& other) const;
+};
+[[nodiscard]] MoveCost cost_of(std::vector<Move> const& moves);
 
 }  // namespace dlmb::predict

@@ -5,53 +5,19 @@
 // that one schedule serves every size. What runs here is not the algorithm, but its shape: the backends' own algorithms
 // (common/formats/plan/algorithms) are plans of one rank with addresses, too large to make for 8,192 ranks.
 //
-// S: bytes of the full vector, P: ranks, q: the largest power of two that is not above P. An algorithm is known by its
-// name:
-//
-//     recursive_doubling      allreduce: log2 q rounds of S; allgather: S/P, 2 S/P, ...
-//     recursive_halving       reduce_scatter: S/2 to the farthest first
-//     distance_doubling       reduce_scatter: S/2 to the nearest first
-//     ring                    P - 1 rounds of S/P to the right neighbour, twice for an allreduce; sendrecv: one of S
-//     rabenseifner            allreduce, reduce: halve the vector, double the distance; then gather
-//     neighbor_exchange       allgather: P/2 rounds between neighbours, 2 S/P but in the first
-//     bruck                   allgather: ceil(log2 P) rounds, 2^k blocks; alltoall: the blocks whose number has bit k
-//     pairwise                alltoall, reduce_scatter: P - 1 rounds, each with the partner at distance k
-//     linear                  all messages at once
-//     linear_sync             gather: one rank after another is asked
-//     binomial                trees
-//     binary
-//     binomial_pipelined      reduce: in segments that follow each other
-//     binary_pipelined        the same
-//     knomial                 of radix 4
-//     split_binary            halves of the vector down the two halves of a binary tree, then exchanged
-//     chain                   four chains
-//     three_chains
-//     pipeline                one chain
-//     scatter_allgather       bcast: binomial scatter, recursive doubling
-//     scatter_allgather_ring  bcast: binomial scatter, ring
-//     gather_bcast            allgather: all to rank 0, and a broadcast in segments
-//     bucket                  torus: a ring in one dimension after another, with the part that the ring before left
+// An algorithm is known by its name: the table in catalogue.cpp.
 #pragma once
+
+#include "common/base/names/operations.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace dlmb::predict {
-
-enum class Collective : std::uint8_t {
-    allreduce,
-    allgather,
-    reduce_scatter,
-    alltoall,
-    bcast,
-    reduce,
-    gather,
-    scatter,
-    sendrecv
-};
 
 /// A message from one rank to another in a round.
 struct Message {
@@ -74,19 +40,23 @@ struct Round {
 /// Extents of a torus whose nodes have one rank each, in row-major order, or the number of ranks alone.
 using Extents = std::vector<int>;
 
+struct ScheduleRow {
+    OperationKind collective;
+    std::string_view algorithm;
+    double temporary;  // bytes of temporary memory over those of the vector, at the rank that needs the most
+    std::vector<Round> (*rounds)(int ranks);
+    std::vector<Round> (*on_torus)(Extents const& extents) = nullptr;
+};
+[[nodiscard]] std::span<ScheduleRow const> schedules();
+
 /// Throws UsageError where the collective has no such algorithm, or not for so many ranks. Flat exchanges of more than
 /// 64 distances (pairwise, linear alltoall) are made from 64 that are spread evenly and count for all. Root: rank 0.
 /// In a broadcast a rank sends to all its children at once; in a reduction it takes one vector after another.
-[[nodiscard]] std::vector<Round> schedule_of(Collective collective, std::string_view algorithm, Extents const& extents);
-[[nodiscard]] inline std::vector<Round> schedule_of(Collective collective, std::string_view algorithm, int ranks) {
-    return schedule_of(collective, algorithm, Extents{ranks});
-}
-
-/// The name as the catalogue has it, which stays; empty: the collective has no such algorithm.
-[[nodiscard]] std::string_view known_algorithm(Collective collective, std::string_view name);
+[[nodiscard]] std::vector<Round> schedule_of(OperationKind collective, std::string_view algorithm,
+                                             Extents const& extents);
 
 /// Bytes of temporary memory over those of the vector, at the rank that needs the most (Open MPI 4.1, MPICH 4).
-[[nodiscard]] double temporary_share(Collective collective, std::string_view algorithm);
+[[nodiscard]] double temporary_share(OperationKind collective, std::string_view algorithm);
 
 /// Set-up of an implementation over remote memory, in each call before it sends.
 enum class SetUp : std::uint8_t {
@@ -106,20 +76,26 @@ struct NamedAlgorithm {
 /// Open MPI 4.1 runs the ring of an allreduce as recursive doubling where a rank has less than one element (4 bytes) of
 /// its own, and, as Fujitsu MPI, a broadcast of one element by a split tree as a chain. A single segment is not
 /// pipelined.
-[[nodiscard]] std::string_view algorithm_that_runs(Collective collective, NamedAlgorithm named, double bytes,
+[[nodiscard]] std::string_view algorithm_that_runs(OperationKind collective, NamedAlgorithm named, double bytes,
                                                    int ranks);
 
 /// "default-X", "X_ompi", "X_mpich", "X_over", "RING-VARIANT-UTOFU-SEGMENT-PORTS", or X itself. Nothing: the name does
 /// not tell the messages, such as a library's own decision (default_ompi).
-[[nodiscard]] std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_view name);
+[[nodiscard]] std::optional<NamedAlgorithm> algorithm_of(OperationKind collective, std::string_view name);
 
 /// The name under which a model knows an algorithm on a torus of this shape, with one rank per node: that of one which
 /// sends the same messages. A dimension of two nodes leaves a Bine tree (De Sensi et al. 2025) no other partners than
 /// recursive doubling, and over Fugaku's remote memory both are the same code (HLC-Lab/bine_trees_fugaku).
-[[nodiscard]] std::string name_by_messages(Collective collective, std::string_view name, std::vector<int> const& torus);
+[[nodiscard]] std::string name_by_messages(OperationKind collective, std::string_view name,
+                                           std::vector<int> const& torus);
 
-/// By the names of data sets, of operations of a plan and of options of dlmb_collective.
-[[nodiscard]] std::optional<Collective> collective_of(std::string_view name);
-[[nodiscard]] std::string_view name_of(Collective collective);
+/// The name in tables of times and in models: of an exchange alltoall, of a broadcast bcast, of sends sendrecv.
+[[nodiscard]] std::string_view name_in_tables(OperationKind collective);
+/// By that name, the operation's own, or that of dlmb_collective. Nothing for operations that have no schedule.
+[[nodiscard]] std::optional<OperationKind> collective_named(std::string_view name);
+/// Whether --message-size of dlmb_collective is that of one rank's part (patterns/collective/README.md).
+[[nodiscard]] constexpr bool size_is_of_a_part(OperationKind collective) {
+    return collective == OperationKind::exchange || (has_parts(collective) && !reduces(collective));
+}
 
 }  // namespace dlmb::predict

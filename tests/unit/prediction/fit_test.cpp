@@ -31,15 +31,15 @@ std::vector<Measurement> measured(std::vector<std::string> const& shapes, LoadCa
     std::uint32_t number = 0;
     for (std::string const& shape : shapes) {
         for (auto const& [collective, name] :
-             std::vector<ImplementationKey>{{Collective::allreduce, "recursive_doubling"},
-                                            {Collective::allreduce, "ring"},
-                                            {Collective::allreduce, "rabenseifner"},
-                                            {Collective::allgather, "bruck"},
-                                            {Collective::allgather, "ring"},
-                                            {Collective::alltoall, "pairwise"},
-                                            {Collective::alltoall, "linear"},
-                                            {Collective::bcast, "binomial"},
-                                            {Collective::reduce_scatter, "recursive_halving"}}) {
+             std::vector<ImplementationKey>{{OperationKind::all_reduce, "recursive_doubling"},
+                                            {OperationKind::all_reduce, "ring"},
+                                            {OperationKind::all_reduce, "rabenseifner"},
+                                            {OperationKind::all_gather, "bruck"},
+                                            {OperationKind::all_gather, "ring"},
+                                            {OperationKind::exchange, "pairwise"},
+                                            {OperationKind::exchange, "linear"},
+                                            {OperationKind::broadcast, "binomial"},
+                                            {OperationKind::reduce_scatter, "recursive_halving"}}) {
             for (double bytes = 256; bytes <= 64 << 20; bytes *= 8) {
                 Measurement measurement{"made", parse_nodes(shape), collective, name, bytes, 0};
                 double const chance = to_unit(philox({number++, 0, 0, 0}, 7)[0]) - 0.5;
@@ -106,7 +106,7 @@ TEST(Fit, IsNotMovedByAFewWildMeasurements) {
 
 TEST(Fit, RefusesANameFromTheNodesOnWhereItsTimesAreBelowWhatItsMessagesTake) {
     LoadCache cache;
-    ImplementationKey const suspect{Collective::bcast, "binomial"};
+    ImplementationKey const suspect{OperationKind::broadcast, "binomial"};
     auto const fitted = [&](double from_bytes) {
         auto measurements = measured({"2x2x2"}, cache);
         auto of_other_job = measurements;
@@ -142,7 +142,7 @@ TEST(Fit, RefusesALinearNameThatTakesTheTimeOfATree) {
     // Among 64 nodes the root sends 63 messages in a row. Small ones load no link, so that only their number tells.
     LoadCache cache;
     auto measurements = measured({"2x2x2", "4x4x4"}, cache);
-    ImplementationKey const suspect{Collective::scatter, "linear"};
+    ImplementationKey const suspect{OperationKind::scatter, "linear"};
     for (std::string const shape : {"2x2x2", "4x4x4"}) {
         for (double bytes = 256; bytes <= 64 << 20; bytes *= 8) {
             bool const is_tree = shape == "4x4x4";
@@ -161,7 +161,7 @@ TEST(Fit, RefusesATableWhoseOnlyAlgorithmIsTooFastForTheLinks) {
     LoadCache cache;
     std::vector<Measurement> measurements;
     for (Measurement const& each : measured({"2x2x2", "4x2x2"}, cache)) {
-        if (each.collective == Collective::bcast) {
+        if (each.collective == OperationKind::broadcast) {
             measurements.push_back(each);
             measurements.back().time_us /= each.bytes > 1 << 20 ? 100 : 1;
         }
@@ -214,7 +214,7 @@ TEST(Fit, GivesIntervalsThatHoldNineOfTenMeasurementsOnMoreNodes) {
 TEST(Fit, IsUnsureOfTheSetUpOfAnAlgorithmThatWasNotFitted) {
     LoadCache cache;
     MachineModel const model = fit(measured({"2x2x2"}, cache), cache);
-    Measurement question{"made", parse_nodes("2x2x2"), Collective::allreduce, "RECDOUB-L-UTOFU-0-1", 8, 0};
+    Measurement question{"made", parse_nodes("2x2x2"), OperationKind::all_reduce, "RECDOUB-L-UTOFU-0-1", 8, 0};
     auto const width = [&] {
         Prediction const prediction = predict(model, question, cache);
         return std::log(prediction.high_us / prediction.time_us);
@@ -231,7 +231,7 @@ TEST(Fit, WidensItsIntervalsWithTheDistanceFromTheMeasuredNodes) {
         MachineModel const model = fit(measured(measured_nodes, cache, 0.2), cache, 5);
         double before = 0;
         for (std::string const nodes : {"16", "64", "1024"}) {
-            Measurement const question{"made", parse_nodes(nodes), Collective::allreduce, "ring", 1e6, 0};
+            Measurement const question{"made", parse_nodes(nodes), OperationKind::all_reduce, "ring", 1e6, 0};
             Prediction const prediction = predict(model, question, cache);
             EXPECT_GT(prediction.high_us / prediction.low_us, before) << nodes;
             before = prediction.high_us / prediction.low_us;
@@ -261,7 +261,7 @@ TEST(Fit, IsUnsureOfASizeThatWasMeasuredOnFarFewerNodes) {
         }
     }
     MachineModel const model = fit(measurements, cache, 5);
-    Measurement question{"made", parse_nodes("8x8x8"), Collective::bcast, "binomial", 64 << 20, 0};
+    Measurement question{"made", parse_nodes("8x8x8"), OperationKind::broadcast, "binomial", 64 << 20, 0};
     EXPECT_DOUBLE_EQ(octaves_beyond(model, question), 3);
     question.bytes = 256;
     EXPECT_DOUBLE_EQ(octaves_beyond(model, question), 6);
@@ -276,7 +276,7 @@ TEST(Fit, IsUnsureOfContentionWhereAJobHasFewerDimensionsThanTheMachine) {
     MachineModel const model = fit(measured({"2x2x2", "4x4x4", "8x8x8"}, cache, 0.2), cache, 5);
     EXPECT_EQ(model.dimensions, 3);
     auto const asked = [&](std::string const& shape, std::string const& algorithm) {
-        Measurement const question{"made", parse_nodes(shape), Collective::allreduce, algorithm, 64 << 20, 0};
+        Measurement const question{"made", parse_nodes(shape), OperationKind::all_reduce, algorithm, 64 << 20, 0};
         return predict(model, question, cache);
     };
     auto const width = [](Prediction const& prediction) { return std::log(prediction.high_us / prediction.time_us); };
@@ -313,14 +313,14 @@ TEST(Fit, RefusesWhatGivesNoModel) {
 
 TEST(Prediction, CountsTwoBuffersThatGlibcGivesBackAsNewMemory) {
     LoadCache cache;
-    auto const fresh = [&](Collective collective, std::string const& algorithm, double bytes) {
+    auto const fresh = [&](OperationKind collective, std::string const& algorithm, double bytes) {
         Measurement const question{"made", parse_nodes("4"), collective, algorithm, bytes, 0};
         return terms_of(question, {}, cache).amounts[static_cast<std::size_t>(Parameter::fresh)];
     };
-    EXPECT_EQ(fresh(Collective::reduce_scatter, "recursive_halving", 65536), 0);
-    EXPECT_EQ(fresh(Collective::reduce_scatter, "recursive_halving", 131072), 2 * 131072);
-    EXPECT_EQ(fresh(Collective::allreduce, "recursive_doubling", 131072), 0) << "one buffer is kept";
-    EXPECT_EQ(fresh(Collective::allreduce, "recursive_doubling", 32 << 20), 32 << 20);
+    EXPECT_EQ(fresh(OperationKind::reduce_scatter, "recursive_halving", 65536), 0);
+    EXPECT_EQ(fresh(OperationKind::reduce_scatter, "recursive_halving", 131072), 2 * 131072);
+    EXPECT_EQ(fresh(OperationKind::all_reduce, "recursive_doubling", 131072), 0) << "one buffer is kept";
+    EXPECT_EQ(fresh(OperationKind::all_reduce, "recursive_doubling", 32 << 20), 32 << 20);
 }
 
 TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
@@ -328,11 +328,11 @@ TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
     model.system = "made";
     model.fewest_nodes = 8;
     model.most_nodes = 64;
-    model.held_out[Collective::bcast] = {12, 0.41, 0.9};
-    model.held_out[Collective::reduce] = {12, 0.40, 0.9};
-    Measurement question{"made", parse_nodes("64"), Collective::reduce, "binomial", 1, 0};
+    model.held_out[OperationKind::broadcast] = {12, 0.41, 0.9};
+    model.held_out[OperationKind::reduce] = {12, 0.40, 0.9};
+    Measurement question{"made", parse_nodes("64"), OperationKind::reduce, "binomial", 1, 0};
     EXPECT_EQ(refusal_of(model, question), "");
-    question.collective = Collective::bcast;
+    question.collective = OperationKind::broadcast;
     EXPECT_EQ(refusal_of(model, question), "the held-out error of bcast is 41 %");
     model.forced = true;
     EXPECT_EQ(refusal_of(model, question), "");
@@ -342,7 +342,7 @@ TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
     question.topology = parse_nodes("4x4");
     EXPECT_NE(refusal_of(model, question), "");
     question.topology = parse_nodes("1024");
-    question.collective = Collective::reduce;
+    question.collective = OperationKind::reduce;
     EXPECT_EQ(refusal_of(model, question), "") << "forced";
     model.forced = false;
     EXPECT_EQ(refusal_of(model, question), "1024 nodes are x16 those of the fit, and no error is known beyond x8");
@@ -355,7 +355,7 @@ TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
 TEST(Prediction, OfOneNodeOrZeroBytesIsACallAndMessagesWithoutBytes) {
     LoadCache cache;
     MachineModel const model = fit(measured({"4", "8"}, cache), cache, 0);
-    Measurement question{"made", parse_nodes("1"), Collective::allreduce, "ring", 1e6, 0};
+    Measurement question{"made", parse_nodes("1"), OperationKind::all_reduce, "ring", 1e6, 0};
     EXPECT_NEAR(std::log(predict(model, question, cache).time_us), model.best.parameters[0], 1.1)
         << "a call, and a correction of at most e";
     question.topology = parse_nodes("8");

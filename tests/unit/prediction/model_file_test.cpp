@@ -20,7 +20,7 @@ MachineModel sample() {
     model.system = "made";
     model.kind = TopologyKind::torus;
     model.best.parameters.fill(-1);
-    ImplementationKey const ring{Collective::allreduce, "ring"};
+    ImplementationKey const ring{OperationKind::all_reduce, "ring"};
     model.best.factors[ring] = {0.1, -0.2, 0.3};
     model.residuals[ring] = {{256, 8, 0.05}};
     model.replicates = {model.best, model.best};
@@ -30,11 +30,11 @@ MachineModel sample() {
     model.fewest_nodes = 8;
     model.most_nodes = 64;
     model.most_bytes = 1e9;
-    model.held_out[Collective::bcast] = {5, 0.1, 0.3};
+    model.held_out[OperationKind::broadcast] = {5, 0.1, 0.3};
     model.held_out_above = 8;
     model.width_inside = 0.1;
     model.width_beyond = {{3, 0.4}, {6, 0.5}};
-    model.contradicted[{Collective::bcast, "linear"}] = 8;
+    model.contradicted[{OperationKind::broadcast, "linear"}] = 8;
     model.dimensions = 3;
     model.forced = true;
     model.input_name = "table.csv";
@@ -69,6 +69,11 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         [](Json& model) { model["range"]["most_nodes"] = 7; },
         [](Json& model) { model["range"]["fewest_nodes"] = 1.5; },
         [](Json& model) { model["algorithms"].push_back(model["algorithms"][0]); },
+        [](Json& model) {
+            model["algorithms"].push_back(model["algorithms"][0]);
+            model["algorithms"][1]["algorithm"] = "bucket";  // stands before "ring"
+            model["replicates"] = Json::array();
+        },
         [](Json& model) { model["algorithms"][0]["collective"] = "scan"; },
         [](Json& model) { model["algorithms"][0]["residuals"][0]["nodes"] = 0; },
         [](Json& model) { model["replicates"][0].erase(0); },

@@ -51,7 +51,7 @@ TEST(PlacedBound, OfAnExchangeIsThatOfItsPairs) {
 
 TEST(PlacedBound, OfAnAllreduceIsThatOfARingOrOfATreeOfSwitches) {
     auto const allreduce = [](Rank) {
-        dlmb::Collective step{.kind = OperationKind::all_reduce, .element = Element::fp32};
+        Collective step{.kind = OperationKind::all_reduce, .element = Element::fp32};
         step.bytes = 1'000'000;
         return step;
     };
@@ -80,7 +80,7 @@ TEST(PlacedBound, StaysInANodeWhereRanksShareIt) {
     LoweringChoice by_ring;
     by_ring.algorithms[OperationKind::all_gather] = "ring";
     auto const all_gather = [](Rank) {
-        dlmb::Collective step{.kind = OperationKind::all_gather};
+        Collective step{.kind = OperationKind::all_gather};
         step.bytes = 400;
         return step;
     };
@@ -92,13 +92,13 @@ TEST(PlacedBound, StaysInANodeWhereRanksShareIt) {
 TEST(PlacedBound, HasTheSameLatencyWhateverTheRoot) {
     for (Rank const root : {0, 1, 5}) {
         auto const reduce = [root](Rank) {
-            dlmb::Collective step{.kind = OperationKind::reduce, .element = Element::fp32};
+            Collective step{.kind = OperationKind::reduce, .element = Element::fp32};
             step.bytes = 1000;
             step.root = root;
             return step;
         };
         auto const broadcast = [root](Rank) {
-            dlmb::Collective step{.kind = OperationKind::broadcast};
+            Collective step{.kind = OperationKind::broadcast};
             step.bytes = 1000;
             step.root = root;
             return step;

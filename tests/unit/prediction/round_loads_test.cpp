@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loads of links and nodes, on cases small enough to count by hand.
 #include "common/base/error.hpp"
+#include "common/tools/predict/machine_model.hpp"
 #include "common/tools/predict/network/torus.hpp"
-#include "common/tools/predict/round_loads.hpp"
 
 #include <gtest/gtest.h>
 

@@ -146,7 +146,6 @@ class Search(unittest.TestCase):
             self.refused("--layers", "--layers", layers, *right)
         for mesh in ("0", "2x", "1000000", "2x2x2x2", "-4"):
             self.refused("", *MLP, "--tokens", 64, "--mesh", mesh, *PRICE)
-        self.refused("too many to try all", *MLP, "--repeat", 20, "--by", "exhaustion", *right)
         self.refused("--element", *MLP, "--element", "bf17", *right)
         self.refused("unknown backend 'mpo'; nearest: mpi", *MLP, "--backend", "mpo", *right)
         done = self.ask(*MLP, *right, "--next-sweep", self.folder / "no" / "next.toml")

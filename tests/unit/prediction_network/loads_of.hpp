@@ -24,4 +24,11 @@ inline LinkLoads loads_of(Interconnect const& interconnect, std::vector<Transfer
     return loads;
 }
 
+/// Links between two nodes, without those into the network and out of it.
+inline int hops_between(Interconnect const& interconnect, int from, int to) {
+    std::vector<LinkId> route;
+    interconnect.route(from, to, route);
+    return static_cast<int>(route.size()) - 2;
+}
+
 }  // namespace dlmb::predict

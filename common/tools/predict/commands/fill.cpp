@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,17 +51,17 @@ PlanHeader ask_pipeline(std::vector<std::string> const& options) {
     throw Error(text);
 }
 
-/// The pattern's answer for so many copies of the work.
-struct FillAnswer {
-    int copies = 0;
-    double makespan_us = 0;
-    double bubble_us = 0;
-    double fill_us = 0;
-    double utilisation = 0;
-    double filled_us = 0;
-};
-
 class FillBubbles {
+    /// What the pattern says of so many copies of the work, by the names of its statistics.
+    struct FillAnswer {
+        int copies;
+        std::map<std::string, double> statistics;
+
+        [[nodiscard]] double operator[](char const* name) const {
+            auto const found = statistics.find(name);
+            return found == statistics.end() ? 0 : found->second;
+        }
+    };
     struct Item {
         std::string text;  // with its time
         int count;
@@ -140,7 +140,8 @@ private:
     double price_of(std::string const& item) {
         auto const colon = item.find(':');
         auto const dot = item.find('.');
-        auto const collective = collective_of(item.substr(dot == std::string::npos ? 0 : dot + 1, colon - (dot + 1)));
+        auto const collective =
+            collective_named(item.substr(dot == std::string::npos ? 0 : dot + 1, colon - (dot + 1)));
         if (colon == std::string::npos || !collective || !price_.given()) {
             throw UsageError(fmt::format("--fill: '{}' has no time; add @MICROSECONDS, or --model or --bandwidth for a "
                                          "collective with bytes",
@@ -159,15 +160,7 @@ private:
         return price_.price()(*collective, static_cast<double>(parse_bytes(item.substr(colon + 1), "--fill")), copies);
     }
 
-    [[nodiscard]] FillAnswer answer(int copies) const {
-        auto const statistics = planned(fill_of(copies)).statistics;
-        auto const value = [&](char const* name) {
-            auto const found = statistics.find(name);
-            return found == statistics.end() ? 0 : found->second;
-        };
-        return {copies,           value("ideal_makespan_us"),  value("bubble_us"),
-                value("fill_us"), value("bubble_utilisation"), value("filled_makespan_us")};
-    }
+    [[nodiscard]] FillAnswer answer(int copies) const { return {copies, planned(fill_of(copies)).statistics}; }
 
     [[nodiscard]] PlanHeader planned(std::string const& bubble_fill) const {
         std::vector<std::string> options = parser_->remaining();
@@ -184,7 +177,7 @@ private:
     [[nodiscard]] int largest_that_fits() const {
         auto const fits = [&](int copies) {
             FillAnswer const found = answer(copies);
-            return found.filled_us <= found.makespan_us;
+            return found["filled_makespan_us"] <= found["ideal_makespan_us"];
         };
         int largest = 1;
         for (Item const& item : items_) {
@@ -207,27 +200,28 @@ private:
     static void print_text(int fits, std::vector<FillAnswer> const& answers) {
         FillAnswer const& one = answers.front();
         fmt::print("the schedule takes {:.3f} us, of which a rank idles {:.3f} us; this work fits {} times\n\n",
-                   one.makespan_us, one.bubble_us, fits);
+                   one["ideal_makespan_us"], one["bubble_us"], fits);
         fmt::print("{:>6}{:>14}{:>14}{:>16}{:>12}\n", "times", "fill us", "of bubble %", "makespan us", "later us");
         for (FillAnswer const& each : answers) {
-            fmt::print("{:>6}{:>14.3f}{:>14.1f}{:>16.3f}{:>12.3f}\n", each.copies, each.fill_us, 100 * each.utilisation,
-                       each.filled_us, each.filled_us - each.makespan_us);
+            fmt::print("{:>6}{:>14.3f}{:>14.1f}{:>16.3f}{:>12.3f}\n", each.copies, each["fill_us"],
+                       100 * each["bubble_utilisation"], each["filled_makespan_us"],
+                       each["filled_makespan_us"] - each["ideal_makespan_us"]);
         }
     }
 
     void print_json(int fits, std::vector<FillAnswer> const& answers) const {
         nlohmann::ordered_json json{{"schema", "dlmb.fill/1.0"},
                                     {"ranks", ranks_},
-                                    {"makespan_us", answers.front().makespan_us},
-                                    {"bubble_us", answers.front().bubble_us},
+                                    {"makespan_us", answers.front()["ideal_makespan_us"]},
+                                    {"bubble_us", answers.front()["bubble_us"]},
                                     {"fits", fits},
                                     {"fills", nlohmann::ordered_json::array()}};
         for (FillAnswer const& each : answers) {
             json["fills"].push_back({{"times", each.copies},
                                      {"bubble_fill", fill_of(each.copies)},
-                                     {"fill_us", each.fill_us},
-                                     {"bubble_utilisation", each.utilisation},
-                                     {"makespan_us", each.filled_us}});
+                                     {"fill_us", each["fill_us"]},
+                                     {"bubble_utilisation", each["bubble_utilisation"]},
+                                     {"makespan_us", each["filled_makespan_us"]}});
         }
         fmt::print("{}\n", json.dump(2));
     }

@@ -31,7 +31,7 @@ namespace {
 struct FitInput {
     std::vector<Measurement> measurements;  // of one system, of algorithms whose messages are known
     std::string text;                       // the file as it was read
-    std::string left_out_text;              // what is not among them and why, in whole lines; empty: nothing
+    int left_out = 0;                       // lines or cells that cannot be fitted
 };
 
 std::string parameter_of(record::Record const& cell, char const* name) {
@@ -40,8 +40,8 @@ std::string parameter_of(record::Record const& cell, char const* name) {
 }
 
 /// The algorithm as tables name it; empty: the cell does not tell.
-std::string algorithm_in(record::Record const& cell, record::Launch const& launch, Collective collective) {
-    if (collective == Collective::sendrecv) {
+std::string algorithm_in(record::Record const& cell, record::Launch const& launch, OperationKind collective) {
+    if (collective == OperationKind::send) {
         return parameter_of(cell, "route") == "ring" ? "ring" : "";
     }
     std::string_view const method = cell.identity.method;
@@ -69,11 +69,13 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
         (processors && *processors > 0 && world.ranks_per_node > *processors)) {  // ranks took turns
         return std::nullopt;
     }
-    auto const collective = collective_of(parameter_of(cell, "operation"));
+    auto const collective = collective_named(parameter_of(cell, "operation"));
     auto const message = parse_whole<Bytes>(parameter_of(cell, "message-size"));
+    std::string const skew = parameter_of(cell, "skew");  // of the named parts of a reduce_scatter
     if (cell.identity.pattern != "collective" || cell.result.status != record::Status::ok || cell.origin ||
         cell.result.time.median <= 0 || cell.identity.memory != "host" || !collective || !message ||
-        parameter_of(cell, "in-place") == "on" || parameter_of(cell, "compute") != "none" || world.ranks_per_node < 1 ||
+        parameter_of(cell, "in-place") == "on" || (!skew.empty() && skew != "balanced") ||
+        parameter_of(cell, "compute") != "none" || world.ranks_per_node < 1 ||
         world.ranks % world.ranks_per_node != 0) {
         return std::nullopt;
     }
@@ -83,17 +85,16 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
     }
     measurement.topology.shape = {world.ranks / world.ranks_per_node};
     measurement.topology.ranks_per_node = world.ranks_per_node;
-    // --message-size counts as patterns/collective/README.md says.
-    bool const per_rank = *collective == Collective::allgather || *collective == Collective::gather ||
-                          *collective == Collective::scatter || *collective == Collective::alltoall;
-    measurement.bytes = static_cast<double>(*message) * (per_rank ? world.ranks : 1);
+    measurement.bytes = static_cast<double>(*message) * (size_is_of_a_part(*collective) ? world.ranks : 1);
     measurement.time_us = cell.result.time.median / nanoseconds_per_microsecond;
     measurement.job = launch.launch_id;
     return measurement;
 }
 
+/// Takes the cells whose messages are known: sendrecv to the next rank, and collectives by an algorithm of the library
+/// (--method algorithm:CALL=NAME, which becomes NAME_ompi or NAME_mpich). A launch is a job. `system` names the
+/// machine.
 void add_results(std::string const& path, std::string const& system, int max_nodes, FitInput& input) {
-    int left_out = 0;
     record::ResultFile const file = record::read_results(path);
     std::map<std::string, record::Launch const*> launches;
     for (record::Launch const& launch : file.launches) {
@@ -105,53 +106,30 @@ void add_results(std::string const& path, std::string const& system, int max_nod
         auto const& world = cell.identity.world;
         bool const asked = max_nodes == 0 || world.ranks <= max_nodes * std::max(world.ranks_per_node, 1);
         if (asked && !measurement) {
-            ++left_out;
+            ++input.left_out;
         } else if (asked) {
             input.measurements.push_back(std::move(*measurement));
         }
     }
-    if (left_out > 0) {
-        input.left_out_text = fmt::format(
-            "{} cells were left out, whose messages are not known or which were not measured well\n", left_out);
-    }
 }
 
+/// Takes the lines of `system` whose algorithm is known. Throws UsageError where there is no such system.
 void add_table(std::string const& path, std::string const& system, int max_nodes, FitInput& input) {
     std::set<std::string> systems;
-    int unusable = 0;
     for (TableLine& line : read_measurements(input.text, path, true).lines) {
         systems.insert(line.measurement.system);
         if (line.measurement.system == system && (max_nodes == 0 || line.measurement.topology.nodes() <= max_nodes)) {
             if (line.unusable.empty()) {
                 input.measurements.push_back(std::move(line.measurement));
             } else {
-                ++unusable;
+                ++input.left_out;
             }
         }
-    }
-    if (unusable > 0) {
-        input.left_out_text = fmt::format(
-            "{} lines were left out, whose messages are not known or whose buffers are on GPUs\n", unusable);
     }
     if (!systems.contains(system)) {
         std::vector<std::string> const known(systems.begin(), systems.end());
         throw UsageError(unknown_name("system", system, known));
     }
-}
-
-/// Takes from a table the lines of `system` whose algorithm is known. A result file is of one machine, which `system`
-/// names; its cells count if their messages are known: sendrecv to the next rank, and collectives by an algorithm of
-/// the library (--method algorithm:CALL=NAME, which becomes NAME_ompi or NAME_mpich). A launch is a job. Without what
-/// is on more than `max_nodes` nodes, unless that is 0. Throws UsageError.
-FitInput read_fit_input(std::string const& path, std::string const& system, int max_nodes) {
-    FitInput input;
-    input.text = read_document(path);
-    if (input.text.starts_with('{')) {
-        add_results(path, system, max_nodes, input);
-    } else {
-        add_table(path, system, max_nodes, input);
-    }
-    return input;
 }
 
 class Fit {
@@ -173,7 +151,9 @@ public:
     }
 
     int run() {
-        FitInput const input = read_fit_input(path_, system_, max_nodes_);
+        FitInput input;
+        input.text = read_document(path_);
+        (input.text.starts_with('{') ? add_results : add_table)(path_, system_, max_nodes_, input);
         LoadCache cache;
         MachineModel model = fit(input.measurements, cache);
         model.input_name = std::filesystem::path(path_).filename().string();
@@ -184,36 +164,29 @@ public:
         if (!is_standard_output(output_)) {
             print(model);
         }
-        if (!input.left_out_text.empty() || !model.left_out.empty()) {
-            print_to(printed_beside({output_}),
-                     fmt::format("\n{}{}", input.left_out_text, text_of_left_out(model.left_out)));
+        std::string left_out;
+        if (input.left_out > 0) {
+            left_out =
+                fmt::format("\n{} lines were left out, whose messages are not known, whose buffers are on GPUs or "
+                            "which were not measured well\n",
+                            input.left_out);
         }
+        for (auto const& [key, count] : model.left_out) {
+            left_out += fmt::format("\n{} lines were left out, which are too fast for their algorithm: {} {}\n", count,
+                                    name_in_tables(key.first), key.second);
+        }
+        print_to(printed_beside({output_}), left_out);
         return exit_ok;
     }
 
 private:
-    static std::string text_of_left_out(LineCounts const& left_out) {
-        int lines = 0;
-        std::string names;
-        for (auto const& [key, count] : left_out) {
-            lines += count;
-            names += fmt::format("{}{} {} ({})", names.empty() ? "" : ", ", name_of(key.first), key.second, count);
-        }
-        return lines == 0
-                   ? names
-                   : fmt::format("{} lines were left out, which are too fast for their algorithm: {}\n", lines, names);
-    }
-
     static void print(MachineModel const& model) {
         fmt::print("{} measurements of {} on {} to {} nodes\n\n", model.points, model.system, model.fewest_nodes,
                    model.most_nodes);
         for (std::size_t index = 0; index < parameter_count; ++index) {
-            std::vector<double> values;
-            for (Coefficients const& replicate : model.replicates) {
-                values.push_back(std::exp(replicate.parameters[index]));
-            }
+            auto const [low, high] = range_of(model, index);
             fmt::print("{:<16} {:>10.4g}  [{:.4g}, {:.4g}]\n", parameter_names[index],
-                       std::exp(model.best.parameters[index]), quantile(values, 0.05), quantile(values, 0.95));
+                       std::exp(model.best.parameters[index]), low, high);
         }
         if (model.held_out_above == 0) {
             fmt::print("\nHeld-out error: unknown, for one node count cannot be left out\n");
@@ -221,7 +194,7 @@ private:
         }
         fmt::print("\nError on more than {} nodes, fitted on the others:\n", model.held_out_above);
         for (auto const& [collective, error] : model.held_out) {
-            fmt::print("{:<16} median {:>4.0f} %   90 % below {:>4.0f} %   {} points\n", name_of(collective),
+            fmt::print("{:<16} median {:>4.0f} %   90 % below {:>4.0f} %   {} points\n", name_in_tables(collective),
                        100 * error.median, 100 * error.p90, error.points);
         }
     }

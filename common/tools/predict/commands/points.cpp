@@ -27,7 +27,7 @@ namespace {
 struct Asked {
     std::set<int> nodes;
     std::set<double> sizes;
-    std::set<Collective> collectives;
+    std::set<OperationKind> collectives;
 
     void print(MachineModel const& model) const {
         if (nodes.empty()) {
@@ -48,51 +48,19 @@ struct Asked {
                        "not grow with that\n",
                        *sizes.begin(), *sizes.rbegin(), model.fewest_bytes, model.most_bytes);
         }
-        for (Collective const collective : collectives) {
+        for (OperationKind const collective : collectives) {
             auto const error = model.held_out.find(collective);
             if (error != model.held_out.end()) {
                 fmt::print("{}: {} measurements on more than {} nodes were predicted from fewer with a median error of "
                            "{:.0f} %, 90 % below {:.0f} %\n",
-                           name_of(collective), error->second.points, model.held_out_above, 100 * error->second.median,
-                           100 * error->second.p90);
+                           name_in_tables(collective), error->second.points, model.held_out_above,
+                           100 * error->second.median, 100 * error->second.p90);
             } else if (more) {
                 fmt::print("{}: the error on more nodes is not known, because no node count could be left out\n",
-                           name_of(collective));
+                           name_in_tables(collective));
             }
         }
     }
-};
-
-/// Which of the algorithms that were asked for in the same case is the fastest for certain.
-class Choices {
-public:
-    void add(Measurement const& question, Prediction const& prediction, std::size_t line) {
-        Case& same = cases_[fmt::format("{} {} {} {} {} {}", question.system, question.topology.text(),
-                                        question.topology.ranks_per_node, question.job, name_of(question.collective),
-                                        question.bytes)];
-        same.predictions.push_back(prediction);
-        same.lines.push_back(line);
-    }
-
-    /// By line: "yes": the interval is below those of all others; "no": it is above that of such a one; "undecided":
-    /// there is none. Empty where nothing was to choose.
-    [[nodiscard]] std::vector<std::string_view> words(std::size_t lines) const {
-        std::vector<std::string_view> words(lines, "");
-        for (auto const& [name, same] : cases_) {
-            Fastest const best = fastest_of(same.predictions);
-            for (std::size_t place = 0; place < same.lines.size() && same.lines.size() > 1; ++place) {
-                words[same.lines[place]] = !best.apart ? "undecided" : place == best.place ? "yes" : "no";
-            }
-        }
-        return words;
-    }
-
-private:
-    struct Case {
-        std::vector<Prediction> predictions;
-        std::vector<std::size_t> lines;
-    };
-    std::map<std::string, Case> cases_;
 };
 
 class Points {
@@ -110,11 +78,10 @@ public:
     }
 
     int run() {
-        MachineModel model = read_model(read_document(model_path_), model_path_);
-        model.forced = model.forced || force_;
+        MachineModel const model = read_model(read_document(model_path_), model_path_, force_);
         MeasurementTable const table = read_measurements(read_document(path_), path_, false);
         std::vector<std::string> texts;
-        Choices choices;
+        Cases cases;
         LoadCache cache;
         int answered = 0;
         int refused = 0;
@@ -136,10 +103,12 @@ public:
             asked.nodes.insert(question.topology.nodes());
             asked.sizes.insert(question.bytes);
             asked.collectives.insert(question.collective);
-            choices.add(question, prediction, texts.size() - 1);
+            cases[fmt::format("{} {} {} {} {}", question.topology.text(), question.topology.ranks_per_node,
+                              question.job, name_in_tables(question.collective), question.bytes)]
+                .emplace_back(prediction, texts.size() - 1);
             ++answered;
         }
-        std::vector<std::string_view> const chosen = choices.words(texts.size());
+        std::vector<std::string_view> const chosen = chosen_in(cases, texts.size());
         std::string text = fmt::format("{},predicted_us,low_us,high_us,status,chosen\n", table.header);
         for (std::size_t line = 0; line < texts.size(); ++line) {
             text += fmt::format("{},{}\n", texts[line], chosen[line]);
@@ -154,6 +123,25 @@ public:
     }
 
 private:
+    /// Predictions of the algorithms that were asked for in the same case, each with its line.
+    using Cases = std::map<std::string, std::vector<std::pair<Prediction, std::size_t>>>;
+
+    /// By line: "yes": the interval is below those of all others; "no": it is above that of such a one; "undecided":
+    /// there is none. Empty where nothing was to choose.
+    static std::vector<std::string_view> chosen_in(Cases const& cases, std::size_t lines) {
+        std::vector<std::string_view> chosen(lines);
+        for (auto const& [name, same] : cases) {
+            std::vector<Prediction> predictions;
+            std::transform(same.begin(), same.end(), std::back_inserter(predictions),
+                           [](auto const& each) { return each.first; });
+            Fastest const best = fastest_of(predictions);
+            for (std::size_t place = 0; place < same.size() && same.size() > 1; ++place) {
+                chosen[same[place].second] = !best.apart ? "undecided" : place == best.place ? "yes" : "no";
+            }
+        }
+        return chosen;
+    }
+
     /// A text that stays one cell of one line, whatever names stand in it.
     static std::string cell(std::string_view text) {
         std::string line = one_line(text);

@@ -36,8 +36,7 @@ Price PriceOptions::price() {
         throw UsageError("give either --model MODEL, or --bandwidth GB/s with --alpha-us");
     }
     model_ = model_path_.empty() ? alpha_beta_model(alpha_us_, bandwidth_)
-                                 : read_model(read_document(model_path_), model_path_);
-    model_.forced = model_.forced || force_;
+                                 : read_model(read_document(model_path_), model_path_, force_);
     return model_price(model_);
 }
 

@@ -6,8 +6,6 @@
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
 
-#include <vector>
-
 namespace dlmb::predict {
 
 void add_predict_commands(CLI::App& program, int& exit_code) {

@@ -89,21 +89,15 @@ ModelLayers layers_of_model(std::filesystem::path const& path) {
             static_cast<int>(model.layers)};
 }
 
-/// What --operation of dlmb_collective is called.
-std::string operation_option(Collective collective) {
-    return collective == Collective::reduce_scatter ? "reduce_scatter_block" : std::string{name_of(collective)};
-}
-
 /// Collectives of one number of ranks, as sweep file.
 std::string sweep_of(std::string const& name, int ranks, std::vector<LayoutMove> const& moves, Element element,
                      std::string const& backend) {
-    std::map<Collective, std::set<std::uint64_t>> sizes;  // as --message-size counts: patterns/collective/README.md
+    std::map<OperationKind, std::set<std::uint64_t>> sizes;
     for (LayoutMove const& each : moves) {
         Move const& move = each.move;
         if (move.ranks == ranks) {
-            bool const per_rank = move.operation == Collective::allgather || move.operation == Collective::alltoall;
             auto const step = static_cast<double>(size_of(element));
-            double const size = std::ceil(move.bytes / (per_rank ? ranks : 1) / step) * step;
+            double const size = std::ceil(move.bytes / (size_is_of_a_part(move.operation) ? ranks : 1) / step) * step;
             sizes[move.operation].insert(static_cast<std::uint64_t>(size));
         }
     }
@@ -117,8 +111,9 @@ std::string sweep_of(std::string const& name, int ranks, std::vector<LayoutMove>
             ranges.push_back(fmt::format("{}:{}", size, size));
         }
         text += fmt::format(
-            "\n[[program]]\nname = \"{}\"\nprogram = \"collective\"\noperation = \"{}\"\nmessage-size = \"{}\"\n",
-            name_of(operation), operation_option(operation), fmt::join(ranges, ","));
+            "\n[[program]]\nname = \"{0}\"\nprogram = \"collective\"\noperation = \"{0}\"\nmessage-size = \"{1}\"\n",
+            operation == OperationKind::reduce_scatter ? "reduce_scatter_block" : name_in_tables(operation),
+            fmt::join(ranges, ","));
     }
     return text;
 }
@@ -142,11 +137,6 @@ public:
         parser.add_option("--mesh", mesh_, "ranks along each axis, such as 8, 2x4, 2x2x2")->required();
         parser.add_option("--element", element_, "element type of activations, weights and gradients")
             ->capture_default_str();
-        parser
-            .add_option(
-                "--by", by_,
-                "how to search: exhaustion (every layout) or descent (the promising ones) [exhaustion up to 4 layers]")
-            ->check(CLI::IsMember({"exhaustion", "descent"}));
         price_.add_to(parser);
         parser.add_option("--next-sweep", sweep_,
                           "where to write the sweep that measures the collectives; one file for each number of ranks");
@@ -162,10 +152,7 @@ private:
     int answered() {
         LayoutProblem const problem = read_problem();
         Price const price = price_.price();
-        LayoutChoice const choice = search_layouts(problem, price,
-                                                   by_ == "exhaustion" ? SearchBy::exhaustion
-                                                   : by_ == "descent"  ? SearchBy::descent
-                                                                       : SearchBy::automatic);
+        LayoutChoice const choice = search_layouts(problem, price);
         std::vector<std::pair<std::string, double>> others;
         for (Division const division : {Division::data, Division::column, Division::row}) {
             std::vector<LayerDivision> const all(problem.layers.size(), LayerDivision(problem.mesh.size(), division));
@@ -242,8 +229,8 @@ private:
                    "ranks", "bytes", "us");
         for (LayoutMove const& each : choice.moves) {
             fmt::print("{:<6}{:<17}{:<12}{:<12}{:<15}{:>6}{:>14.0f}{:>14.3f}\n", each.layer + 1, each.tensor,
-                       text_of(each.move.from), text_of(each.move.to), name_of(each.move.operation), each.move.ranks,
-                       each.move.bytes, each.move.us);
+                       text_of(each.move.from), text_of(each.move.to), name_in_tables(each.move.operation),
+                       each.move.ranks, each.move.bytes, each.move.us);
         }
         fmt::print("\n{:.3f} us of communication in a step", choice.us);
         for (auto const& [name, us] : others) {
@@ -276,7 +263,7 @@ private:
                                           {"tensor", each.tensor},
                                           {"from", text_of(each.move.from)},
                                           {"to", text_of(each.move.to)},
-                                          {"operation", name_of(each.move.operation)},
+                                          {"operation", name_in_tables(each.move.operation)},
                                           {"axes", each.move.axes},
                                           {"ranks", each.move.ranks},
                                           {"bytes", each.move.bytes},
@@ -314,7 +301,6 @@ private:
     double tokens_ = 0;
     std::string mesh_;
     std::string element_ = "bf16";
-    std::string by_;
     std::string sweep_;
     std::string backend_ = "mpi";
     PriceOptions price_;

@@ -1,12 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// dlmb_predict table --model MODEL --nodes N -o TABLE: a tuning table for ranks that were not measured. Of allreduce,
-// allgather, alltoall and broadcast, which Open MPI and MPICH can be told algorithms of, it has at each size the
-// algorithm that the model has for the fastest, where its interval is below those of all others; elsewhere there is no
-// rule, and the library decides. Sizes between two that were asked for get the choice of the smaller one where both
-// have one. The gain is that over the algorithm which is the fastest on the most nodes of the model's measurements, its
-// interval from those of both times, which is wide, for both err alike; 0 where it is the same.
+// dlmb_predict table --model MODEL --nodes N -o TABLE: a tuning table for ranks that were not measured, of collectives
+// whose algorithm Open MPI and MPICH can be told. A size has a rule where the interval of the fastest is below those of
+// all others. Sizes between two that were asked for get the choice of the smaller one where both have one. The gain is
+// that over the fastest on the most nodes of the fit; its interval is wide, for both err alike, and 0 for the same one.
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
@@ -35,31 +33,23 @@ constexpr Bytes most_size = Bytes{1} << 40;
 using tuning::Evidence;
 using tuning::TunedOperation;
 
-struct TableCollective {
-    Collective collective;
-    TunedOperation operation;
-};
-constexpr std::array table_collectives{
-    TableCollective{Collective::allreduce, TunedOperation::allreduce},
-    TableCollective{Collective::allgather, TunedOperation::allgather},
-    TableCollective{Collective::alltoall, TunedOperation::exchange},
-    TableCollective{Collective::bcast, TunedOperation::broadcast},
-};
+constexpr std::array table_operations{TunedOperation::allreduce, TunedOperation::allgather, TunedOperation::exchange,
+                                      TunedOperation::broadcast};
 
 // Where the library has another name for it than the table of PICO; dlmb_convert has the same list.
 struct OtherName {
     std::string_view family;
-    Collective collective;
+    OperationKind collective;
     std::string_view name;
     std::string_view library;
 };
 constexpr std::array other_library_names{
-    OtherName{"open_mpi.tuned", Collective::allreduce, "ring_segmented", "segmented_ring"},
-    OtherName{"open_mpi.tuned", Collective::bcast, "binary", "binary_tree"},
-    OtherName{"open_mpi.tuned", Collective::bcast, "split_binary", "split_binary_tree"},
-    OtherName{"mpich", Collective::allreduce, "non_blocking", "nb"},
-    OtherName{"mpich", Collective::allreduce, "rabenseifner", "reduce_scatter_allgather"},
-    OtherName{"mpich", Collective::allgather, "non_blocking", "nb"},
+    OtherName{"open_mpi.tuned", OperationKind::all_reduce, "ring_segmented", "segmented_ring"},
+    OtherName{"open_mpi.tuned", OperationKind::broadcast, "binary", "binary_tree"},
+    OtherName{"open_mpi.tuned", OperationKind::broadcast, "split_binary", "split_binary_tree"},
+    OtherName{"mpich", OperationKind::all_reduce, "non_blocking", "nb"},
+    OtherName{"mpich", OperationKind::all_reduce, "rabenseifner", "reduce_scatter_allgather"},
+    OtherName{"mpich", OperationKind::all_gather, "non_blocking", "nb"},
 };
 
 struct Candidate {
@@ -67,12 +57,38 @@ struct Candidate {
     tuning::Algorithm algorithm;
 };
 
-/// The rules of one collective on one job.
+/// The library's own name of an algorithm of PICO's table: {"open_mpi.tuned", "ring"} for "ring_ompi". Nothing: a
+/// library's own decision, or an algorithm that no library has.
+std::optional<tuning::Algorithm> library_algorithm(OperationKind collective, std::string_view name) {
+    for (auto const& [ending, family] :
+         {std::pair{std::string_view("_ompi"), "open_mpi.tuned"}, {std::string_view("_mpich"), "mpich"}}) {
+        if (!name.ends_with(ending) || name.starts_with("default")) {
+            continue;
+        }
+        std::string_view bare = name.substr(0, name.size() - ending.size());
+        for (OtherName const& other : other_library_names) {
+            bare =
+                other.family == family && other.collective == collective && other.name == bare ? other.library : bare;
+        }
+        return tuning::Algorithm{family, std::string{bare}, std::nullopt};
+    }
+    return std::nullopt;
+}
+
+/// The rules of one collective.
 class RuleMaker {
 public:
-    RuleMaker(MachineModel const& model, TableCollective const& of, std::vector<Candidate> const& candidates,
-              LoadCache& cache)
-        : model_(model), of_(of), candidates_(candidates), cache_(cache) {}
+    RuleMaker(MachineModel const& model, TunedOperation operation, std::string const& family)
+        : model_(model), operation_(operation) {
+        for (auto const& [key, factors] : model.best.factors) {
+            auto algorithm = library_algorithm(key.first, key.second);
+            if (key.first == kind_of(operation) && algorithm && algorithm->family == family) {
+                candidates_.push_back({key.second, *std::move(algorithm)});
+            }
+        }
+    }
+
+    [[nodiscard]] bool knows_none() const { return candidates_.empty(); }
 
     /// Returns at how many sizes nothing is chosen.
     std::size_t add(Topology const& job, std::vector<Bytes> const& sizes, std::vector<tuning::Rule>& rules) {
@@ -80,7 +96,7 @@ public:
         tuning::Rule* open = nullptr;  // the rule of the size before
         for (Bytes const bytes : sizes) {
             auto const best = fastest(job, bytes);
-            auto const usual = best && best->apart ? usual_time(job, bytes, *best) : std::nullopt;
+            auto const usual = best && best->apart ? usual_time(job, bytes) : std::nullopt;
             if (!usual) {
                 open = nullptr;
                 ++undecided;
@@ -102,7 +118,8 @@ public:
 
 private:
     std::optional<Prediction> time(Topology const& job, Bytes bytes, Candidate const& candidate) {
-        return answer(model_, {model_.system, job, of_.collective, candidate.name, static_cast<double>(bytes)}, cache_)
+        return answer(model_, {model_.system, job, kind_of(operation_), candidate.name, static_cast<double>(bytes)},
+                      cache_)
             .prediction;
     }
 
@@ -130,14 +147,11 @@ private:
     }
 
     /// Time of the algorithm that is fastest on the most nodes of the fit, which may be the choice itself.
-    std::optional<Prediction> usual_time(Topology const& job, Bytes bytes, Choice const& best) {
+    std::optional<Prediction> usual_time(Topology const& job, Bytes bytes) {
         Topology fitted = job;
         fitted.shape = {model_.most_nodes};
         auto const before = fastest(fitted, bytes);
-        if (!before) {
-            return std::nullopt;
-        }
-        return before->candidate == best.candidate ? best.us : time(job, bytes, *before->candidate);
+        return before ? time(job, bytes, *before->candidate) : std::nullopt;
     }
 
     void append(Topology const& job, Bytes bytes, Candidate const& choice, Prediction const& us,
@@ -146,18 +160,18 @@ private:
         tuning::Rule rule;
         rule.id = fmt::format("p{:04}", rules.size() + 1);
         rule.scope = "mpi";
-        rule.when.operation = of_.operation;
+        rule.when.operation = operation_;
         rule.when.bytes = tuning::ByteInterval{bytes, bytes};
         auto const ranks = static_cast<std::uint64_t>(job.ranks());
         auto const nodes = static_cast<std::uint64_t>(job.nodes());
         rule.when.ranks = tuning::CountInterval{ranks, ranks};
         rule.when.nodes = tuning::CountInterval{nodes, nodes};
         rule.when.memory = "host";
-        if (of_.operation == TunedOperation::exchange) {
+        if (operation_ == TunedOperation::exchange) {
             rule.when.uniform = true;
         }
         rule.choose = {"mpi",
-                       fmt::format("algorithm:{}={}", name_of(of_.collective), choice.algorithm.name),
+                       fmt::format("algorithm:{}={}", name_in_tables(kind_of(operation_)), choice.algorithm.name),
                        choice.algorithm,
                        {}};
         Evidence evidence;
@@ -169,9 +183,8 @@ private:
             evidence.gain_low = 1 - us.high_us / usual_us.low_us;
             evidence.gain_high = 1 - us.low_us / usual_us.high_us;
         }
-        auto const error = model_.held_out.find(of_.collective);
         evidence.predicted = tuning::Predicted{static_cast<std::uint64_t>(model_.most_nodes), {}};
-        if (error != model_.held_out.end()) {
+        if (auto const error = model_.held_out.find(kind_of(operation_)); error != model_.held_out.end()) {
             evidence.predicted->held_out_error = error->second.median;
         }
         rule.evidence = std::move(evidence);
@@ -179,39 +192,10 @@ private:
     }
 
     MachineModel const& model_;
-    TableCollective const& of_;
-    std::vector<Candidate> const& candidates_;
-    LoadCache& cache_;
+    TunedOperation operation_;
+    std::vector<Candidate> candidates_;
+    LoadCache cache_;
 };
-
-/// The library's own name of an algorithm of PICO's table: {"open_mpi.tuned", "ring"} for "ring_ompi". Nothing: a
-/// library's own decision, or an algorithm that no library has.
-std::optional<tuning::Algorithm> library_algorithm(Collective collective, std::string_view name) {
-    for (auto const& [ending, family] :
-         {std::pair{std::string_view("_ompi"), "open_mpi.tuned"}, {std::string_view("_mpich"), "mpich"}}) {
-        if (!name.ends_with(ending) || name.starts_with("default")) {
-            continue;
-        }
-        std::string_view bare = name.substr(0, name.size() - ending.size());
-        for (OtherName const& other : other_library_names) {
-            bare =
-                other.family == family && other.collective == collective && other.name == bare ? other.library : bare;
-        }
-        return tuning::Algorithm{family, std::string{bare}, std::nullopt};
-    }
-    return std::nullopt;
-}
-
-std::vector<Candidate> candidates_of(MachineModel const& model, Collective collective, std::string const& family) {
-    std::vector<Candidate> candidates;
-    for (auto const& [key, factors] : model.best.factors) {
-        auto algorithm = library_algorithm(key.first, key.second);
-        if (key.first == collective && algorithm && algorithm->family == family) {
-            candidates.push_back({key.second, *std::move(algorithm)});
-        }
-    }
-    return candidates;
-}
 
 class PredictTable {
 public:
@@ -234,8 +218,7 @@ public:
 
     int run() {
         std::string const text = read_document(model_path_);
-        MachineModel model = read_model(text, model_path_);
-        model.forced = model.forced || force_;
+        MachineModel const model = read_model(text, model_path_, force_);
         tuning::TuningTable table;
         table.rules = rules_of(model);
         table.created = record::utc_now();
@@ -271,22 +254,22 @@ private:
         std::vector<Topology> const jobs = asked_jobs();
         std::vector<Bytes> const sizes = asked_sizes();
         std::vector<tuning::Rule> rules;
-        LoadCache cache;
-        for (TableCollective const& of : table_collectives) {
+        for (TunedOperation const operation : table_operations) {
+            OperationKind const collective = kind_of(operation);
             auto const left_out = [&](std::string const& what) {
-                print_error(fmt::format("dlmb_predict: left out: {}{}\n", name_of(of.collective), what));
+                print_error(fmt::format("dlmb_predict: left out: {}{}\n", name_in_tables(collective), what));
             };
-            auto const candidates = candidates_of(model, of.collective, family_);
-            if (candidates.empty()) {
+            RuleMaker maker(model, operation, family_);
+            if (maker.knows_none()) {
                 left_out(fmt::format(": the model has no algorithm of {}", family_));
                 continue;
             }
             for (Topology const& job : jobs) {
-                if (auto const why = refusal_of(model, {model.system, job, of.collective, ""}); !why.empty()) {
+                if (auto const why = refusal_of(model, {model.system, job, collective, ""}); !why.empty()) {
                     left_out(fmt::format(" on {} nodes: {}", job.text(), why));
                     continue;
                 }
-                std::size_t const undecided = RuleMaker(model, of, candidates, cache).add(job, sizes, rules);
+                std::size_t const undecided = maker.add(job, sizes, rules);
                 if (undecided > 0) {
                     left_out(fmt::format(" on {} nodes: undecided at {} of {} sizes, the library decides", job.text(),
                                          undecided, sizes.size()));
@@ -311,13 +294,10 @@ private:
 
     [[nodiscard]] std::vector<Bytes> asked_sizes() const {
         auto const ends = split(sizes_, ":");
-        if (ends.size() != 2) {
-            throw UsageError(fmt::format("--sizes '{}': write MIN:MAX, such as 8:16M", sizes_));
-        }
-        Bytes const least = parse_bytes(ends[0], "--sizes");
-        Bytes const most = parse_bytes(ends[1], "--sizes");
-        if (least < 1 || least > most || most > most_size) {
-            throw UsageError(fmt::format("--sizes '{}': MIN is from 1 to MAX, which is at most 1024G", sizes_));
+        Bytes const least = parse_bytes(ends.front(), "--sizes");
+        Bytes const most = parse_bytes(ends.back(), "--sizes");
+        if (ends.size() != 2 || least < 1 || least > most || most > most_size) {
+            throw UsageError(fmt::format("--sizes '{}': write MIN:MAX, such as 8:16M, from 1 to 1024G", sizes_));
         }
         std::vector<Bytes> sizes;
         for (Bytes size = least; size <= most; size *= 2) {

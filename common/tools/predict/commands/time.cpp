@@ -9,15 +9,15 @@
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
+#include "common/base/row_named.hpp"
 #include "common/base/units.hpp"
 #include "common/formats/plan_file/plan_file.hpp"
-#include "common/tools/predict/commands/machine_options.hpp"
-#include "common/tools/predict/commands/network_options.hpp"
+#include "common/tools/predict/commands/price_options.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
-#include "common/tools/predict/commands/simulation_text.hpp"
+#include "common/tools/predict/commands/time_options.hpp"
 #include "common/tools/predict/machine_model.hpp"
 #include "common/tools/predict/simulator/lower.hpp"
-#include "common/tools/predict/simulator/program.hpp"
+#include "common/tools/predict/simulator/simulation.hpp"
 
 #include <fmt/format.h>
 
@@ -25,14 +25,140 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <set>
 #include <utility>
 
 namespace dlmb::predict::commands {
 namespace {
 
+using SimulationJson = nlohmann::ordered_json;
+
 constexpr std::uint64_t most_interval_messages = 50'000'000;  // of 40 replicates together: some ten seconds
 constexpr std::uint64_t cost_of_shared_links = 300;           // simulating a message takes as long as so many without
+
+/// The longest pieces, in the order of time.
+std::vector<PathPiece> longest(std::vector<PathPiece> const& path, std::size_t most) {
+    std::vector<PathPiece> pieces = path;
+    if (pieces.size() > most) {
+        std::stable_sort(pieces.begin(), pieces.end(), [](PathPiece const& left, PathPiece const& right) {
+            return left.end - left.begin > right.end - right.begin;
+        });
+        pieces.resize(most);
+        std::stable_sort(pieces.begin(), pieces.end(),
+                         [](PathPiece const& left, PathPiece const& right) { return left.begin < right.begin; });
+    }
+    return pieces;
+}
+
+SimulationJson json_of(PathPiece const& piece, Program const& program) {
+    Task const& task = program.tasks[piece.task];
+    // The way of a message is told where it arrives.
+    Rank const owner = piece.kind == PathPiece::Kind::in_flight ? program.rank_of(piece.task) : piece.rank;
+    SimulationJson json{{"what", name_of(piece.kind)},
+                        {"rank", piece.rank},
+                        {"step", program.label_of(owner, piece.task)},
+                        {"begin_ps", piece.begin},
+                        {"end_ps", piece.end}};
+    if (task.kind == TaskKind::send || task.kind == TaskKind::recv) {
+        bool const sends = task.kind == TaskKind::send;
+        json["from"] = sends ? owner : task.peer;
+        json["to"] = sends ? task.peer : owner;
+        json["bytes"] = task.amount;
+    }
+    return json;
+}
+
+/// The mean; sums of many ranks can be beyond 64 bits.
+template <class TimeOf>
+Picoseconds mean_of(std::size_t ranks, TimeOf const& time_of) {
+    double mean = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        mean += static_cast<double>(time_of(rank)) / static_cast<double>(ranks);
+    }
+    return static_cast<Picoseconds>(mean);
+}
+
+/// One object. All times are whole picoseconds. `context`: the simulated traffic, such as "pattern", "preset" and
+/// "ranks", and their values. `most_pieces`: so many of the critical path, the longest ones.
+SimulationJson to_json(Simulation const& simulation, SimulationJson const& context, std::size_t most_pieces) {
+    SimulationJson json{{"schema", "dlmb.simulation/1.0"}};
+    json.update(context);
+    json["time_ps"] = simulation.time;
+    json["messages"] = simulation.messages;
+    json["events"] = simulation.events;
+    json["phases"] = SimulationJson::array();
+    for (PhaseTime const& phase : simulation.phases) {
+        json["phases"].push_back({{"name", phase.name}, {"begin_ps", phase.begin}, {"end_ps", phase.end}});
+    }
+    TimeSplit const& split = simulation.split;
+    SimulationJson pieces = SimulationJson::array();
+    for (PathPiece const& piece : longest(simulation.path, most_pieces)) {
+        pieces.push_back(json_of(piece, simulation.program));
+    }
+    json["critical_path"] = {{"split",
+                              {{"compute_ps", split.compute},
+                               {"overhead_ps", split.overhead},
+                               {"latency_ps", split.latency},
+                               {"bandwidth_ps", split.bandwidth},
+                               {"contention_ps", split.contention}}},
+                             {"pieces", simulation.path.size()},
+                             {"longest", std::move(pieces)}};
+    std::vector<Picoseconds> const& ends = simulation.ends;
+    json["first_rank"] = std::min_element(ends.begin(), ends.end()) - ends.begin();
+    json["last_rank"] = std::max_element(ends.begin(), ends.end()) - ends.begin();
+    json["mean_end_ps"] = mean_of(ends.size(), [&](std::size_t rank) { return ends[rank]; });
+    // Of the processors, until the last rank ends.
+    json["mean_idle_ps"] = mean_of(ends.size(), [&](std::size_t rank) {
+        return std::max<Picoseconds>(0, simulation.time - simulation.busy[rank]);
+    });
+    json["ends_ps"] = ends;
+    return json;
+}
+
+/// What to_json() made, for people.
+std::string to_text(SimulationJson const& json, std::string const& title) {
+    auto const us = [](SimulationJson const& time_ps) { return time_ps.get<double>() / picoseconds_per_us; };
+    auto const share = [&json](SimulationJson const& time_ps) {
+        auto const whole = json["time_ps"].get<double>();
+        return whole == 0 ? 0.0 : 100 * time_ps.get<double>() / whole;
+    };
+    auto const number = [](SimulationJson const& value) { return value.get<std::uint64_t>(); };
+    auto const word = [](SimulationJson const& value) { return value.get<std::string>(); };
+    std::string text = fmt::format("{}\n\n{:<14} {:>14.3f} us\n{:<14} {:>14}\n", title, "time", us(json["time_ps"]),
+                                   "messages", number(json["messages"]));
+    text += fmt::format("{:<14} {:>14.3f} us, rank {} first, rank {} last; processors idle {:.1f} % of the time\n",
+                        "mean rank", us(json["mean_end_ps"]), number(json["first_rank"]), number(json["last_rank"]),
+                        share(json["mean_idle_ps"]));
+    text += "\nphase                  begin us         end us\n";
+    for (SimulationJson const& phase : json["phases"]) {
+        text += fmt::format("{:<16} {:>14.3f} {:>14.3f}\n", word(phase["name"]), us(phase["begin_ps"]),
+                            us(phase["end_ps"]));
+    }
+    SimulationJson const& path = json["critical_path"];
+    text += "\nThe critical path is made of\n";
+    for (auto const& [name, time] : path["split"].items()) {
+        text += fmt::format("{:<16} {:>14.3f} us {:>6.1f} %\n", name.substr(0, name.find('_')), us(time), share(time));
+    }
+    SimulationJson const& pieces = path["longest"];
+    if (!pieces.empty()) {
+        text += fmt::format("\n{} of its {} pieces, the longest:\n{:>14} {:>12}  {:<8} {:<7} {:<24} message\n",
+                            pieces.size(), number(path["pieces"]), "begin us", "us", "rank", "what", "step");
+    }
+    for (SimulationJson const& piece : pieces) {
+        auto const takes = piece["end_ps"].get<Picoseconds>() - piece["begin_ps"].get<Picoseconds>();
+        text += fmt::format("{:>14.3f} {:>12.3f}  {:<8} {:<7} ", us(piece["begin_ps"]), us(takes),
+                            number(piece["rank"]), word(piece["what"]));
+        text += piece.contains("from") ? fmt::format("{:<24} {} -> {}, {} B\n", word(piece["step"]),
+                                                     number(piece["from"]), number(piece["to"]), number(piece["bytes"]))
+                                       : word(piece["step"]) + "\n";
+    }
+    if (auto const links = json.find("links"); links != json.end() && links->at("busiest_link_bytes") > 0) {
+        auto const percent = [&](char const* busy) { return 100 * links->at(busy).get<double>(); };
+        text += fmt::format("\nlinks of {}: {:.1f} % busy in the mean; the busiest {:.1f} % with {:.6g} bytes: {}\n",
+                            word(links->at("topology")), percent("mean_link_busy"), percent("busiest_link_busy"),
+                            links->at("busiest_link_bytes").get<double>(), word(links->at("busiest_link")));
+    }
+    return text;
+}
 
 class Time {
 public:
@@ -69,7 +195,9 @@ public:
         if (given != 1 || (bound_ && !goal_.empty()) || (!bound_ && !uniform_.empty())) {
             throw UsageError("time: give either PLANS or --goal FILE; with --bound PLANS or --uniform BYTES");
         }
-        return !uniform_.empty() ? run_uniform() : goal_.empty() ? run_plans() : run_goal();
+        return unless_refused([&] {
+            return !uniform_.empty() ? run_uniform() : goal_.empty() ? run_plans() : run_goal();
+        });
     }
 
 private:
@@ -78,9 +206,7 @@ private:
         int const ranks = schedule.ranks();
         WorldShape const world{ranks, 0};
         Machine const machine = machine_options_.machine(0);
-        if (machine_options_.refuses(OperationKind::send, ranks)) {
-            return exit_unavailable;
-        }
+        machine_options_.require(OperationKind::send, ranks);
         auto const links = network_options_.make(machine, ranks);
         answer(machine, links.get(), world, fmt::format("{}: {} ranks", goal_, ranks),
                {{"goal", goal_}, {"ranks", ranks}}, [&] { return Program(schedule); });
@@ -97,15 +223,15 @@ private:
         PlanHeader const& file = read.header;
         PlanSource const plans(read.plans);
         Machine const machine = machine_options_.machine(file.world.ranks_per_node);
-        for (OperationKind const kind : kinds_in(read.plans)) {
-            if (machine_options_.refuses(kind, nodes_of(file.world))) {
-                return exit_unavailable;
+        for (Plan const& plan : read.plans) {
+            for (Step const& step : plan.steps) {
+                machine_options_.require(kind_of(step.operation), nodes_of(file.world));
             }
         }
         std::string const title =
             fmt::format("{}{}{}: {} ranks, {} per node", file.pattern, file.preset.empty() ? "" : " ", file.preset,
                         file.world.ranks, file.world.ranks_per_node);
-        auto const links = network_options_.make(machine, file.world.ranks);
+        auto const links = network_options_.make(machine, file.world.ranks, bound_);
         SimulationJson const context{{"pattern", file.pattern},
                                      {"preset", file.preset},
                                      {"parameters", file.parameters},
@@ -113,7 +239,6 @@ private:
                                      {"ranks_per_node", file.world.ranks_per_node},
                                      {"seed", file.draw.seed}};
         if (bound_) {
-            require_topology(links.get());
             print_bound(*links, links->bound(plans, choice_, machine), title, context);
             return exit_ok;
         }
@@ -123,30 +248,13 @@ private:
         return exit_ok;
     }
 
-    static std::set<OperationKind> kinds_in(std::vector<Plan> const& plans) {
-        std::set<OperationKind> kinds;
-        for (Plan const& plan : plans) {
-            for (Step const& step : plan.steps) {
-                kinds.insert(kind_of(step.operation));
-            }
-        }
-        return kinds;
-    }
-
     int run_uniform() {
         Machine const machine = machine_options_.machine(1);
-        auto const links = network_options_.make(machine, 0);
-        require_topology(links.get());
+        auto const links = network_options_.make(machine, 0, bound_);
         Bytes const bytes = parse_bytes(uniform_, "--uniform");
         print_bound(*links, links->uniform_bound(bytes, machine),
                     fmt::format("uniform all-to-all, {} bytes from each node", bytes), {{"uniform_bytes", bytes}});
         return exit_ok;
-    }
-
-    static void require_topology(SharedLinks const* links) {
-        if (links == nullptr) {
-            throw UsageError(fmt::format("time: --bound needs --topology, such as {}", topology_forms));
-        }
     }
 
     void print_bound(SharedLinks const& links, Bound const& bound, std::string const& title,
@@ -172,10 +280,12 @@ private:
             context["low_ps"] = std::llround(prediction->low_us * picoseconds_per_us);
             context["high_ps"] = std::llround(prediction->high_us * picoseconds_per_us);
         }
-        print(simulation, links, title, context);
-        if (model != nullptr && !json_) {
-            print_origin(*model, prediction, nodes_of(world));
+        if (links != nullptr) {
+            context["links"] = links->to_json(simulation.time);
         }
+        auto const json = to_json(simulation, context, most_pieces_);
+        std::string const origin = model == nullptr ? "" : origin_text(*model, prediction, nodes_of(world));
+        write_output("-", json_ ? json.dump(1) + "\n" : to_text(json, title) + origin);
     }
 
     static int nodes_of(WorldShape const& world) {
@@ -201,55 +311,36 @@ private:
             Picoseconds const time = simulate(program(), machine, links ? &links->network() : nullptr).time;
             times_us.push_back(static_cast<double>(time) / picoseconds_per_us);
         }
-        double const nodes = nodes_of(world);
-        double const octaves =
-            std::max({0.0, std::log2(nodes / model.most_nodes), std::log2(model.fewest_nodes / nodes)});
-        return with_interval(model, static_cast<double>(simulation.time) / picoseconds_per_us, times_us, octaves,
-                             std::pow(factor_deviation, 2));
+        Measurement unfitted;
+        unfitted.topology.shape = {nodes_of(world)};
+        return with_interval(model, static_cast<double>(simulation.time) / picoseconds_per_us, times_us,
+                             octaves_beyond(model, unfitted), std::pow(factor_deviation, 2));
     }
 
-    static void print_origin(MachineModel const& model, std::optional<Prediction> const& prediction, int nodes) {
-        if (prediction) {
-            fmt::print("\n90 % interval: {:.3f} to {:.3f} us\n", prediction->low_us, prediction->high_us);
-        } else {
-            fmt::print("\n90 % interval: not computed, which would take too long\n");
-        }
+    static std::string origin_text(MachineModel const& model, std::optional<Prediction> const& prediction, int nodes) {
+        std::string text =
+            prediction ? fmt::format("\n90 % interval: {:.3f} to {:.3f} us\n", prediction->low_us, prediction->high_us)
+                       : "\n90 % interval: not computed, which would take too long\n";
         if (nodes > model.most_nodes) {
-            fmt::print("\nExtrapolated from {} to {} nodes, x{:.3g}\n", model.most_nodes, nodes,
-                       static_cast<double>(nodes) / model.most_nodes);
+            text += fmt::format("\nExtrapolated from {} to {} nodes, x{:.3g}\n", model.most_nodes, nodes,
+                                static_cast<double>(nodes) / model.most_nodes);
         }
+        return text;
     }
 
     void read_choice() {
         choice_.knobs.segment = segment_.empty() ? 0 : parse_bytes(segment_, "--segment");
-        std::vector<std::string> kinds;  // that have algorithms
-        for (OperationFacts const& facts : operation_table) {
-            if (!algorithms::names_for(facts.kind).empty()) {
-                kinds.emplace_back(facts.name);
-            }
-        }
+        std::vector<OperationFacts> known;
+        std::copy_if(operation_table.begin(), operation_table.end(), std::back_inserter(known),
+                     [](OperationFacts const& facts) { return !algorithms::names_for(facts.kind).empty(); });
         for (std::string_view const each : words(algorithms_, ",")) {
-            std::size_t const equals = each.find('=');
-            auto const kind = operation_kind_named(each.substr(0, equals));
-            if (!kind || algorithms::names_for(*kind).empty()) {
-                throw UsageError(
-                    fmt::format("--algorithm: {}", unknown_name("operation", each.substr(0, equals), kinds)));
-            }
-            if (equals == std::string_view::npos) {
+            std::size_t const equals = std::min(each.find('='), each.size());
+            OperationKind const kind = row_named(known, each.substr(0, equals), "operation", "--algorithm: ").kind;
+            if (equals == each.size()) {
                 throw UsageError(fmt::format("--algorithm: write {}=NAME", each));
             }
-            choice_.algorithms[*kind] = each.substr(equals + 1);
+            choice_.algorithms[kind] = each.substr(equals + 1);
         }
-    }
-
-    void print(Simulation const& simulation, SharedLinks const* links, std::string const& title,
-               SimulationJson context) const {
-        if (links != nullptr) {
-            context["links"] = links->to_json(simulation.time);
-        }
-        auto const json = to_json(simulation, context, most_pieces_);
-        write_output("-", json_ ? json.dump(1) + "\n"
-                                : to_text(json, title) + (links != nullptr ? links->to_text(simulation.time) : ""));
     }
 
     std::string plans_;

@@ -49,12 +49,6 @@ void Interconnect::route(int from, int to, std::vector<LinkId>& route) const {
     route.push_back(nodes + static_cast<LinkId>(to));
 }
 
-int Interconnect::hops(int from, int to) const {
-    std::vector<LinkId> route;
-    add_inner(from, to, route);
-    return static_cast<int>(route.size());
-}
-
 std::vector<int> Interconnect::representatives() const {
     std::vector<int> found;
     for (int node = 0; node < nodes_; ++node) {
@@ -119,17 +113,6 @@ std::vector<int> nodes_of_ranks(Interconnect const& interconnect, Placement plac
         nodes[rank] = order[rank / static_cast<std::size_t>(ranks_per_node)];
     }
     return nodes;
-}
-
-Placement parse_placement(std::string_view text) {
-    for (auto const& [name, placement] : {std::pair{"row-major", Placement::row_major},
-                                          {"blocked", Placement::blocked},
-                                          {"random", Placement::random}}) {
-        if (text == name) {
-            return placement;
-        }
-    }
-    throw UsageError(fmt::format("placement '{}' must be row-major, blocked or random", text));
 }
 
 }  // namespace dlmb::predict

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace dlmb::predict {
@@ -38,8 +37,6 @@ public:
     /// Fills in the route between two nodes that differ: the links between them, the one into the network and the one
     /// out of it. A link is in it once.
     void route(int from, int to, std::vector<LinkId>& route) const;
-    /// Links between the two, without those into the network and out of it.
-    [[nodiscard]] int hops(int from, int to) const;
 
     /// Symmetry: a group of permutations of the nodes that carries routes into routes. Every node is the image of
     /// exactly one of these, of each equally often. All nodes: no symmetry is known.
@@ -84,8 +81,5 @@ private:
 /// Throws UsageError where there are more ranks than places.
 [[nodiscard]] std::vector<int> nodes_of_ranks(Interconnect const& interconnect, Placement placement, int ranks,
                                               int ranks_per_node, std::uint64_t seed);
-
-/// "row-major", "blocked", "random". Throws UsageError.
-[[nodiscard]] Placement parse_placement(std::string_view text);
 
 }  // namespace dlmb::predict

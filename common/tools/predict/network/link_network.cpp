@@ -56,12 +56,11 @@ void LinkNetwork::start(FlowId flow, Rank from, Rank to, Bytes bytes, Picosecond
 }
 
 void LinkNetwork::settle_within(double picoseconds) {
-    settle_at_ = std::min(changed_ ? settle_at_ : never, now_ + static_cast<Picoseconds>(picoseconds));
-    changed_ = true;
+    settle_at_ = std::min(settle_at_, now_ + static_cast<Picoseconds>(picoseconds));
 }
 
 void LinkNetwork::settle() {
-    changed_ = false;
+    settle_at_ = never;
     ++updates_;
     // A flow that begins gets at least an even share of each of its links.
     double least = std::exchange(lowest_ended_, std::numeric_limits<double>::infinity());
@@ -199,11 +198,11 @@ void LinkNetwork::drop_old_ends() {
 
 Picoseconds LinkNetwork::next_event() {
     drop_old_ends();
-    if (changed_ && settle_at_ <= now_ && (ends_.empty() || ends_.front().time > now_)) {
+    if (settle_at_ <= now_ && (ends_.empty() || ends_.front().time > now_)) {
         settle();
         drop_old_ends();
     }
-    return std::min(changed_ ? settle_at_ : never, ends_.empty() ? never : ends_.front().time);
+    return std::min(settle_at_, ends_.empty() ? never : ends_.front().time);
 }
 
 std::optional<FlowId> LinkNetwork::end_next(Picoseconds now) {
@@ -225,9 +224,10 @@ std::optional<FlowId> LinkNetwork::end_next(Picoseconds now) {
 }
 
 Picoseconds LinkNetwork::extra_latency(Rank from, Rank to) const {
-    int const hops =
-        interconnect_.hops(nodes_.at(static_cast<std::size_t>(from)), nodes_.at(static_cast<std::size_t>(to)));
-    return std::max(0, hops - 1) * costs_.hop_latency;
+    std::vector<LinkId> route;
+    interconnect_.route(nodes_.at(static_cast<std::size_t>(from)), nodes_.at(static_cast<std::size_t>(to)), route);
+    constexpr int own_and_first = 3;  // out of a node, into one, and the first in between
+    return std::max(0, static_cast<int>(route.size()) - own_and_first) * costs_.hop_latency;
 }
 
 }  // namespace dlmb::predict

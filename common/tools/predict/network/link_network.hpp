@@ -86,8 +86,7 @@ private:
     Picoseconds now_ = 0;
     std::uint64_t sequence_ = 0;
     std::uint64_t updates_ = 0;
-    bool changed_ = false;
-    Picoseconds settle_at_ = never;  // at the latest, of what changed
+    Picoseconds settle_at_ = never;  // at the latest, of what changed; never: nothing did
     std::vector<Flow> flows_;
     std::vector<double> rates_;                                      // of flows; 0: not computed yet
     double lowest_ended_ = std::numeric_limits<double>::infinity();  // rate, since rates were computed

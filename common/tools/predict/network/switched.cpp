@@ -79,20 +79,21 @@ private:
     std::vector<Level> levels_;
 };
 
-/// Dragonfly (Kim et al. 2008): groups of routers that are all linked with each other; each router also has links to
-/// other groups. Port k of a group (k / global links of a router is its router) goes to the group 1 + k mod (groups -
-/// 1) further on. Ways: within the group to the router of a link to the target's group, over it, and on within that
-/// group. Of several links between two groups the destination chooses one. Every link has the bandwidth of a node.
+/// Dragonfly (Kim et al. 2008): groups of routers that are all linked with each other; each router also has as many
+/// links to other groups as nodes. Port k of a group (k / global links of a router is its router) goes to the group 1 +
+/// k mod (groups - 1) further on. Ways: within the group to the router of a link to the target's group, over it, and on
+/// within that group. Of several links between two groups the destination chooses one. Every link has the bandwidth of
+/// a node.
 class Dragonfly : public Interconnect {
 public:
     explicit Dragonfly(Topology const& topology)
-        : Interconnect(topology, std::int64_t{topology.shape[2]} * topology.shape[1] *
-                                     (topology.shape[1] + topology.global_links)),
+        : Interconnect(topology,
+                       std::int64_t{topology.shape[2]} * topology.shape[1] * (topology.shape[1] + topology.shape[0])),
           router_nodes_(topology.shape[0]), routers_(topology.shape[1]), groups_(topology.shape[2]),
-          global_(topology.global_links), parallel_(groups_ > 1 ? routers_ * global_ / (groups_ - 1) : 0) {
+          parallel_(groups_ > 1 ? routers_ * router_nodes_ / (groups_ - 1) : 0) {
         if (groups_ > 1 && parallel_ == 0) {
             throw UsageError(fmt::format("topology '{}': a group has {} links to others, too few for {} groups",
-                                         topology.text(), routers_ * global_, groups_));
+                                         topology.text(), routers_ * router_nodes_, groups_));
         }
     }
 
@@ -129,9 +130,9 @@ protected:
             int const ahead = (target - group - 1 + groups_) % groups_;  // 0: the next group
             int const link = to % group_nodes % parallel_;
             int const port = link * (groups_ - 1) + ahead;
-            go_inside(group, router, port / global_);
+            go_inside(group, router, port / router_nodes_);
             route.push_back(static_cast<LinkId>(group) * per_group() + static_cast<LinkId>(routers_ * routers_ + port));
-            router = (link * (groups_ - 1) + groups_ - 2 - ahead) / global_;  // of the port that leads back
+            router = (link * (groups_ - 1) + groups_ - 2 - ahead) / router_nodes_;  // of the port that leads back
         }
         go_inside(target, router, last);
     }
@@ -140,12 +141,13 @@ protected:
 
 private:
     /// Numbers of the links of a group: routers^2 inside, then its ports.
-    [[nodiscard]] LinkId per_group() const { return static_cast<LinkId>(routers_ * routers_ + routers_ * global_); }
+    [[nodiscard]] LinkId per_group() const {
+        return static_cast<LinkId>(routers_ * routers_ + routers_ * router_nodes_);
+    }
 
     int router_nodes_;
     int routers_;
     int groups_;
-    int global_;    // links of a router to other groups
     int parallel_;  // links between two groups
 };
 

@@ -75,11 +75,6 @@ void read_option(std::string_view text, std::string_view option, Topology& topol
             refuse(text, "taper is no number above 0 and up to 1");
         }
         topology.taper = *taper;
-    } else if (name == "global" && topology.kind == TopologyKind::dragonfly) {
-        topology.global_links = parse_whole<int>(value).value_or(0);
-        if (topology.global_links < 1 || topology.global_links > most_nodes / topology.shape[1]) {
-            refuse(text, "global is no number of links of a router to other groups");
-        }
     } else if (name == "without" && topology.kind == TopologyKind::hamming_mesh) {
         Board const board = read_board(text, value, topology);
         if (std::find(topology.removed.begin(), topology.removed.end(), board) != topology.removed.end()) {
@@ -135,9 +130,6 @@ std::string Topology::text() const {
     if (taper != 1) {
         text += fmt::format(",taper={}", taper);
     }
-    if (kind == TopologyKind::dragonfly && global_links != shape[0]) {
-        text += fmt::format(",global={}", global_links);
-    }
     for (Board const& board : removed) {
         text += fmt::format(",without={}/{}", board.column, board.row);
     }
@@ -168,9 +160,6 @@ Topology parse_topology(std::string_view text) {
         topology.shape.size() > named->most) {
         refuse(text,
                fmt::format("'{}' are no extents of a {} of up to {} nodes", parts.front(), named->name, most_nodes));
-    }
-    if (topology.kind == TopologyKind::dragonfly) {
-        topology.global_links = topology.shape[0];  // balanced, if a group has twice as many routers (Kim et al.)
     }
     if (topology.kind == TopologyKind::hamming_mesh &&
         std::int64_t{topology.shape[0]} * product_of(topology.shape) > most_nodes) {

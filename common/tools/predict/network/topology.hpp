@@ -34,7 +34,6 @@ struct Topology {
     std::vector<int> shape;
     int ranks_per_node = 1;        // consecutive ranks share a node
     double taper = 1;              // fat tree: bandwidth of a leaf switch upwards over that downwards
-    int global_links = 0;          // dragonfly: of a router to other groups
     std::vector<Board> removed{};  // HammingMesh: boards that are broken or another job's
     int machine_dimensions = 0;    // torus: of the machine, into which a job of fewer is laid; 0: as many as the job's
 
@@ -55,7 +54,7 @@ struct Topology {
 /// else, for a count below 1, for one above 2^20 and for more than 8 extents.
 [[nodiscard]] Topology parse_nodes(std::string_view nodes);
 
-/// "torus:8x8x8", "fat-tree:32x32,taper=0.5", "dragonfly:4x8x33,global=4", "hyperx:8x8x8",
+/// "torus:8x8x8", "fat-tree:32x32,taper=0.5", "dragonfly:4x8x33", "hyperx:8x8x8",
 /// "hamming-mesh:2x16x16,without=3/5". Throws UsageError that says what is wrong.
 [[nodiscard]] Topology parse_topology(std::string_view text);
 

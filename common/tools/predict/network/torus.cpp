@@ -5,21 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
 
 namespace dlmb::predict {
-
-TorusSteps::TorusSteps(std::vector<int> shape) : shape_(std::move(shape)), strides_(shape_.size()) {
-    int stride = 1;
-    for (std::size_t at = shape_.size(); at-- > 0;) {
-        strides_[at] = stride;
-        stride *= shape_[at];
-    }
-    links_ = static_cast<LinkId>(2 * shape_.size() * static_cast<std::size_t>(stride));
-}
 
 namespace {
 
@@ -54,39 +44,6 @@ int laid(int at, std::vector<int> const& lengths) {
     }
     return place;
 }
-
-}  // namespace
-
-bool is_folded(Topology const& topology) {
-    return topology.kind == TopologyKind::torus && fold_of(topology).shape != topology.shape;
-}
-
-TorusFold fold_of(Topology const& topology) {
-    int const nodes = topology.nodes();
-    TorusFold fold{topology.shape, std::vector<int>(static_cast<std::size_t>(nodes))};
-    std::iota(fold.place.begin(), fold.place.end(), 0);
-    if (wide_dimensions_of(topology.shape) >= topology.machine_dimensions) {
-        return fold;
-    }
-    double const ring = std::pow(nodes, 1.0 / topology.machine_dimensions);
-    std::vector<std::vector<int>> lengths;
-    fold.shape.clear();
-    for (int const extent : topology.shape) {
-        lengths.push_back(lengths_of(extent, ring));
-        fold.shape.insert(fold.shape.end(), lengths.back().begin(), lengths.back().end());
-    }
-    TorusSteps const job(topology.shape);
-    for (int node = 0; node < nodes; ++node) {
-        int place = 0;
-        for (std::size_t dimension = 0; dimension < topology.shape.size(); ++dimension) {
-            place = place * topology.shape[dimension] + laid(job.coordinate(node, dimension), lengths[dimension]);
-        }
-        fold.place[static_cast<std::size_t>(node)] = place;
-    }
-    return fold;
-}
-
-namespace {
 
 class Torus : public Interconnect {
 public:
@@ -133,6 +90,44 @@ private:
 };
 
 }  // namespace
+
+TorusSteps::TorusSteps(std::vector<int> shape) : shape_(std::move(shape)), strides_(shape_.size()) {
+    int stride = 1;
+    for (std::size_t at = shape_.size(); at-- > 0;) {
+        strides_[at] = stride;
+        stride *= shape_[at];
+    }
+    links_ = static_cast<LinkId>(2 * shape_.size() * static_cast<std::size_t>(stride));
+}
+
+bool is_folded(Topology const& topology) {
+    return topology.kind == TopologyKind::torus && fold_of(topology).shape != topology.shape;
+}
+
+TorusFold fold_of(Topology const& topology) {
+    int const nodes = topology.nodes();
+    TorusFold fold{topology.shape, std::vector<int>(static_cast<std::size_t>(nodes))};
+    std::iota(fold.place.begin(), fold.place.end(), 0);
+    if (wide_dimensions_of(topology.shape) >= topology.machine_dimensions) {
+        return fold;
+    }
+    double const ring = std::pow(nodes, 1.0 / topology.machine_dimensions);
+    std::vector<std::vector<int>> lengths;
+    fold.shape.clear();
+    for (int const extent : topology.shape) {
+        lengths.push_back(lengths_of(extent, ring));
+        fold.shape.insert(fold.shape.end(), lengths.back().begin(), lengths.back().end());
+    }
+    TorusSteps const job(topology.shape);
+    for (int node = 0; node < nodes; ++node) {
+        int place = 0;
+        for (std::size_t dimension = 0; dimension < topology.shape.size(); ++dimension) {
+            place = place * topology.shape[dimension] + laid(job.coordinate(node, dimension), lengths[dimension]);
+        }
+        fold.place[static_cast<std::size_t>(node)] = place;
+    }
+    return fold;
+}
 
 std::unique_ptr<Interconnect> torus_of(Topology const& topology) {
     return std::make_unique<Torus>(topology);

@@ -12,7 +12,6 @@
 #include <map>
 #include <numeric>
 #include <span>
-#include <tuple>
 
 namespace dlmb::predict {
 namespace {
@@ -48,9 +47,15 @@ private:
     std::uint32_t next_ = 0;
 };
 
-class Lowering {
-    using ShapeKey = std::tuple<OperationKind, int, int, Bytes, Element, int, bool, std::vector<Bytes>>;
+std::string_view algorithm_of(LoweringChoice const& choice, OperationKind kind) {
+    auto const chosen = choice.algorithms.find(kind);
+    if (chosen != choice.algorithms.end()) {
+        return chosen->second;
+    }
+    return kind == OperationKind::exchange ? "linear" : "auto";
+}
 
+class Lowering {
 public:
     Lowering(LoweringChoice const& choice, int ranks, int written)
         : choice_(choice), builder_(ProgramBuilder::Matching::in_order, ranks, written) {
@@ -117,9 +122,7 @@ private:
 
     /// Layers repeat their collectives, and groups of one size have the same places.
     algorithms::MicroPlan const& micro_plan_of(algorithms::Shape const& shape, algorithms::Algorithm algorithm) {
-        ShapeKey const key{shape.kind,    shape.place, shape.places,   shape.bytes,
-                           shape.element, shape.root,  shape.in_place, shape.shares};
-        auto const known = micro_plans_.find(key);
+        auto const known = micro_plans_.find(shape);
         if (known != micro_plans_.end()) {
             return known->second;
         }
@@ -127,7 +130,7 @@ private:
             micro_plans_.clear();
             micro_steps_ = 0;
         }
-        algorithms::MicroPlan const& made = micro_plans_.emplace(key, algorithm(shape, choice_.knobs)).first->second;
+        algorithms::MicroPlan const& made = micro_plans_.emplace(shape, algorithm(shape, choice_.knobs)).first->second;
         micro_steps_ += made.steps.size();
         return made;
     }
@@ -256,40 +259,39 @@ private:
                 add_flag(kind, channel_of_puts, begin);
             }
         });
-        TaskId const end = builder_.add({.kind = TaskKind::join});
-        for (TaskId task = begin; task < end; ++task) {
-            builder_.require(end, task);
-        }
-        step_end_.push_back(kind == TaskKind::recv ? called_after(end) : end);
+        end_step(kind, begin);
     }
 
     void add_window(TaskKind kind, Block const& block, Bytes messages, GroupId group, int channel) {
         Task const message{.amount = block.bytes, .peer = world_rank(*plan_, group, block.peer), .kind = kind};
         std::uint32_t const tag = tags_.of_channel(channel);
-        if (messages == 1) {
-            TaskId const only = builder_.add(message, tag);
-            wait_for_earlier_steps(only);
-            step_end_.push_back(kind == TaskKind::recv ? called_after(only) : only);
-            return;
-        }
-        TaskId const begin = builder_.add({.kind = TaskKind::join});
-        wait_for_earlier_steps(begin);
         TaskId const first = builder_.next();
-        for (Bytes number = 0; number < messages; ++number) {
-            builder_.require(builder_.add(message, tag), begin);
+        if (messages == 1) {
+            wait_for_earlier_steps(builder_.add(message, tag));
+        } else {
+            wait_for_earlier_steps(builder_.add({.kind = TaskKind::join}));
+            for (Bytes number = 0; number < messages; ++number) {
+                builder_.require(builder_.add(message, tag), first);
+            }
         }
-        TaskId const end = builder_.add({.kind = TaskKind::join});
-        for (TaskId task = first; task < end; ++task) {
-            builder_.require(end, task);
-        }
-        step_end_.push_back(kind == TaskKind::recv ? called_after(end) : end);
+        end_step(kind, first);
     }
 
-    /// The call that waited for a message returns.
-    TaskId called_after(TaskId task) {
-        TaskId const call = builder_.add({.kind = TaskKind::call});
-        builder_.require(call, task);
-        return call;
+    /// Behind all tasks from `first` on; where a message was waited for, the call returns then.
+    void end_step(TaskKind kind, TaskId first) {
+        TaskId end = builder_.next() - 1;
+        if (end > first) {
+            end = builder_.add({.kind = TaskKind::join});
+            for (TaskId task = first; task < end; ++task) {
+                builder_.require(end, task);
+            }
+        }
+        if (kind == TaskKind::recv) {
+            TaskId const call = builder_.add({.kind = TaskKind::call});
+            builder_.require(call, end);
+            end = call;
+        }
+        step_end_.push_back(end);
     }
 
     void wait_for_earlier_steps(TaskId task) {
@@ -317,7 +319,7 @@ private:
     std::vector<TaskId> last_;        // what the end of the present step waits for
     std::vector<TaskId> step_end_;    // by StepId
     std::vector<GroupState> groups_;  // by GroupId
-    std::map<ShapeKey, algorithms::MicroPlan> micro_plans_;
+    std::map<algorithms::Shape, algorithms::MicroPlan> micro_plans_;
     std::size_t micro_steps_ = 0;  // of these
     std::vector<InOrder> in_order_;
 };
@@ -368,14 +370,6 @@ bool alike(Plan const& left_plan, Step const& left, Plan const& right_plan, Step
 }
 
 }  // namespace
-
-std::string_view algorithm_of(LoweringChoice const& choice, OperationKind kind) {
-    auto const chosen = choice.algorithms.find(kind);
-    if (chosen != choice.algorithms.end()) {
-        return chosen->second;
-    }
-    return kind == OperationKind::exchange ? "linear" : "auto";
-}
 
 Program lower(PlanSource const& plans, LoweringChoice const& choice, int period) {
     auto const ranks = static_cast<int>(plans.ranks());

@@ -12,7 +12,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 
 namespace dlmb::predict {
 
@@ -23,8 +22,6 @@ struct LoweringChoice {
     algorithms::Knobs knobs;
     int outstanding = 8;
 };
-
-[[nodiscard]] std::string_view algorithm_of(LoweringChoice const& choice, OperationKind kind);
 
 /// The first `period` ranks stand for all (period_of); 0: each for itself. Asks for each of their plans once. Throws
 /// UsageError for an algorithm that does not exist or does not do the operation.

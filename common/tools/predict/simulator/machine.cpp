@@ -2,28 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tools/predict/simulator/machine.hpp"
 
-#include "common/base/error.hpp"
-
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 
 namespace dlmb::predict {
 namespace {
 
-constexpr Picoseconds longest_parameter = Picoseconds{1} << 50;     // 18 minutes
-constexpr FemtosecondsPerByte slowest_byte = Picoseconds{1} << 40;  // 1 ms
-
 constexpr double picoseconds_per_us = 1e6;
 constexpr double femtoseconds_per_us = 1e9;
-constexpr double beyond_all_machines = 1e18;  // ps or fs; check() refuses what is so large
-
-void check_range(std::string_view what, std::int64_t value, std::int64_t most) {
-    if (value < 0 || value > most) {
-        throw UsageError(fmt::format("machine: {} is {}; it must be from 0 to {}", what, value, most));
-    }
-}
+constexpr double beyond_all_machines = 1e15;  // ps or fs
 
 }  // namespace
 
@@ -45,26 +32,6 @@ Machine uniform_machine(LogGopsParameters const& parameters) {
     Machine machine;
     machine.levels.fill({{.parameters = parameters}});
     return machine;
-}
-
-void check(Machine const& machine) {
-    for (std::size_t level = 0; level < machine.levels.size(); ++level) {
-        if (machine.levels[level].empty()) {
-            throw UsageError(fmt::format("machine: level {} has no parameters", level_names[level]));
-        }
-        for (SizeSegment const& segment : machine.levels[level]) {
-            auto const name = [&](char const* what) { return fmt::format("{} of level {}", what, level_names[level]); };
-            check_range(name("latency (ps)"), segment.parameters.latency, longest_parameter);
-            check_range(name("overhead (ps)"), segment.parameters.overhead, longest_parameter);
-            check_range(name("gap (ps)"), segment.parameters.gap, longest_parameter);
-            check_range(name("time per byte (fs)"), segment.parameters.gap_per_byte, slowest_byte);
-            check_range(name("overhead per byte (fs)"), segment.parameters.overhead_per_byte, slowest_byte);
-        }
-    }
-    check_range("time to reduce a byte (fs)", machine.reduce_per_byte, slowest_byte);
-    check_range("time to copy a byte (fs)", machine.copy_per_byte, slowest_byte);
-    check_range("time of a call (ps)", machine.call, longest_parameter);
-    check_range("ranks of a node", machine.ranks_per_node, longest_parameter);
 }
 
 Machine machine_of(MachineModel const& model, MachineParameters const& parameters, int ranks_per_node) {

@@ -35,14 +35,12 @@ struct LogGopsParameters {
     Picoseconds gap = 0;                        // g: of the NIC, between two messages
     FemtosecondsPerByte gap_per_byte = 0;       // G
     FemtosecondsPerByte overhead_per_byte = 0;  // O
-    bool operator==(LogGopsParameters const&) const = default;
 };
 
 /// Parameters of messages of up to so many bytes.
 struct SizeSegment {
     Bytes up_to = std::numeric_limits<Bytes>::max();
     LogGopsParameters parameters;
-    bool operator==(SizeSegment const&) const = default;
 };
 
 struct Machine {
@@ -61,9 +59,6 @@ struct Machine {
 
 /// The same parameters for all distances and sizes.
 [[nodiscard]] Machine uniform_machine(LogGopsParameters const& parameters);
-
-/// Throws UsageError where a parameter is negative or a level has no segment.
-void check(Machine const& machine);
 
 /// A fitted model, with its best parameters or those of one of its replicates; docs: common/tools/predict/README.md.
 /// The simulator has no factors of implementations, no temporary memory that is mapped anew and no links.

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tools/predict/simulator/path.hpp"
+#include "common/tools/predict/simulator/simulation.hpp"
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace dlmb::predict {
 namespace {
@@ -14,8 +15,7 @@ public:
         : simulation_(simulation), program_(simulation.program), tasks_(simulation.program.tasks), machine_(machine) {}
 
     void run() {
-        std::vector<PhaseTime> phases(program_.labels.size());
-        std::vector<bool> seen(program_.labels.size(), false);
+        std::vector<std::size_t> const phase_of_label = list_phases();
         TaskId last = no_task;
         for (Rank rank = 0; rank < program_.ranks(); ++rank) {
             auto const at = static_cast<std::size_t>(rank);
@@ -31,17 +31,14 @@ public:
                     simulation_.time = end;
                     last = task;
                 }
-                std::uint32_t const label = program_.steps[step].label;
-                PhaseTime& phase = phases[label];
-                phase.begin = seen[label] ? std::min(phase.begin, tasks_[task].time) : tasks_[task].time;
+                PhaseTime& phase = simulation_.phases[phase_of_label[program_.steps[step].label]];
+                phase.begin = std::min(phase.begin, tasks_[task].time);
                 phase.end = std::max(phase.end, end);
-                seen[label] = true;
             }
         }
         for (Rank rank = program_.ranks(); rank < program_.world; ++rank) {
             simulation_.ends.push_back(simulation_.ends[static_cast<std::size_t>(program_.representative_of(rank))]);
         }
-        join_phases(phases, seen);
         if (last != no_task) {
             follow(last);
         }
@@ -69,22 +66,18 @@ private:
         return waits_for_receive(is) ? cpu_end(is.match, program_.representative_of(is.peer)) : cpu_end(task, rank);
     }
 
-    /// Labels "phase.a" and "phase.b" are one phase.
-    void join_phases(std::vector<PhaseTime> const& labels, std::vector<bool> const& seen) {
-        for (std::size_t label = 0; label < labels.size(); ++label) {
-            std::string_view const name = phase_of(program_.labels[label]);
-            auto const same = [name](PhaseTime const& phase) { return phase.name == name; };
-            auto const known = std::find_if(simulation_.phases.begin(), simulation_.phases.end(), same);
-            if (!seen[label]) {
-                continue;
-            }
-            if (known == simulation_.phases.end()) {
-                simulation_.phases.push_back({std::string(name), labels[label].begin, labels[label].end});
-            } else {
-                known->begin = std::min(known->begin, labels[label].begin);
-                known->end = std::max(known->end, labels[label].end);
+    /// Labels "phase.a" and "phase.b" are one phase, whose place is returned by label.
+    std::vector<std::size_t> list_phases() {
+        std::map<std::string_view, std::size_t> known;
+        std::vector<std::size_t> places;
+        for (std::string const& label : program_.labels) {
+            auto const [place, added] = known.try_emplace(phase_of(label), known.size());
+            places.push_back(place->second);
+            if (added) {
+                simulation_.phases.push_back({std::string(place->first), never, 0});
             }
         }
+        return places;
     }
 
     void add(PathPiece::Kind kind, Rank rank, TaskId task, Picoseconds begin, Picoseconds end) {

@@ -3,10 +3,12 @@
 #include "common/tools/predict/simulator/program.hpp"
 
 #include "common/base/error.hpp"
+#include "common/formats/plan/goal_reader.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace dlmb::predict {
@@ -15,6 +17,72 @@ namespace {
 bool is_message(Task const& task) {
     return task.kind == TaskKind::send || task.kind == TaskKind::recv;
 }
+
+constexpr int most_goal_ranks = 1 << 20;
+constexpr std::uint64_t goal_picoseconds = 1000;  // of a nanosecond
+
+class GoalProgram {
+public:
+    explicit GoalProgram(int ranks) : builder_(ProgramBuilder::Matching::first_in_first_out, ranks, ranks) {}
+
+    void add(goal::ParsedLine const& line) {
+        if (std::holds_alternative<goal::RankBegins>(line)) {
+            builder_.begin_rank();
+            tasks_.clear();
+        } else if (auto const* statement = std::get_if<goal::Statement>(&line)) {
+            add(*statement);
+        } else if (auto const* wait = std::get_if<goal::Requires>(&line)) {
+            Ends const& earlier = tasks_[wait->earlier];
+            // A receive has started when it is posted, and its post has no start of its own.
+            bool const posted = wait->only_start && earlier.first != earlier.last;
+            builder_.require(tasks_[wait->task].first, posted ? earlier.first : earlier.last,
+                             wait->only_start && !posted);
+        }
+    }
+    [[nodiscard]] Program finish() && { return std::move(builder_).finish(); }
+
+private:
+    /// The tasks of a statement: a receive is its post and itself.
+    struct Ends {
+        TaskId first;
+        TaskId last;
+    };
+
+    void add(goal::Statement const& statement) {
+        builder_.begin_step(statement.label.empty() ? fmt::format("statement {}", tasks_.size() + 1) : statement.label);
+        Task task{.amount = statement.amount,
+                  .cpu = static_cast<std::uint8_t>(statement.cpu),
+                  .nic = static_cast<std::uint8_t>(statement.nic)};
+        if (statement.verb == goal::StatementKind::calc) {
+            if (statement.amount > std::numeric_limits<std::uint64_t>::max() / goal_picoseconds) {
+                throw UsageError(fmt::format("calc {} is too long to be simulated", statement.amount));
+            }
+            task.kind = TaskKind::calc;
+            task.amount *= goal_picoseconds;
+            tasks_.push_back({builder_.next(), builder_.next()});
+            builder_.add(task);
+            return;
+        }
+        if (!statement.peer) {
+            throw UsageError("a receive from anybody cannot be simulated");
+        }
+        std::int64_t const tag = statement.tag.value_or(0);
+        if (tag < 0 || tag >= std::numeric_limits<std::uint32_t>::max()) {
+            throw UsageError(fmt::format("tag {} is a wildcard or beyond 32 bits, and cannot be simulated", tag));
+        }
+        task.peer = *statement.peer;
+        task.kind = statement.verb == goal::StatementKind::send ? TaskKind::send : TaskKind::recv;
+        TaskId const first = builder_.next();
+        if (task.kind == TaskKind::recv) {
+            builder_.add({.kind = TaskKind::post});
+            builder_.require(first + 1, first);
+        }
+        tasks_.push_back({first, builder_.add(task, static_cast<std::uint32_t>(tag))});
+    }
+
+    ProgramBuilder builder_;
+    std::vector<Ends> tasks_;  // by statement of the present rank
+};
 
 }  // namespace
 
@@ -185,23 +253,19 @@ void ProgramBuilder::match_rank(std::vector<End>& sends, std::vector<End>& recei
     auto const refuse = [this](End const& end) {
         throw UsageError(fmt::format("{} with tag {} has no other end", program_.describe(end.task), end.tag));
     };
-    std::size_t send = 0;
-    for (std::size_t receive = 0; receive < receives.size();) {
-        auto const together = [&](std::vector<End> const& ends, std::size_t at) {
+    for (std::size_t send = 0, receive = 0; send < sends.size() || receive < receives.size();) {
+        bool const has_send =
+            receive == receives.size() || (send < sends.size() && before(sends[send], receives[receive]));
+        End const& next = has_send ? sends[send] : receives[receive];
+        auto const alike = [&](std::vector<End> const& ends, std::size_t at) {
             std::size_t end = at;
-            while (end < ends.size() && !before(ends[at], ends[end])) {
+            while (end < ends.size() && !before(next, ends[end])) {
                 ++end;
             }
             return end - at;
         };
-        if (send == sends.size() || before(receives[receive], sends[send])) {
-            refuse(receives[receive]);
-        }
-        if (before(sends[send], receives[receive])) {
-            refuse(sends[send]);
-        }
-        std::size_t const count = together(receives, receive);
-        std::size_t const sent = together(sends, send);
+        std::size_t const sent = alike(sends, send);
+        std::size_t const count = alike(receives, receive);
         if (count != sent) {
             refuse(count < sent ? sends[send + count] : receives[receive + sent]);
         }
@@ -214,9 +278,6 @@ void ProgramBuilder::match_rank(std::vector<End>& sends, std::vector<End>& recei
         }
         send += count;
         receive += count;
-    }
-    if (send < sends.size()) {
-        refuse(sends[send]);
     }
 }
 
@@ -246,6 +307,33 @@ void ProgramBuilder::share_queue(std::span<End const> sends, std::span<End const
         ++program_.tasks[receive.task].waits;
     }
     ++program_.queues;
+}
+
+Program read_goal(std::string_view text, std::string_view name) {
+    goal::StatementReader lines(most_goal_ranks);
+    std::optional<GoalProgram> program;
+    std::size_t number = 0;
+    for (std::string_view const line : split(text, "\n")) {
+        ++number;
+        try {
+            goal::ParsedLine const is = lines.read(line);
+            if (auto const* world = std::get_if<goal::RankCount>(&is)) {
+                program.emplace(world->ranks);
+            } else if (program) {
+                program->add(is);
+            }
+        } catch (UsageError const& error) {
+            throw UsageError(fmt::format("{}, line {}: {}", name, number, error.what()));
+        }
+    }
+    try {
+        if (std::string const missing = lines.missing(); !missing.empty()) {
+            throw UsageError(missing);
+        }
+        return std::move(*program).finish();
+    } catch (UsageError const& error) {
+        throw UsageError(fmt::format("{}: {}", name, error.what()));
+    }
 }
 
 }  // namespace dlmb::predict

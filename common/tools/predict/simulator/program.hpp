@@ -9,7 +9,6 @@
 #include "common/formats/plan/plan.hpp"
 #include "common/tools/predict/picoseconds.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <span>
@@ -33,6 +32,19 @@ enum class TaskKind : std::uint8_t {
     send,
     recv
 };
+
+/// The cause that a task waited for last: the end (or start) of another task, a processor, a NIC or a message.
+enum class Cause : std::uint8_t { dependency, cpu, nic, message };
+
+[[nodiscard]] constexpr std::uint32_t caused(Cause cause, TaskId task) {
+    return (static_cast<std::uint32_t>(cause) << 30U) | task;
+}
+[[nodiscard]] constexpr Cause cause_of(std::uint32_t caused) {
+    return static_cast<Cause>(caused >> 30U);
+}
+[[nodiscard]] constexpr TaskId task_of(std::uint32_t caused) {
+    return caused & (most_tasks - 1);
+}
 
 /// One cache line holds more than one: simulations of 10^7 messages are bound by memory.
 struct Task {

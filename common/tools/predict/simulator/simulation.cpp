@@ -4,7 +4,6 @@
 
 #include "common/base/error.hpp"
 #include "common/tools/predict/simulator/event_queue.hpp"
-#include "common/tools/predict/simulator/path.hpp"
 
 #include <fmt/core.h>
 
@@ -448,7 +447,6 @@ void check_durations(Program const& program, Machine const& machine) {
 }  // namespace
 
 Simulation simulate(Program program, Machine const& machine, LinkNetwork* network) {
-    check(machine);
     check_durations(program, machine);
     if (network != nullptr && program.ranks() < program.world) {
         throw Error("simulation: ranks that stand for others cannot share the links of a network");

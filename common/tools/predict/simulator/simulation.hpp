@@ -66,8 +66,30 @@ struct Simulation {
     Program program;  // as it ran: tells what the tasks of the path are
 };
 
-/// Throws UsageError for a machine that check() refuses, for times beyond 53 days, and for tasks that wait for each
-/// other, naming rank and label.
+/// Local work only.
+[[nodiscard]] inline Picoseconds duration(Task const& task, Machine const& machine) {
+    constexpr std::int64_t half = 500;
+    constexpr std::int64_t femtoseconds = 1000;
+    auto const bytes = static_cast<std::int64_t>(task.amount);
+    switch (task.kind) {
+    case TaskKind::calc:
+        return bytes;
+    case TaskKind::call:
+        return machine.call;
+    case TaskKind::reduce:
+        return (bytes * machine.reduce_per_byte + half) / femtoseconds;
+    case TaskKind::copy:
+        return (bytes * machine.copy_per_byte + half) / femtoseconds;
+    default:
+        return 0;
+    }
+}
+
+/// Fills in all but `busy` and `events`. The program's tasks tell when they started and what they waited for.
+void analyse(Simulation& simulation, Machine const& machine);
+
+/// Times of the machine are from 0 to 10^15. Throws UsageError for times beyond 53 days, and for tasks that wait for
+/// each other, naming rank and label.
 [[nodiscard]] Simulation simulate(Program program, Machine const& machine, LinkNetwork* network = nullptr);
 
 }  // namespace dlmb::predict

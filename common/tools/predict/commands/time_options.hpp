@@ -1,19 +1,24 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The options that say what messages cost: a fitted model, or parameters of LogGOPS.
+// The options of dlmb_predict time that say what messages cost (a fitted model, or parameters of LogGOPS), and on which
+// network they share links.
 #pragma once
 
-#include "common/formats/plan/plan.hpp"
-#include "common/tools/predict/simulator/machine.hpp"
+#include "common/base/command_line/subcommands.hpp"
+#include "common/tools/predict/network/link_network.hpp"
+#include "common/tools/predict/placed_bound.hpp"
 
-#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace dlmb::predict::commands {
+
+inline constexpr double picoseconds_per_us = 1e6;
 
 class MachineOptions {
 public:
@@ -22,8 +27,8 @@ public:
     [[nodiscard]] Machine machine(int ranks_per_node);
     /// The fitted model that machine() took; nullptr: there is none. It is forced where --force is given.
     [[nodiscard]] MachineModel const* model() const { return model_ ? &*model_ : nullptr; }
-    /// Whether the model doubts what it says of such operations on so many nodes and is not forced, which is then said.
-    [[nodiscard]] bool refuses(OperationKind kind, int nodes) const;
+    /// Throws ModelRefusal where the model doubts what it says of such operations on so many nodes and is not forced.
+    void require(OperationKind kind, int nodes) const;
 
 private:
     /// A parameter in ns as it is given: "2000", or by level "node=300,system=2000".
@@ -68,6 +73,44 @@ private:
     }};
     std::string eager_limit_;
     std::optional<MachineModel> model_;
+};
+
+/// A network and the links that it is made of.
+class SharedLinks {
+public:
+    SharedLinks(Topology const& topology, Placement placement, std::uint64_t seed, int ranks, int ranks_per_node,
+                LinkCosts const& costs);
+
+    [[nodiscard]] LinkNetwork& network() { return network_; }
+    /// The bytes that the links carried until the simulation ended at `time`.
+    [[nodiscard]] nlohmann::ordered_json to_json(Picoseconds time) const;
+    /// By these algorithms.
+    [[nodiscard]] Bound bound(PlanSource const& plans, LoweringChoice const& choice, Machine const& machine) const;
+    /// Bound of `bytes` that each node sends in equal parts to all others.
+    [[nodiscard]] Bound uniform_bound(Bytes bytes, Machine const& machine) const;
+    [[nodiscard]] nlohmann::ordered_json to_json(Bound const& bound) const;
+    [[nodiscard]] std::string to_text(Bound const& bound) const;
+
+private:
+    std::unique_ptr<Interconnect> interconnect_;
+    std::vector<int> nodes_;  // of each rank
+    double bytes_per_ps_;
+    LinkNetwork network_;
+};
+
+class NetworkOptions {
+public:
+    void add(CLI::App& parser);
+    /// nullptr: only NICs are shared. A node injects what G of messages between nodes says. `ranks` 0: one for each
+    /// node. Throws UsageError where the topology has too few nodes or is `required`, or bytes take no time.
+    [[nodiscard]] std::unique_ptr<SharedLinks> make(Machine const& machine, int ranks, bool required = false) const;
+
+private:
+    std::string topology_;
+    Placement placement_ = Placement::row_major;
+    std::uint64_t seed_ = 1;
+    double hop_ns_ = 0;
+    double tolerance_ = 1e-4;
 };
 
 }  // namespace dlmb::predict::commands
