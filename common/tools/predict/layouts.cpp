@@ -9,14 +9,45 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace dlmb::predict {
 namespace {
 
+constexpr std::array choices{Sbp::partial, Sbp::broadcast, split_along(0), split_along(1)};  // of an axis
+
+struct Span {
+    double begin = 0;
+    double length = 1;
+};
+
+/// What the rank at `place` holds of a dimension, which the axes that split it cut one inside the other.
+Span span_of(Layout const& layout, int dimension, Mesh const& mesh, std::vector<int> const& place) {
+    Span span;
+    for (std::size_t axis = 0; axis < mesh.size(); ++axis) {
+        if (layout[axis] == split_along(dimension)) {
+            span.length /= mesh[axis];
+            span.begin += span.length * place[axis];
+        }
+    }
+    return span;
+}
+
+double overlap(Span const& one, Span const& other) {
+    return std::max(0.0,
+                    std::min(one.begin + one.length, other.begin + other.length) - std::max(one.begin, other.begin));
+}
+
+double ranks_of(Mesh const& mesh) {
+    double ranks = 1;
+    for (int const extent : mesh) {
+        ranks *= extent;
+    }
+    return ranks;
+}
+
 constexpr Sbp by_rows = split_along(0);     // of X and Y: tokens; of W: inputs
 constexpr Sbp by_columns = split_along(1);  // values
-constexpr std::size_t exhausted_layers = 4;
-constexpr double most_choices = 1 << 20;
 
 struct Signature {
     Sbp input, output, output_gradient, input_gradient, weight, weight_gradient;
@@ -42,53 +73,32 @@ Layout layout_of(LayerDivision const& divisions, Sbp Signature::*tensor) {
     return made;
 }
 
-/// By layer, the place of its division among CostTables::divisions().
-using LayerPicks = std::vector<int>;
-
-/// All that one layer, or two that follow each other, can cost.
-class CostTables {
+/// What one layer, or two that follow each other, costs.
+class LayerCosts {
 public:
-    CostTables(LayoutProblem const& problem, Price const& price)
+    LayerCosts(LayoutProblem const& problem, Price const& price)
         : problem_(problem), transitions_(problem.mesh, price) {
         if (problem.layers.empty() || problem.mesh.empty()) {
             throw UsageError("a layout needs at least one layer and one axis of the mesh");
         }
-        std::vector<int> ways;
-        for (int const ranks : problem.mesh) {
-            ways.push_back(ranks == 1 ? 1 : 3);  // an axis of one rank is divided in one way only
-        }
-        std::vector<int> digits(ways.size(), 0);
+        std::vector<int> const either(problem.mesh.size(), 2);
+        std::vector<int> digits(problem.mesh.size(), 0);
         do {
-            LayerDivision& division = divisions_.emplace_back();
+            Layout& loss = losses_.emplace_back();
             for (int const digit : digits) {
-                division.push_back(static_cast<Division>(digit));
+                loss.push_back(digit == 0 ? Sbp::broadcast : by_rows);
             }
-        } while (advance(digits, ways));
-        losses_ = all_losses();
-        for (std::size_t layer = 0; layer < problem.layers.size(); ++layer) {
-            for (LayerDivision const& own : divisions_) {
-                alone_.push_back(cost_alone(layer, own));
-                for (LayerDivision const& next : divisions_) {
-                    bool const last = layer + 1 == problem.layers.size();
-                    between_.push_back(last ? MoveCost{}
-                                            : cost_of(forward(layer, own, next)) + cost_of(backward(layer, own, next)));
-                }
-            }
-        }
+        } while (advance(digits, either));
     }
 
-    [[nodiscard]] std::vector<LayerDivision> const& divisions() const { return divisions_; }
-    [[nodiscard]] MoveCost of(LayerPicks const& choice) const {
-        MoveCost cost;
-        std::size_t const count = divisions_.size();
-        for (std::size_t layer = 0; layer < choice.size(); ++layer) {
-            std::size_t const place = layer * count + static_cast<std::size_t>(choice[layer]);
-            cost = cost + alone_[place];
-            if (layer + 1 < choice.size()) {
-                cost = cost + between_[place * count + static_cast<std::size_t>(choice[layer + 1])];
-            }
-        }
-        return cost;
+    /// Of the last layer with the loss.
+    [[nodiscard]] MoveCost alone(std::size_t layer, LayerDivision const& own) const {
+        MoveCost const cost = cost_of(weight_gradient(layer, own));
+        return layer + 1 < problem_.layers.size() ? cost : cost + cost_of_loss(own, best_loss(own));
+    }
+    /// Of a layer and the next one.
+    [[nodiscard]] MoveCost between(std::size_t layer, LayerDivision const& own, LayerDivision const& next) const {
+        return cost_of(forward(layer, own, next)) + cost_of(backward(layer, own, next));
     }
 
     [[nodiscard]] std::vector<LayoutMove> moves_of(std::vector<LayerDivision> const& chosen) const {
@@ -115,18 +125,6 @@ public:
     }
 
 private:
-    [[nodiscard]] std::vector<Layout> all_losses() const {
-        std::vector<Layout> made;
-        for (unsigned bits = 0; bits < 1U << problem_.mesh.size(); ++bits) {
-            Layout loss;
-            for (std::size_t axis = 0; axis < problem_.mesh.size(); ++axis) {
-                loss.push_back((bits >> axis & 1U) != 0 ? by_rows : Sbp::broadcast);
-            }
-            made.push_back(std::move(loss));
-        }
-        return made;
-    }
-
     [[nodiscard]] double activation_bytes(double values) const {
         return problem_.tokens * values * problem_.element_bytes;
     }
@@ -166,80 +164,219 @@ private:
             return cost_of_loss(own, one).is_below(cost_of_loss(own, other));
         });
     }
-    [[nodiscard]] MoveCost cost_alone(std::size_t layer, LayerDivision const& own) const {
-        MoveCost const cost = cost_of(weight_gradient(layer, own));
-        return layer + 1 < problem_.layers.size() ? cost : cost + cost_of_loss(own, best_loss(own));
-    }
 
     LayoutProblem const& problem_;
     Transitions transitions_;
-    std::vector<LayerDivision> divisions_;
     std::vector<Layout> losses_;
-    std::vector<MoveCost> alone_;    // [layer][division]
-    std::vector<MoveCost> between_;  // [layer][division][division of the next]
 };
 
-struct FoundPicks {
-    LayerPicks choice;
-    MoveCost cost;
-    std::uint64_t looked_at = 0;
-
-    void consider(CostTables const& costs, LayerPicks const& other) {
-        MoveCost const cost_of_other = costs.of(other);
-        if (++looked_at == 1 || cost_of_other.is_below(cost)) {
-            choice = other;
-            cost = cost_of_other;
-        }
+/// All divisions of one layer; an axis of one rank is divided in one way only.
+std::vector<LayerDivision> divisions_on(Mesh const& mesh) {
+    std::vector<int> ways;
+    for (int const ranks : mesh) {
+        ways.push_back(ranks == 1 ? 1 : 3);
     }
-};
-
-FoundPicks exhaust(CostTables const& costs, std::size_t layers) {
-    std::size_t const count = costs.divisions().size();
-    if (std::pow(static_cast<double>(count), static_cast<double>(layers)) > most_choices) {
-        throw UsageError(fmt::format("{} layers in {} ways each are too many to try all", layers, count));
-    }
-    FoundPicks found;
-    LayerPicks choice(layers, 0);
-    LayerPicks const counts(layers, static_cast<int>(count));
+    std::vector<LayerDivision> divisions;
+    std::vector<int> digits(ways.size(), 0);
     do {
-        found.consider(costs, choice);
-    } while (advance(choice, counts));
-    return found;
-}
-
-/// Coordinate descent: a coordinate is two neighbouring layers, because a column-wise one pays only with a row-wise one
-/// behind it. It starts from each division of all layers.
-FoundPicks descend(CostTables const& costs, std::size_t layers) {
-    auto const count = static_cast<int>(costs.divisions().size());
-    FoundPicks best;
-    std::uint64_t looked_at = 0;
-    for (int start = 0; start < count; ++start) {
-        FoundPicks here;
-        here.consider(costs, LayerPicks(layers, start));
-        for (bool improved = true; improved;) {
-            LayerPicks const before = here.choice;
-            for (std::size_t layer = 0; layer < std::max<std::size_t>(layers - 1, 1); ++layer) {
-                LayerPicks choice = here.choice;
-                for (int pair = 0; pair < count * count; ++pair) {
-                    choice[layer] = pair / count;
-                    if (layer + 1 < layers) {
-                        choice[layer + 1] = pair % count;
-                    }
-                    here.consider(costs, choice);
-                }
-            }
-            improved = here.choice != before;
+        LayerDivision& division = divisions.emplace_back();
+        for (int const digit : digits) {
+            division.push_back(static_cast<Division>(digit));
         }
-        looked_at += here.looked_at;
-        if (start == 0 || here.cost.is_below(best.cost)) {
-            best = here;
-        }
-    }
-    best.looked_at = looked_at;
-    return best;
+    } while (advance(digits, ways));
+    return divisions;
 }
 
 }  // namespace
+
+bool advance(std::vector<int>& digits, std::vector<int> const& bases) {
+    for (std::size_t place = digits.size(); place-- > 0;) {
+        if (++digits[place] < bases[place]) {
+            return true;
+        }
+        digits[place] = 0;
+    }
+    return false;
+}
+
+std::string text_of(Sbp sbp) {
+    return sbp == Sbp::broadcast ? "B" : sbp == Sbp::partial ? "P" : fmt::format("S{}", static_cast<int>(sbp));
+}
+
+std::string text_of(Layout const& layout) {
+    if (layout.size() == 1) {
+        return text_of(layout.front());
+    }
+    std::string text;
+    for (Sbp const sbp : layout) {
+        text += fmt::format("{}{}", text.empty() ? "" : ",", text_of(sbp));
+    }
+    return fmt::format("({})", text);
+}
+
+bool MoveCost::is_below(MoveCost const& other) const {
+    constexpr double rounding = 1e-9;
+    bool const equal = std::abs(us - other.us) <= rounding * std::max(us, other.us);
+    return equal ? moves < other.moves : us < other.us;
+}
+
+MoveCost cost_of(std::vector<Move> const& moves) {
+    MoveCost cost{0, moves.size()};
+    for (Move const& move : moves) {
+        cost.us += move.us;
+    }
+    return cost;
+}
+
+Transitions::Transitions(Mesh mesh, Price price) : mesh_(std::move(mesh)), price_(std::move(price)) {
+    auto const layouts = static_cast<std::size_t>(std::pow(choices.size(), mesh_.size()));
+    for (std::size_t number = 0; number < layouts; ++number) {
+        Layout from;
+        for (std::size_t rest = number; from.size() < mesh_.size(); rest /= choices.size()) {
+            from.push_back(choices[rest % choices.size()]);
+        }
+        auto& steps = steps_.emplace_back();
+        for (std::size_t axis = 0; axis < mesh_.size(); ++axis) {
+            for (Sbp const choice : choices) {
+                if (choice != from[axis] && choice != Sbp::partial) {
+                    if (auto made = step(from, axis, choice)) {
+                        steps.push_back(*std::move(made));
+                    }
+                }
+            }
+        }
+    }
+}
+
+std::size_t Transitions::number_of(Layout const& layout) const {
+    std::size_t number = 0;
+    for (std::size_t axis = mesh_.size(); axis-- > 0;) {
+        auto const choice = std::find(choices.begin(), choices.end(), layout.at(axis));
+        number = number * choices.size() + static_cast<std::size_t>(choice - choices.begin());
+    }
+    return number;
+}
+
+Move Transitions::reordering(Layout const& from, Layout const& to, int dimension) const {
+    Move move;
+    move.operation = OperationKind::exchange;
+    double whole = 1;  // of what the other dimensions leave of the tensor
+    for (std::size_t axis = 0; axis < mesh_.size(); ++axis) {
+        bool const takes_part = from[axis] == split_along(dimension) || to[axis] == split_along(dimension);
+        if (takes_part) {
+            move.axes.push_back(static_cast<int>(axis));
+            move.ranks *= mesh_[axis];
+        } else if (is_split(from[axis])) {
+            whole /= mesh_[axis];
+        }
+    }
+    double busiest = 0;
+    std::vector<int> place(mesh_.size(), 0);
+    do {
+        Span const needed = span_of(to, dimension, mesh_, place);
+        double const missing =
+            whole * std::max(0.0, needed.length - overlap(needed, span_of(from, dimension, mesh_, place)));
+        move.volume += missing;
+        busiest = std::max(busiest, missing);
+    } while (advance(place, mesh_));
+    move.bytes = busiest * move.ranks / std::max(move.ranks - 1, 1);  // a full exchange in which a rank gets as much
+    return move;
+}
+
+std::optional<Transitions::Step> Transitions::step(Layout const& from, std::size_t axis, Sbp to) const {
+    Sbp const was = from[axis];
+    bool reorders = false;
+    double whole = 1;  // of a group
+    for (std::size_t other = 0; other < mesh_.size(); ++other) {
+        if (other != axis && is_split(from[other])) {
+            whole /= mesh_[other];
+            reorders = reorders || (other > axis && (from[other] == was || from[other] == to) && mesh_[other] > 1);
+        }
+    }
+    Layout after = from;
+    after[axis] = to;
+    Step made{number_of(after), {}};
+    Move& move = made.move;
+    if (reorders) {
+        bool const one_dimension = (was == Sbp::broadcast) != (to == Sbp::broadcast) && was != Sbp::partial;
+        if (!one_dimension) {
+            return std::nullopt;
+        }
+        move = reordering(from, after, static_cast<int>(is_split(was) ? was : to));
+    } else {
+        int const ranks = mesh_[axis];
+        double const groups = ranks_of(mesh_) / ranks;
+        move = {
+            OperationKind::all_reduce, {static_cast<int>(axis)}, ranks, whole, groups * whole * (ranks - 1), 0, {}, {}};
+        if (was == Sbp::broadcast) {
+            move.volume = 0;  // the part is there
+        } else if (was == Sbp::partial) {
+            move.operation = is_split(to) ? OperationKind::reduce_scatter : OperationKind::all_reduce;
+            move.volume *= is_split(to) ? 1 : 2;
+        } else if (to == Sbp::broadcast) {
+            move.operation = OperationKind::all_gather;
+        } else {
+            move.operation = OperationKind::exchange;
+            move.bytes /= ranks;
+            move.volume /= ranks;
+        }
+    }
+    move.from = from;
+    move.to = std::move(after);
+    return made;
+}
+
+std::vector<Move> Transitions::between(Layout const& from, Layout const& to, double tensor_bytes) const {
+    // Dijkstra over layouts. Of paths that cost the same, the one with the fewest collectives.
+    struct Path {
+        MoveCost cost;
+        std::size_t before = 0;      // number of the layout
+        Step const* step = nullptr;  // that led here
+        bool seen = false;
+        bool done = false;
+    };
+    std::vector<Path> paths(steps_.size());
+    std::size_t const start = number_of(from);
+    std::size_t const goal = number_of(to);
+    paths[start].seen = true;
+    while (!paths[goal].done) {
+        std::size_t nearest = paths.size();
+        for (std::size_t number = 0; number < paths.size(); ++number) {
+            bool const open = paths[number].seen && !paths[number].done;
+            if (open && (nearest == paths.size() || paths[number].cost.is_below(paths[nearest].cost))) {
+                nearest = number;
+            }
+        }
+        if (nearest == paths.size()) {
+            throw UsageError(fmt::format("no path from layout {} to {}", text_of(from), text_of(to)));
+        }
+        paths[nearest].done = true;
+        for (Step const& step : steps_[nearest]) {
+            Path& next = paths[step.to];
+            if (next.done) {
+                continue;
+            }
+            MoveCost cost = paths[nearest].cost;
+            if (step.move.volume > 0) {
+                cost = cost + MoveCost{price_(step.move.operation, step.move.bytes * tensor_bytes, step.move.ranks), 1};
+            }
+            if (!next.seen || cost.is_below(next.cost)) {
+                next = {cost, nearest, &step, true, false};
+            }
+        }
+    }
+    std::vector<Move> moves;
+    for (std::size_t here = goal; paths[here].step != nullptr; here = paths[here].before) {
+        if (paths[here].step->move.volume > 0) {
+            Move& move = moves.emplace_back(paths[here].step->move);
+            move.bytes *= tensor_bytes;
+            move.volume *= tensor_bytes;
+            move.us = price_(move.operation, move.bytes, move.ranks);
+        }
+    }
+    std::reverse(moves.begin(), moves.end());
+    return moves;
+}
 
 std::string_view name_of(Division division) {
     constexpr std::array<std::string_view, 3> names{"data", "column", "row"};
@@ -255,21 +392,40 @@ std::string text_of(LayerDivision const& divisions) {
 }
 
 LayoutChoice price_of(LayoutProblem const& problem, std::vector<LayerDivision> const& divisions, Price const& price) {
-    LayoutChoice choice{divisions, CostTables(problem, price).moves_of(divisions), 0, 1};
-    for (LayoutMove const& each : choice.moves) {
-        choice.us += each.move.us;
-    }
+    LayoutChoice choice{divisions, LayerCosts(problem, price).moves_of(divisions), 0, 1};
+    choice.us = std::accumulate(choice.moves.begin(), choice.moves.end(), 0.0,
+                                [](double us, LayoutMove const& each) { return us + each.move.us; });
     return choice;
 }
 
-LayoutChoice search_layouts(LayoutProblem const& problem, Price const& price, SearchBy by) {
-    CostTables const costs(problem, price);
+LayoutChoice search_layouts(LayoutProblem const& problem, Price const& price) {
+    LayerCosts const costs(problem, price);
+    std::vector<LayerDivision> const divisions = divisions_on(problem.mesh);
     std::size_t const layers = problem.layers.size();
-    bool const all = by == SearchBy::exhaustion || (by == SearchBy::automatic && layers <= exhausted_layers);
-    FoundPicks const found = all ? exhaust(costs, layers) : descend(costs, layers);
-    LayoutChoice choice{{}, {}, found.cost.us, found.looked_at};
-    for (int const pick : found.choice) {
-        choice.divisions.push_back(costs.divisions()[static_cast<std::size_t>(pick)]);
+    LayoutChoice choice{std::vector<LayerDivision>(layers), {}, 0, 0};
+    std::vector<MoveCost> best(divisions.size());  // of the layers up to one, by its division
+    std::vector<std::vector<std::size_t>> before(layers, std::vector<std::size_t>(divisions.size()));
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+        std::vector<MoveCost> next(divisions.size());
+        for (std::size_t own = 0; own < divisions.size(); ++own) {
+            for (std::size_t last = 0; layer > 0 && last < divisions.size(); ++last, ++choice.looked_at) {
+                MoveCost const cost = best[last] + costs.between(layer - 1, divisions[last], divisions[own]);
+                if (last == 0 || cost.is_below(next[own])) {
+                    next[own] = cost;
+                    before[layer][own] = last;
+                }
+            }
+            next[own] = next[own] + costs.alone(layer, divisions[own]);
+        }
+        best = std::move(next);
+    }
+    choice.looked_at += divisions.size();
+    auto const cheapest = std::min_element(best.begin(), best.end(),
+                                           [](auto const& one, auto const& other) { return one.is_below(other); });
+    choice.us = cheapest->us;
+    auto pick = static_cast<std::size_t>(cheapest - best.begin());
+    for (std::size_t layer = layers; layer-- > 0; pick = before[layer][pick]) {
+        choice.divisions[layer] = divisions[pick];
     }
     choice.moves = costs.moves_of(choice.divisions);
     return choice;

@@ -34,7 +34,6 @@ using SearchJson = nlohmann::ordered_json;
 constexpr double most_extent = 1 << 24;
 constexpr int most_mesh_ranks = 1 << 17;
 constexpr std::size_t most_layers = 4096;
-constexpr std::uint64_t most_blocks = most_layers / 4;
 constexpr std::uint64_t usual_mlp = 4;  // times the hidden size, as GPT has it
 
 /// "4096x16384" as whole numbers.
@@ -50,19 +49,11 @@ std::vector<double> extents_of(std::string_view text, std::string_view option, d
     return numbers;
 }
 
-/// The matrix products of a transformer.
-struct ModelLayers {
-    std::string name;
-    std::vector<Layer> block;  // queries, keys and values; attention's output; mlp in; mlp out
-    int blocks = 1;
-};
-
-/// Of heads x head_dim queries and kv_heads x head_dim keys and as many values; of a gated mlp (LLaMA: RMS norm and a
-/// width) gate and up are one product. Embeddings and the head are left out. Throws UsageError that names the file
-/// where it does not tell a size, and for a mixture of experts and a recommendation model, which are no chain of
-/// products.
-ModelLayers layers_of_model(std::filesystem::path const& path) {
-    ModelShape const model = dlmb::read_model(path);
+/// The matrix products of a block: of heads x head_dim queries and kv_heads x head_dim keys and as many values; of a
+/// gated mlp (LLaMA: RMS norm and a width) gate and up are one product. Embeddings and the head are left out. Throws
+/// UsageError that names the file where it does not tell a size, and for a mixture of experts and a recommendation
+/// model, which are no chain of products.
+std::vector<Layer> block_of(ModelShape const& model) {
     if (model.experts > 0 || !model.recommendation.tables.empty()) {
         throw UsageError(
             fmt::format("{}: {} is no chain of matrix products; give those that are to be divided as INPUTSxOUTPUTS",
@@ -76,17 +67,12 @@ ModelLayers layers_of_model(std::filesystem::path const& path) {
                 fmt::format("{}: does not tell {}; give the layers as INPUTSxOUTPUTS", model.source, name));
         }
     }
-    if (model.layers > most_blocks) {
-        throw UsageError(fmt::format("{}: more than {} layers", model.source, most_blocks));
-    }
     bool const gated = model.rms_norm && model.mlp > 0;
     auto const hidden = static_cast<double>(model.hidden);
     auto const queries = static_cast<double>(model.heads * model.head_dim);
     auto const keys = static_cast<double>(model.kv_heads * model.head_dim);
     auto const mlp = static_cast<double>(model.mlp > 0 ? model.mlp : usual_mlp * model.hidden);
-    return {model.name,
-            {{hidden, queries + 2 * keys}, {queries, hidden}, {hidden, gated ? 2 * mlp : mlp}, {mlp, hidden}},
-            static_cast<int>(model.layers)};
+    return {{hidden, queries + 2 * keys}, {queries, hidden}, {hidden, gated ? 2 * mlp : mlp}, {mlp, hidden}};
 }
 
 /// Collectives of one number of ranks, as sweep file.
@@ -170,10 +156,11 @@ private:
     /// Those that are repeated.
     std::vector<Layer> given_layers() {
         if (layers_.size() == 1 && layers_.front().ends_with(".json")) {
-            ModelLayers const model = layers_of_model(layers_.front());
+            ModelShape const model = dlmb::read_model(layers_.front());
+            std::vector<Layer> block = block_of(model);
             model_name_ = model.name;
-            repeat_ = repeat_ > 0 ? repeat_ : model.blocks;
-            return model.block;
+            repeat_ = repeat_ > 0 ? repeat_ : static_cast<int>(std::min<std::uint64_t>(model.layers, most_layers));
+            return block;
         }
         std::vector<Layer> layers;
         for (std::string const& text : layers_) {
@@ -193,11 +180,12 @@ private:
             throw UsageError(fmt::format("--backend: {}", unknown_name("backend", backend_, backends)));
         }
         std::vector<Layer> const layers = given_layers();
-        for (int time = 0; time < std::max(1, repeat_); ++time) {
-            problem.layers.insert(problem.layers.end(), layers.begin(), layers.end());
-        }
-        if (problem.layers.size() > most_layers) {
+        auto const times = static_cast<std::size_t>(std::max(1, repeat_));
+        if (layers.size() * times > most_layers) {
             throw UsageError(fmt::format("--layers: more than {} layers", most_layers));
+        }
+        for (std::size_t time = 0; time < times; ++time) {
+            problem.layers.insert(problem.layers.end(), layers.begin(), layers.end());
         }
         problem.tokens = tokens_;
         auto const element = element_named(element_);
