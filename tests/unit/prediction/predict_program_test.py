@@ -316,8 +316,8 @@ class Predict(unittest.TestCase):
         self.refused(69, "held-out error of sendrecv is 60 %", "time", "pipeline_p2p", "--preset", "quick", "--ranks", 4, "--machine", self.model)
         self.refused(69, "held-out error of sendrecv is 60 %", "time", "--goal", goal, "--machine", self.model)
         self.assertEqual(json.loads(self.call(*asked, "--force", "--json").stdout)["machine_model"], {"system": "made", "most_nodes": 32, "forced": True})
-        self.refused(64, "excludes --machine", *asked, "--latency", 5)
-        self.refused(64, "excludes --machine", *asked, "--eager-limit", "4K")
+        self.refused(64, "--machine excludes --latency", *asked, "--latency", 5)
+        self.refused(64, "--machine excludes --eager-limit", *asked, "--eager-limit", "4K")
 
     def test_the_bound_of_a_uniform_exchange_has_the_latency_of_its_messages(self):
         self.fit()

@@ -151,7 +151,7 @@ std::string to_text(SimulationJson const& json, std::string const& title) {
                                                      number(piece["from"]), number(piece["to"]), number(piece["bytes"]))
                                        : word(piece["step"]) + "\n";
     }
-    if (auto const links = json.find("links"); links != json.end() && links->at("busiest_link_bytes") > 0) {
+    if (auto const links = json.find("links"); links != json.end()) {
         auto const percent = [&](char const* busy) { return 100 * links->at(busy).get<double>(); };
         text += fmt::format("\nlinks of {}: {:.1f} % busy in the mean; the busiest {:.1f} % with {:.6g} bytes: {}\n",
                             word(links->at("topology")), percent("mean_link_busy"), percent("busiest_link_busy"),
