@@ -166,7 +166,7 @@ class Formats(TraceTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             step = plan_of(done.stdout)["plans"][2]["steps"][0]
             moved = sum(block["bytes"] for block in step["send"]) if operation == "exchange" else step.get("bytes", 0)
-            self.assertEqual((step["operation"], moved), (operation, size))
+            self.assertEqual((step["operation"], moved, step.get("element", "fp32")), (operation, size, "fp32"))
         self.assertEqual([each[5] for each in self.entries(self.summary(*self.chakra(9, 64)))], [0, 0, 0, 0])
         self.assertIn("'c': scatters 66 bytes, which are no equal parts for 4 ranks", self.summary(*self.chakra(4, 66))["why_not"])
 
@@ -353,6 +353,7 @@ class Formats(TraceTest):
             (0, "exchange", 2, "byte", 1, 24), (0, "send", 2, "byte", 1, 24), (0, "allreduce", 2, "byte", 1, 32), (0, "broadcast", 2, "byte", 1, 32),
             (1, "exchange", 2, "byte", 1, 40), (1, "recv", 2, "byte", 1, 0), (1, "allreduce", 2, "byte", 1, 32), (1, "broadcast", 2, "byte", 1, 0)])
         self.assertTrue(summary["complete"], summary["why_not"])
+        self.assertEqual({entry[3] for entry in self.entries(self.summary("--assume", "dtype=fp64", self.folder))}, {"fp64"})
 
     def test_pmpi_names_calls_that_move_data_and_are_not_read(self):
         moving = ["MPI_Alltoallw", "MPI_Exscan", "MPI_Neighbor_allgather", "MPI_Start", "MPI_Get", "MPI_Rput", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Imrecv", "MPI_Igather"]

@@ -147,6 +147,13 @@ void Builder::forget_wrong_times() {
 }
 
 Trace Builder::finish() {
+    if (assumptions_.dtype && !reads_dtype_) {
+        throw UsageError(
+            fmt::format("--assume dtype={}: the trace tells its types; leave it out", assumptions_.dtype->name));
+    }
+    if (assumptions_.ranks && trace_.ranks > *assumptions_.ranks) {
+        throw UsageError(fmt::format("--assume ranks={}: the trace has {} ranks", *assumptions_.ranks, trace_.ranks));
+    }
     if (is_proved_) {
         return std::move(trace_);
     }

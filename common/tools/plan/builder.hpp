@@ -37,6 +37,11 @@ public:
     explicit Builder(Assumptions assumptions) : assumptions_(std::move(assumptions)) {}
 
     [[nodiscard]] Assumptions const& assumptions() const { return assumptions_; }
+    /// The type of what the trace tells in bytes alone.
+    [[nodiscard]] std::optional<Dtype> const& assumed_dtype() {
+        reads_dtype_ = true;
+        return assumptions_.dtype;
+    }
     [[nodiscard]] Trace& trace() { return trace_; }
 
     /// The same number for the same group.
@@ -66,6 +71,7 @@ private:
     std::set<std::string> reasons_;
     std::set<Rank> seen_;
     bool is_proved_ = false;
+    bool reads_dtype_ = false;
 };
 
 /// Reads the files of one format.

@@ -272,6 +272,7 @@ class Predict(unittest.TestCase):
         self.refused(64, "level", *asked, "--latency", "rack=5")
         self.refused(64, "takes one point", *asked[:5], "8:16", *asked[6:], *machine)
         self.refused(64, "expected nanoseconds", *asked, "--latency", -1)
+        self.refused(64, "--hop requires --topology", *asked, *machine, "--hop", 5)
         self.refused(64, "level system stands twice", *asked, "--latency", "system=5,system=6")
         for option, value in (("--path", -1), ("--hop", "nan"), ("--rate-tolerance", "nan"), ("--placement-seed", -1)):
             self.refused(64, option, *asked, *machine, option, value)

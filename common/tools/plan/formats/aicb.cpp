@@ -144,7 +144,7 @@ private:
         }
         TraceOperation operation;
         operation.kind = *kind;
-        operation.dtype = builder_.assumptions().dtype.value_or(Dtype{});
+        operation.dtype = builder_.assumed_dtype().value_or(Dtype{});
         operation.label = row["stage"];
         operation.iteration = section.iterations;
         constexpr std::uint64_t most_bytes = ~std::uint64_t{0} >> 1U;

@@ -205,6 +205,7 @@ private:
             return;
         }
         TraceOperation operation;
+        operation.dtype = builder_.assumed_dtype().value_or(Dtype{});
         operation.label = node.name;
         operation.group =
             builder_.group({node.part_of_dimensions ? std::string(part_of_dimensions) : node.group, 0, {}, 0});

@@ -202,7 +202,7 @@ private:
             }
         }
         if (!details.dtype) {
-            details.dtype = builder_.assumptions().dtype;
+            details.dtype = builder_.assumed_dtype();
         }
         auto const kind = operation_named(details.name);
         if (!details.dtype && kind && kind != OperationKind::barrier) {

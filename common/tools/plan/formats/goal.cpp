@@ -55,7 +55,7 @@ private:
         bool const sends = statement.verb == goal::StatementKind::send;
         TraceOperation operation;
         operation.kind = sends ? OperationKind::send : OperationKind::recv;
-        operation.dtype = builder_.assumptions().dtype.value_or(Dtype{});
+        operation.dtype = builder_.assumed_dtype().value_or(Dtype{});
         operation.group = builder_.group({"", ranks_, {}, 0});
         (sends ? operation.sent : operation.received) = statement.amount;
         operation.tag = statement.tag.value_or(operation.tag);

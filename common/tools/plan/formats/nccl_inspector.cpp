@@ -129,7 +129,7 @@ private:
             builder_.leave_out("second record of one call");
             return;
         }
-        TraceOperation operation = nccl_operation(input, where, *kind, builder_.assumptions().dtype.value_or(Dtype{}),
+        TraceOperation operation = nccl_operation(input, where, *kind, builder_.assumed_dtype().value_or(Dtype{}),
                                                   number(call, field("msg_size_bytes")), ranks);
         if (prefix == message) {
             has_messages_ = true;

@@ -48,7 +48,7 @@ public:
         for (Rank rank = 0; rank < ranks; ++rank) {
             TraceOperation operation;
             operation.kind = OperationKind::exchange;
-            operation.dtype = builder_.assumptions().dtype.value_or(Dtype{});
+            operation.dtype = builder_.assumed_dtype().value_or(Dtype{});
             operation.group = builder_.group({"", ranks, {}, 0});
             operation.send_split.parts = rows[static_cast<std::size_t>(rank)];
             for (std::vector<Bytes> const& row : rows) {

@@ -159,13 +159,15 @@ private:
         return builder_.group({in_group == rank ? "" : std::string(handle), size, {}, 0});
     }
 
-    static void times(LineFields const& fields, TraceOperation& operation) {
+    void add_call(LineFields const& fields, TraceOperation operation, RankProgram& program) {
+        operation.dtype = builder_.assumed_dtype().value_or(Dtype{});
         auto const start = parse_whole<double>(fields[1]);
         auto const end = parse_whole<double>(fields.back());
         if (start && end && *end >= *start) {
             operation.start_us = *start;
             operation.duration_us = *end - *start;
         }
+        program.operations.push_back(std::move(operation));
     }
 
     void message(Input const& input, Rank rank, LineFields const& fields, OperationKind kind, std::size_t count,
@@ -197,8 +199,7 @@ private:
                 "sends in a communicator that is not MPI_COMM_WORLD: liballprof does not record who is in it");
         }
         operation.tag = parse_whole<std::int64_t>(field(input, fields, tag)).value_or(0);
-        times(fields, operation);
-        program.operations.push_back(std::move(operation));
+        add_call(fields, std::move(operation), program);
     }
 
     void add(Input const& input, Rank rank, LineFields const& fields, RankProgram& program) {
@@ -240,8 +241,7 @@ private:
                 operation.send_split = {};
             }
         }
-        times(fields, operation);
-        program.operations.push_back(std::move(operation));
+        add_call(fields, std::move(operation), program);
     }
 
     void sizes(Input const& input, LineFields const& fields, CallLayout const& layout, int ranks, int in_group,

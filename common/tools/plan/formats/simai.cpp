@@ -129,7 +129,7 @@ private:
         }
         TraceOperation operation;
         operation.kind = *kind;
-        operation.dtype = builder_.assumptions().dtype.value_or(Dtype{});
+        operation.dtype = builder_.assumed_dtype().value_or(Dtype{});
         operation.label = std::move(label);
         TraceGroup group = group_of(header, suffix == std::string_view::npos ? "" : name.substr(suffix), of_weights);
         auto const members = static_cast<Bytes>(std::max(group.size, 1));

@@ -153,21 +153,25 @@ nlohmann::ordered_json SharedLinks::to_json(Picoseconds time) const {
 }
 
 void NetworkOptions::add(CLI::App& parser) {
-    parser.add_option("--topology", topology_,
-                      fmt::format("messages share the links of {} by max-min fairness", topology_forms));
+    CLI::Option* const topology = parser.add_option(
+        "--topology", topology_, fmt::format("messages share the links of {} by max-min fairness", topology_forms));
     std::map<std::string, Placement> const placements{
         {"row-major", Placement::row_major}, {"blocked", Placement::blocked}, {"random", Placement::random}};
     parser.add_option("--placement", placement_, "how ranks lie on the nodes [row-major]")
+        ->needs(topology)
         ->transform(CLI::CheckedTransformer(placements));
     parser.add_option("--placement-seed", seed_, "seed of a random placement")
+        ->needs(topology)
         ->check(whole_number_check)
         ->capture_default_str();
     parser
         .add_option("--rate-tolerance", tolerance_,
                     "compute rates less often: messages may take longer by about this share; 0: always up to date")
+        ->needs(topology)
         ->check(number_check(0, 0.5))
         ->capture_default_str();
     parser.add_option("--hop", hop_ns_, "ns that each link beyond the first adds to L")
+        ->needs(topology)
         ->check(number_check(0, 1e9))
         ->capture_default_str();
 }

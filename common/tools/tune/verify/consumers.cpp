@@ -17,6 +17,7 @@
 #include <array>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 namespace dlmb::tuning::commands {
 namespace {
@@ -75,10 +76,12 @@ struct Consumer {
     char const* name;
     char const* scope;
     Export (*make)(TuningTable const&, ExportRequest const&);
+    bool reads_version = false;
+    bool reads_library = false;
 };
 constexpr std::array consumers{
-    Consumer{"openmpi", "mpi", export_open_mpi}, Consumer{"mpich", "mpi", export_mpich},
-    Consumer{"ucx", "ucx", export_ucx},
+    Consumer{"openmpi", "mpi", export_open_mpi, true}, Consumer{"mpich", "mpi", export_mpich, true, true},
+    Consumer{"ucx", "ucx", export_ucx, true},
     Consumer{"ucc", "ucc", [](auto const& table, auto const& request) { return to_ucc(table, request.slice); }},
     Consumer{"nccl", "nccl", [](auto const& table, auto const& request) {
                  return to_nccl(table, request.slice, sibling_library("libnccl-tuner-dlmb.so").string());
@@ -158,6 +161,13 @@ std::string scope_of(std::string const& consumer) {
 
 Export export_table(TuningTable const& table, ExportRequest request) {
     Consumer const& consumer = consumer_named(request.consumer);
+    for (auto const& [option, value, is_read] :
+         {std::tuple("--library-version", request.library_version, consumer.reads_version),
+          std::tuple("--library", request.library, consumer.reads_library)}) {
+        if (!value.empty() && !is_read) {
+            throw UsageError(fmt::format("{}: no export to {} depends on it; leave it out", option, consumer.name));
+        }
+    }
     std::string const remark = weak_evidence_remark(table);
     if (std::string const weak = weak_evidence(table); !weak.empty() && request.accept != weak) {
         throw UsageError(fmt::format("{}: {}; --accept {} exports it all the same", request.table, remark, weak));
