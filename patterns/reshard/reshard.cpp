@@ -53,7 +53,8 @@ constexpr ParameterInfo infos[] = {
     {"kv-lora", "latent attention: rank of keys and values; 0: heads of keys and values as they are", "0"},
     {"q-lora", "latent attention: rank of queries; 0: full", "0"},
     {"rope-dim", "latent attention: rotated values of a head", "0"},
-    {"mlp", "width of gate and up in a dense layer", "2048"},
+    {"mlp", "width of the MLP (of gate and up) in a dense layer", "2048"},
+    {"gated", "off: MLPs of two matrices, without a gate (GPT)", "on"},
     {"experts", "routed experts of a layer; 0: all layers are dense", "0"},
     {"expert-mlp", "width of gate and up in an expert", "0"},
     {"shared-experts", "experts of a layer that all tokens use", "0"},
@@ -76,8 +77,6 @@ struct Params {
     Element element = Element::bf16;
     Bytes memory_limit = 0;
     int ranks = 1;  // of the world
-
-    [[nodiscard]] bool has_buckets() const { return wire == WeightWire::bucketed || wire == WeightWire::broadcast; }
 };
 
 ModelSizes read_model_sizes(Parameters const& parameters) {
@@ -94,6 +93,7 @@ ModelSizes read_model_sizes(Parameters const& parameters) {
     model.q_lora = size("q-lora");
     model.rope_dim = size("rope-dim");
     model.mlp = size("mlp");
+    model.gated = read_switch(parameters, "gated");
     model.experts = size("experts");
     model.expert_mlp = size("expert-mlp");
     model.shared_experts = size("shared-experts");
@@ -133,7 +133,8 @@ void check_amount(Params const& params) {
         throw UsageError(fmt::format("the model has {:.3g} weights; the most is 2^46", elements));
     }
     double const buckets = elements * static_cast<double>(size_of(params.element)) / static_cast<double>(params.bucket);
-    if (params.has_buckets() && buckets > static_cast<double>(max_buckets)) {
+    bool const has_buckets = params.wire == WeightWire::bucketed || params.wire == WeightWire::broadcast;
+    if (has_buckets && buckets > static_cast<double>(max_buckets)) {
         throw UsageError(fmt::format("--bucket {}: cuts the weights into {:.0f} buckets; the most is {}", params.bucket,
                                      buckets, max_buckets));
     }
@@ -293,16 +294,9 @@ public:
 
     [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& /*own*/,
                              std::span<SetupCounts const> /*received_counts*/) const override {
-        switch (params_.wire) {
-        case WeightWire::broadcast:
-            return broadcast(params_, me, broadcasts_);
-        case WeightWire::bucketed:
-            return bucketed(params_, me, peers_of(me), own_batches_);
-        case WeightWire::p2p:
-        case WeightWire::striped:
-            break;
-        }
-        return exchanged(params_, me, peers_of(me));
+        return params_.wire == WeightWire::broadcast  ? broadcast(params_, me, broadcasts_)
+               : params_.wire == WeightWire::bucketed ? bucketed(params_, me, peers_of(me), own_batches_)
+                                                      : exchanged(params_, me, peers_of(me));
     }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
@@ -320,16 +314,10 @@ public:
     }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
-        switch (params_.wire) {
-        case WeightWire::broadcast:
-            return {{OperationKind::broadcast, true}};
-        case WeightWire::bucketed:
-            return {{OperationKind::send}, {OperationKind::recv}};
-        case WeightWire::p2p:
-        case WeightWire::striped:
-            break;
-        }
-        return {{OperationKind::exchange}};
+        using Uses = std::vector<OperationUse>;
+        return params_.wire == WeightWire::broadcast  ? Uses{{OperationKind::broadcast, true}}
+               : params_.wire == WeightWire::bucketed ? Uses{{OperationKind::send}, {OperationKind::recv}}
+                                                      : Uses{{OperationKind::exchange}};
     }
 
     [[nodiscard]] Parameters resolved() const override {
@@ -368,6 +356,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
         .optional("dense-layers", model.experts > 0 ? model.dense_layers : 0)
         .needed("vocabulary", model.vocabulary, "its vocabulary")
         .text("tied", model.tied_embeddings ? "on" : "off")
+        .text("gated", model.rms_norm ? "on" : "off")
         .optional("tp", parallel.tp)
         .optional("pp", parallel.pp)
         .optional("ep", parallel.ep)

@@ -29,10 +29,10 @@ void add_attention(std::vector<WeightGroup>& groups, ModelSizes const& m) {
     groups.push_back({"norms", Stages::layers, all, 1, false, Cut::whole, 1, whole});
 }
 
-/// gate, up and down: 3 hidden elements per unit of width.
+/// gate (if there is one), up and down: `hidden` elements each per unit of width.
 void add_mlps(std::vector<WeightGroup>& groups, ModelSizes const& m) {
     std::uint64_t const dense = m.experts > 0 ? m.dense_layers : m.layers;
-    std::uint64_t const unit = 3 * m.hidden;
+    std::uint64_t const unit = (m.gated ? 3 : 2) * m.hidden;
     Range const sparse{dense, m.layers};
     groups.push_back({"mlp", Stages::layers, {0, dense}, 1, false, Cut::even, m.mlp, unit});
     groups.push_back({"router", Stages::layers, sparse, 1, false, Cut::whole, 1, m.experts * m.hidden});

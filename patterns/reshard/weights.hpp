@@ -12,9 +12,9 @@
 
 namespace dlmb::reshard {
 
-/// Sizes of a transformer with RMS norms, gated MLPs and no biases (LLaMA, arXiv 2302.13971), with grouped-query
-/// attention or, where kv_lora is above 0, multi-head latent attention (DeepSeek-V2, arXiv 2405.04434), dense or with
-/// experts in all layers but the first `dense_layers`.
+/// Sizes of a transformer without biases (LLaMA, arXiv 2302.13971), with grouped-query attention or, where kv_lora is
+/// above 0, multi-head latent attention (DeepSeek-V2, arXiv 2405.04434), dense or with experts in all layers but the
+/// first `dense_layers`.
 struct ModelSizes {
     std::uint64_t hidden = 0;
     std::uint64_t layers = 0;
@@ -27,6 +27,7 @@ struct ModelSizes {
     std::uint64_t kv_lora = 0;
     std::uint64_t rope_dim = 0;
     std::uint64_t mlp = 0;
+    bool gated = true;  // MLPs and experts have a gate beside up and down
     std::uint64_t experts = 0;
     std::uint64_t expert_mlp = 0;
     std::uint64_t shared_experts = 0;

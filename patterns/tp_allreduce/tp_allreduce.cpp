@@ -395,7 +395,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"tp", "pp"});
     parameters.needed("hidden", model.hidden, "its hidden size")
         .needed("layers", model.layers, "its number of layers")
-        .optional("vocabulary", padded_vocabulary(model.vocabulary, parallel.tp))
+        .needed("vocabulary", padded_vocabulary(model.vocabulary, parallel.tp), "its vocabulary")
         .optional("tp", parallel.tp)
         .optional("pp", parallel.pp)
         .text("norm", model.rms_norm ? "rmsnorm" : "layernorm")

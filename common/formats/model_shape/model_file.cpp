@@ -34,7 +34,7 @@ public:
     /// The first of `names` that is there and not null; 0: none is.
     [[nodiscard]] std::uint64_t size(FieldNames names) const {
         ModelJson const* const value = first(names);
-        if (value == nullptr) {
+        if (value == nullptr || (!value->is_number_unsigned() && *value == -1)) {  // Llama: its tokenizer tells
             return 0;
         }
         bool const whole =

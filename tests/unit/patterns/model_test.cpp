@@ -75,11 +75,15 @@ TEST(ModelFile, ComputesTheMlpThatParamsOfLlamaDoNotTell) {
         "vocab_size": 128256, "multiple_of": 1024, "ffn_dim_multiplier": 1.3, "norm_eps": 1e-05})");
     EXPECT_EQ(gradients_of(llama3, {}), 8'030'261'248U);
     EXPECT_EQ(of("reshard", llama3).at("mlp"), "14336");
+    EXPECT_EQ(of("reshard", llama3).at("gated"), "on");
     EXPECT_EQ(read_text(R"({"dim": 8192, "multiple_of": 4096, "ffn_dim_multiplier": 1.3})").mlp, 28672U);
     EXPECT_EQ(read_text(R"({"dim": 4096, "multiple_of": 256})").mlp, 11008U) << "LLaMA 7B";
     ModelShape const without = read_text(R"({"dim": 64, "n_layers": 2, "n_heads": 1, "vocab_size": 9, "norm_eps": 1})");
     EXPECT_THROW((void)gradients_of(without, {}), UsageError);
     EXPECT_EQ(derived("reshard", without).missing.count("mlp"), 1U);
+    ModelShape const llama2 = read_text(R"({"dim": 64, "vocab_size": -1, "multiple_of": 8, "norm_eps": 1})");
+    EXPECT_EQ(llama2.vocabulary, 0U) << "its tokenizer tells it";
+    EXPECT_EQ(derived("tp_allreduce", llama2).missing.count("vocabulary"), 1U);
     for (char const* wrong : {"0", "-1", "1e300", "\"x\""}) {
         std::string const text = fmt::format(R"({{"dim": 64, "multiple_of": 8, "ffn_dim_multiplier": {}}})", wrong);
         EXPECT_NE(refused(text).find("'ffn_dim_multiplier' is"), std::string::npos) << wrong;
@@ -107,7 +111,7 @@ TEST(ModelFile, RefusesWhatIsNoModelInOneLine) {
     EXPECT_NE(refused("[1]").find("no JSON object"), std::string::npos);
     EXPECT_NE(refused("{").find("no JSON"), std::string::npos);
     EXPECT_NE(refused("{}").find("no hidden size"), std::string::npos);
-    EXPECT_NE(refused(R"({"hidden_size": -1})").find("'hidden_size' is -1"), std::string::npos);
+    EXPECT_NE(refused(R"({"hidden_size": -2})").find("'hidden_size' is -2"), std::string::npos);
     EXPECT_NE(refused(R"({"hidden_size": 1e300})").find("hidden_size"), std::string::npos);
     EXPECT_NE(refused(R"({"hidden_size": 18446744073709551615})").find("2^32"), std::string::npos);
     EXPECT_NE(refused(R"({"hidden_size": "4096"})").find("whole number"), std::string::npos);
@@ -140,6 +144,9 @@ TEST(ModelFile, GivesEachPatternItsParameters) {
                                                             {"element", "bf16"}}));
     EXPECT_EQ(of("dp_gradients", dense).at("model"),
               "transformer:layers=32:hidden=4096:mlp=14336:key-values=1024:vocabulary=128256");
+    EXPECT_EQ(of("reshard", read_text(R"({"n_embd": 8, "n_layer": 1, "n_head": 1, "n_inner": 9, "vocab_size": 9})"))
+                  .at("gated"),
+              "off");
     EXPECT_EQ(derived("moe_alltoall", dense).missing.count("experts"), 1U) << "it has none";
     Parameters const moe = of("moe_alltoall", read_text(mixture), "ep=8");
     EXPECT_EQ(moe.at("layers"), "58");

@@ -63,6 +63,15 @@ TEST(ReshardWeights, ModelsHaveThePublishedNumberOfParameters) {
     EXPECT_EQ(elements_of(llama(4096, 32, 32, 14336)), 8'030'261'248U);
     EXPECT_EQ(elements_of(llama(8192, 80, 64, 28672)), 70'553'706'496U);
 
+    ModelSizes gpt2 = llama(768, 12, 12, 3072);
+    gpt2.kv_heads = 12;
+    gpt2.head_dim = 64;
+    gpt2.gated = false;
+    gpt2.vocabulary = 50257;
+    gpt2.tied = true;
+    // openai-community/gpt2 without 1024 learned positions and the biases: of 13 hidden in a layer, and one at the end.
+    EXPECT_EQ(elements_of(gpt2), 124'439'808U - 1024U * 768U - 12U * 11U * 768U - 768U);
+
     ModelSizes qwen3 = llama(4096, 94, 64, 0);
     qwen3.kv_heads = 4;
     qwen3.qk_norm = true;
