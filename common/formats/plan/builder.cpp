@@ -215,13 +215,14 @@ StepId PlanBuilder::exchange(GroupId group, std::span<Bytes const> send_bytes, s
     return add_step(std::move(exchange), std::move(after), std::move(label));
 }
 
-StepId PlanBuilder::exchange_in_place(GroupId group, std::span<Bytes const> bytes, std::string label) {
+StepId PlanBuilder::exchange_in_place(GroupId group, std::span<Bytes const> bytes, std::string label,
+                                      std::vector<StepId> after) {
     bool const packed = are_equal(bytes);
     BufferLayout layout{packed ? Guard::around_all : Guard::around_each, packed};
     Exchange exchange{.group = group, .send_buffer = 0, .recv_buffer = 0, .send = blocks(bytes, layout), .recv = {}};
     exchange.recv = exchange.send;
     exchange.send_buffer = exchange.recv_buffer = buffer(label + ".data", layout.size(), Role::delivered);
-    return add_step(std::move(exchange), {}, std::move(label));
+    return add_step(std::move(exchange), std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::collective(Collective step, std::string label, std::vector<StepId> after) {

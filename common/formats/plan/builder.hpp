@@ -85,7 +85,8 @@ public:
                     std::string label, std::vector<StepId> after = {});
     /// `bytes[p]`: to and from group rank p. Every block is replaced by the one that comes for it. Makes one buffer,
     /// "<label>.data".
-    StepId exchange_in_place(GroupId group, std::span<Bytes const> bytes, std::string label);
+    StepId exchange_in_place(GroupId group, std::span<Bytes const> bytes, std::string label,
+                             std::vector<StepId> after = {});
     /// `step` but for its regions. Makes buffers "<label>.send" and "<label>.recv", of a broadcast "<label>.data".
     StepId collective(Collective step, std::string label, std::vector<StepId> after = {});
     StepId all_reduce(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,

@@ -29,6 +29,9 @@ struct Adder {
 
     StepId operator()(Exchange const& op) const {
         std::size_t const ranks = plan.groups.at(op.group).members.size();
+        if (!plan.buffers.empty() && op.in_place()) {
+            return builder.exchange_in_place(group(op), by_peer(op.send, ranks), label, after);
+        }
         return builder.exchange(group(op), by_peer(op.send, ranks), by_peer(op.recv, ranks), label, after);
     }
     StepId operator()(Send const& op) const {

@@ -62,6 +62,7 @@ std::vector<Parameters> variants(std::string_view pattern) {
             bool const sized = std::string_view(operation) != "barrier";
             all.push_back({{"operation", operation}, {"message-size", sized ? "4096" : "0"}});
         }
+        all.push_back({{"operation", "alltoall"}, {"message-size", "4096"}, {"in-place", "on"}});
         return all;
     }
     if (pattern == "dlrm_exchange") {
@@ -135,8 +136,8 @@ Carried carried_by(std::vector<Plan> const& plans) {
 
 bool inapplicable(std::string_view refusal) {
     return refusal.find("these plans have no") != std::string_view::npos ||
-           refusal.find("a barrier has no parts") != std::string_view::npos ||
            refusal.find("receives in memory that other steps use") != std::string_view::npos ||
+           refusal.find("in the order in which they are sent") != std::string_view::npos ||
            refusal.find("packs or moves rows") != std::string_view::npos;
 }
 
@@ -303,7 +304,26 @@ TEST(Transforms, WordsThatAreNoneAreRefused) {
         "transform '': expected none, or some of bucket:BYTES, fuse, split:PARTS, overlap[:PARTS], reorder, puts");
     EXPECT_EQ(refused("pipeline_p2p", "bucket:1M"), "joins collectives, and these plans have none");
     EXPECT_EQ(refused("collective", "split:2", {{"operation", "barrier"}, {"message-size", "0"}}),
-              "a barrier has no parts");
+              "these plans have no operation that has parts");
+}
+
+TEST(Transforms, AnExchangeInPlaceStaysSo) {
+    for (char const* transform : {"split:2", "fuse"}) {
+        Parameters const parameters{
+            {"operation", "alltoall"}, {"message-size", "4096"}, {"in-place", "on"}, {"transform", transform}};
+        Plan const plan = plans_of_type("collective", parameters, 2)[0];
+        for (Step const& step : plan.steps) {
+            EXPECT_TRUE(std::get<Exchange>(step.operation).in_place()) << transform;
+        }
+    }
+}
+
+// Two ranks that hold four stages in turn: forward and backward messages of one size go the same way, and the receiver
+// waits for them in another order.
+TEST(Transforms, PutsAreRefusedWhereMessagesOfOneSizeWouldChangePlaces) {
+    Parameters const parameters{{"schedule", "interleaved"}, {"virtual-stages", "2"}, {"transform", "puts"}};
+    EXPECT_NE(usage_error_of([&] { (void)plans_of_type("pipeline_p2p", parameters, 2); }).find("in the order"),
+              std::string::npos);
 }
 
 /// Only the ranks of the last stage put logits in another order: those of the first have nothing to reorder.

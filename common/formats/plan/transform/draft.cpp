@@ -26,6 +26,7 @@ Draft draft_of(Plan const& plan, Step const& step) {
             }
             if constexpr (requires { operation.recv_buffer; }) {
                 draft.shared = plan.buffers.at(operation.recv_buffer).shared;
+                draft.in_place = operation.in_place();
             } else if constexpr (requires { operation.buffer; }) {
                 draft.shared = plan.buffers.at(operation.buffer).shared;
             } else if constexpr (requires { operation.recv.buffer; }) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <queue>
 #include <utility>
 
 namespace dlmb {
@@ -20,6 +21,7 @@ struct StepBlocks {
     GroupId group = 0;
     BufferId buffer = 0;
     std::vector<Block> blocks;
+    int channel = -1;  // of a message
 };
 
 /// Exchanges, and messages that are alone in their window, become puts. Other operations stay as they are.
@@ -28,15 +30,16 @@ struct StepSides {
 };
 
 StepSides sides_of(Operation const& operation) {
-    if (auto const* exchange = std::get_if<Exchange>(&operation); exchange != nullptr && !exchange->scattered) {
+    if (auto const* exchange = std::get_if<Exchange>(&operation);
+        exchange != nullptr && !exchange->scattered && !exchange->in_place()) {
         return {StepBlocks{exchange->group, exchange->send_buffer, exchange->send},
                 StepBlocks{exchange->group, exchange->recv_buffer, exchange->recv}};
     }
     if (auto const* send = std::get_if<Send>(&operation); send != nullptr && send->window.messages == 1) {
-        return {StepBlocks{send->group, send->buffer, {send->to}}, std::nullopt};
+        return {StepBlocks{send->group, send->buffer, {send->to}, send->channel}, std::nullopt};
     }
     if (auto const* recv = std::get_if<Recv>(&operation); recv != nullptr && recv->window.messages == 1) {
-        return {std::nullopt, StepBlocks{recv->group, recv->buffer, {recv->from}}};
+        return {std::nullopt, StepBlocks{recv->group, recv->buffer, {recv->from}, recv->channel}};
     }
     return {};
 }
@@ -45,6 +48,7 @@ StepSides sides_of(Operation const& operation) {
 struct ReceivePlace {
     Bytes offset;
     Bytes bytes;
+    int channel;
 };
 
 /// By (sender, receiver), in the receiver's order. What is taken is gone.
@@ -61,28 +65,26 @@ public:
                 }
                 for (Block const& block : received ? received->blocks : std::vector<Block>{}) {
                     Rank const from = world_rank(plan, received->group, block.peer);
-                    of_pairs_[{from, plan.me}].places.push_back({block.offset, block.bytes});
+                    of_pairs_[{from, plan.me}].push({block.offset, block.bytes, received->channel});
                 }
             }
         }
     }
 
-    Bytes take(Plan const& plan, Step const& step, Rank to, Bytes bytes) {
-        PlaceQueue& queue = of_pairs_[{plan.me, to}];
-        if (queue.next == queue.places.size() || queue.places[queue.next].bytes != bytes) {
+    Bytes take(Plan const& plan, Step const& step, Rank to, Bytes bytes, int channel) {
+        std::queue<ReceivePlace>& queue = of_pairs_[{plan.me, to}];
+        if (queue.empty() || queue.front().bytes != bytes || queue.front().channel != channel) {
             throw UsageError(fmt::format("puts: step \"{}\" of rank {}: rank {} does not receive its {} B in the order "
                                          "in which they are sent, as signals have to be waited for",
                                          step.label, plan.me, to, bytes));
         }
-        return queue.places[queue.next++].offset;
+        Bytes const offset = queue.front().offset;
+        queue.pop();
+        return offset;
     }
 
 private:
-    struct PlaceQueue {
-        std::vector<ReceivePlace> places;
-        std::size_t next = 0;
-    };
-    std::map<std::pair<Rank, Rank>, PlaceQueue> of_pairs_;
+    std::map<std::pair<Rank, Rank>, std::queue<ReceivePlace>> of_pairs_;
 };
 
 /// A block of nothing is a signal alone.
@@ -121,7 +123,8 @@ Plan with_puts(Plan const& plan, ReceivePlaces& places) {
         if (sent) {
             Put put{.group = sent->group, .buffer = sent->buffer};
             for (Block const& block : sent->blocks) {
-                Bytes const target = places.take(plan, old, world_rank(plan, sent->group, block.peer), block.bytes);
+                Bytes const target =
+                    places.take(plan, old, world_rank(plan, sent->group, block.peer), block.bytes, sent->channel);
                 add(put, put.send, block);
                 put.targets.resize(put.send.size(), target);
             }

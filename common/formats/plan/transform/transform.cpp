@@ -111,7 +111,9 @@ std::string why_not_applicable(Transform const& transform, std::span<OperationUs
                    : "joins collectives and exchanges, and these plans have none";
     case Transform::Kind::split:
     case Transform::Kind::overlap:
-        return any([&](OperationKind kind) { return !is_barrier(kind); }) ? "" : "a barrier has no parts";
+        return any([&](OperationKind kind) { return !is_barrier(kind); })
+                   ? ""
+                   : "these plans have no operation that has parts";
     case Transform::Kind::puts:
         return any([&](OperationKind kind) { return is_message(kind) || kind == OperationKind::exchange; })
                    ? ""

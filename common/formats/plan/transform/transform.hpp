@@ -37,7 +37,8 @@ namespace dlmb {
 /// Operations keep their order, and so do computations; a plan without any stays as it is.
 [[nodiscard]] Plan reorder(Plan const& plan);
 [[nodiscard]] bool computes(Plan const& plan);
-/// `plans`: of all ranks. Collectives, exchanges that move rows, and windows of several messages stay as they are.
+/// `plans`: of all ranks. Collectives, exchanges that move rows or work in place, and windows of several messages stay
+/// as they are.
 /// Throws UsageError where blocks arrive in memory that other steps use, or not in the order in which they are sent.
 [[nodiscard]] std::vector<Plan> with_puts(std::span<Plan const> plans);
 
