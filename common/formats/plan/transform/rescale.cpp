@@ -67,6 +67,16 @@ double overlap(std::size_t one, std::size_t one_width, std::size_t other, std::s
     return last > first ? static_cast<double>(last - first) : 0;
 }
 
+/// Bytes of each of equal blocks, of which a rank sends as much as before in the mean.
+Bytes even_bytes(Matrix const& matrix, NewGroup const& group) {
+    double sum = 0;
+    for (auto const& row : matrix) {
+        sum += static_cast<double>(std::accumulate(row.begin(), row.end(), Bytes{0}));
+    }
+    return static_cast<Bytes>(
+        std::llround(sum / static_cast<double>(group.recorded) / static_cast<double>(group.members.size())));
+}
+
 /// Bytes from place `from` to place `to` of the new group. Both ends compute it in the same order, so they agree.
 Bytes block_bytes(Matrix const& matrix, NewGroup const& group, Rescale how, std::size_t from, std::size_t to) {
     std::size_t const old_size = group.recorded;
@@ -76,12 +86,6 @@ Bytes block_bytes(Matrix const& matrix, NewGroup const& group, Rescale how, std:
     }
     auto const scale = static_cast<double>(old_size) * static_cast<double>(new_size);
     double sum = 0;
-    if (how == Rescale::uniform) {
-        for (auto const& row : matrix) {
-            sum += static_cast<double>(std::accumulate(row.begin(), row.end(), Bytes{0}));
-        }
-        return static_cast<Bytes>(std::llround(sum / scale));
-    }
     if (new_size > old_size) {
         double const copies = static_cast<double>(new_size) / static_cast<double>(old_size);
         return static_cast<Bytes>(
@@ -166,11 +170,16 @@ private:
                                                  group.members.begin());
         exchange.send.clear();
         exchange.recv.clear();
+        bool const is_even = how_ == Rescale::uniform && group.members.size() != group.recorded;
+        Bytes const even = is_even ? even_bytes(matrix, group) : 0;
+        auto const bytes_of = [&](std::size_t from, std::size_t to) {
+            return is_even ? even : block_bytes(matrix, group, how_, from, to);
+        };
         for (std::size_t peer = 0; peer < group.members.size(); ++peer) {
-            if (Bytes const bytes = block_bytes(matrix, group, how_, me, peer); bytes > 0) {
+            if (Bytes const bytes = bytes_of(me, peer); bytes > 0) {
                 exchange.send.push_back({static_cast<Rank>(peer), 0, bytes});
             }
-            if (Bytes const bytes = block_bytes(matrix, group, how_, peer, me); bytes > 0) {
+            if (Bytes const bytes = bytes_of(peer, me); bytes > 0) {
                 exchange.recv.push_back({static_cast<Rank>(peer), 0, bytes});
             }
         }
