@@ -280,7 +280,7 @@ std::uint64_t for_each_line(fs::path const& path, Bytes most_stream,
         ++number;
         try {
             return read_line(file, text);
-        } catch (UsageError const& error) {
+        } catch (std::exception const& error) {  // also of the stream: a folder, a fault of the disk
             refuse(path, number, error.what());
         }
     };
@@ -319,6 +319,12 @@ void check_schema(Json const& launch) {
     if (!found.starts_with(major)) {
         throw UsageError(fmt::format("schema {} cannot be read by this program, which knows {}x", found, major));
     }
+}
+
+/// Later figures win.
+void add(Derived& derived, Record& cell) {
+    derived.statistics.merge(cell.statistics);
+    cell.statistics = std::move(derived.statistics);
 }
 
 template <class Ids>
@@ -365,7 +371,7 @@ ResultFile read_results(fs::path const& path, Converted converted, Bytes most_st
         } else if (kind == "derived") {
             Derived derived = derived_from(line.object);
             if (auto const cell = last.find(derived.cell_id); cell != last.end()) {
-                results.cells[cell->second].cell.statistics.merge(derived.statistics);
+                add(derived, results.cells[cell->second].cell);
             }
         } else if (kind == "end") {
             results.ends.push_back(end_from(line.object));
@@ -400,7 +406,7 @@ FinishedCells finished_cells(fs::path const& path, std::string_view pattern) {
         } else if (kind == "derived") {
             Derived derived = derived_from(line.object);
             if (auto const cell = finished.cells.find(derived.cell_id); cell != finished.cells.end()) {
-                cell->second.cell.statistics.merge(derived.statistics);
+                add(derived, cell->second.cell);
             }
         }
     });

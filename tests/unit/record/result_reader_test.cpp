@@ -238,6 +238,11 @@ TEST(DerivedLines, AddToTheLastOkCellOfTheirIdAbove) {
         return finished_cells(folder / "r", sample_cell().identity.pattern).cells.begin()->second.cell.statistics;
     };
     EXPECT_DOUBLE_EQ(of_cell().at("interference"), 1.25);
+    std::string const later =
+        to_json_line(Derived{sample_launch().launch_id, sample_cell().cell_id, {{"interference", 1.5}}}) + "\n";
+    write_file(folder / "r", launch_line() + cell_line(sample_cell()) + derived + later);
+    EXPECT_DOUBLE_EQ(of_cell().at("interference"), 1.5);
+    EXPECT_DOUBLE_EQ(read_results(folder / "r").cells.at(0).cell.statistics.at("interference"), 1.5);
     write_file(folder / "r", launch_line() + cell_line(sample_cell()) + derived + cell_line(sample_cell()));
     EXPECT_EQ(of_cell().count("interference"), 0U) << "it is measured again, and nothing is known of it";
 }
@@ -255,6 +260,7 @@ TEST(FinishedCells, AreNotUndoneByALaterFailureAndAreDoneByALaterSuccess) {
 TEST(FinishedCells, OfAFileThatDoesNotExistAreNone) {
     TemporaryFolder const folder;
     EXPECT_TRUE(finished_ids(folder / "none").empty());
+    EXPECT_THROW((void)finished_ids(folder / "."), UsageError) << "a folder";
 }
 
 }  // namespace
