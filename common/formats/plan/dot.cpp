@@ -27,7 +27,7 @@ public:
         }
         add("  subgraph cluster_{} {{\n    label=\"rank {}\"\n", plan_.me, plan_.me);
         for (std::size_t id = 0; id < plan_.steps.size(); ++id) {
-            add("    {} [label=\"{}\\n{}\"]\n", names_[id], name_of(plan_.steps[id].operation), plan_.steps[id].label);
+            add("    {} [label={}]\n", names_[id], quoted(plan_.steps[id]));
         }
         for (std::size_t id = 0; id < plan_.steps.size(); ++id) {
             for (StepId const earlier : plan_.steps[id].after) {
@@ -79,6 +79,9 @@ public:
 private:
     using MessageStream = std::tuple<Rank, Rank, int>;  // from, to, channel
 
+    static std::string quoted(Step const& step) {
+        return fmt::format("{:?}", fmt::format("{}\n{}", name_of(step.operation), step.label));
+    }
     static std::string of_collective(Rank rank, Tag tag) { return fmt::format("r{}_t{}", rank, tag); }
     static std::string of_recv(Rank me, Rank from, int channel, std::size_t place) {
         return fmt::format("r{}_from{}_c{}_{}", me, from, channel, place);
@@ -97,14 +100,10 @@ private:
     static std::string of_signal(Rank me, Rank from, std::size_t place) {
         return fmt::format("r{}_signal{}_{}", me, from, place);
     }
-    std::string name(Put const& /*step*/, std::size_t id) const { return fmt::format("r{}_step{}", plan_.me, id); }
-    std::string name(WaitSignal const& /*step*/, std::size_t id) const {
-        return fmt::format("r{}_step{}", plan_.me, id);
-    }
-    std::string name(Compute const& /*step*/, std::size_t id) const { return fmt::format("r{}_step{}", plan_.me, id); }
-    template <class Collective>
-    std::string name(Collective const& /*step*/, std::size_t id) const {
-        return of_collective(plan_.me, tags_[id]);
+    template <class Other>
+    std::string name(Other const& /*step*/, std::size_t id) const {
+        return collective_group(plan_.steps[id].operation) ? of_collective(plan_.me, tags_[id])
+                                                           : fmt::format("r{}_step{}", plan_.me, id);
     }
 
     /// What a library does inside is not known: all ranks of a collective meet in one node.
@@ -112,7 +111,7 @@ private:
         Step const& step = plan_.steps[id_];
         Tag const tag = tags_[id_];
         if (hubs_.insert(tag).second) {
-            add("  t{} [shape=ellipse label=\"{}\\n{}\"]\n", tag, name_of(step.operation), step.label);
+            add("  t{} [shape=ellipse label={}]\n", tag, quoted(step));
         }
         edge(names_[id_], fmt::format("t{}", tag), bytes);
     }

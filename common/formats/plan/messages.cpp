@@ -190,14 +190,12 @@ Messages::Messages(PlanSource const& plans) {
             if (auto const* send = std::get_if<Send>(&step.operation)) {
                 streams.count(true, world_rank(plan, send->group, send->to.peer), send->channel, send->window.messages);
             }
-            if (auto const* put = std::get_if<Put>(&step.operation)) {
-                for (Signal const& signal : put->signals) {
-                    streams.count(true, world_rank(plan, put->group, signal.peer), channel_of_puts, signal.blocks + 1);
-                }
-            }
-            if (auto const* get = std::get_if<WaitSignal>(&step.operation); get != nullptr && is_read(get->kind)) {
-                for (Signal const& signal : get->signals) {
-                    streams.count(true, world_rank(plan, get->group, signal.peer), channel_of_reads, 1);
+            for (Signal const& signal : signals_of(step.operation)) {
+                Rank const peer = world_rank(plan, *group_of(step.operation), signal.peer);
+                if (std::holds_alternative<Put>(step.operation)) {
+                    streams.count(true, peer, channel_of_puts, signal.blocks + 1);
+                } else if (is_read(kind_of(step.operation))) {
+                    streams.count(true, peer, channel_of_reads, 1);
                 }
             }
             if (auto const group = collective_group(step.operation)) {

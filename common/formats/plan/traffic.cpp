@@ -10,8 +10,7 @@
 namespace dlmb {
 namespace {
 
-/// Adds what a collective moves. A chain of ranks passes a broadcast or a reduction on: each sends and receives
-/// it once, the root only one of the two.
+/// Adds what a collective moves. What a rank passes on of a broadcast or a reduction does not count.
 struct CollectiveTraffic {
     RankTraffic& traffic;
     Plan const& plan;

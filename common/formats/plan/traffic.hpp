@@ -16,8 +16,10 @@ namespace dlmb {
 /// One rank's share of one plan (or of one phase of it). Self blocks are in `payload`, never in `out` and `in`.
 struct RankTraffic {
     Bytes payload = 0;  // what is passed to the API to be sent, self included (docs of accounting: traffic, section 1)
-    Bytes out = 0;  // leaves the rank, in whole messages: those of write_goal(), of a broadcast and a reduction a chain
-    Bytes in = 0;   // enters the rank
+    // Leaves the rank, in whole messages: those of write_goal(), but a broadcast leaves its root once, and of a
+    // reduction each rank sends one.
+    Bytes out = 0;
+    Bytes in = 0;          // enters the rank
     Bytes send_total = 0;  // row of the traffic matrix, self included
     Bytes recv_total = 0;  // column, self included
     Bytes messages = 0;    // blocks sent to other ranks, of windows their messages; and signals, which have no payload

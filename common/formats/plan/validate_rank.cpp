@@ -411,25 +411,13 @@ public:
             }
             return;
         }
-        for (Block const& block : exchange.send) {
-            add(reads, {exchange.send_buffer, block.offset}, block.bytes);
-        }
-        for (Block const& block : exchange.recv) {
-            add(writes, {exchange.recv_buffer, block.offset}, block.bytes);
-        }
+        add_blocks(reads, exchange.send_buffer, exchange.send);
+        add_blocks(writes, exchange.recv_buffer, exchange.recv);
     }
     void operator()(Send const& step) { add_window(reads, step, step.to); }
     void operator()(Recv const& step) { add_window(writes, step, step.from); }
-    void operator()(Put const& step) {
-        for (Block const& block : step.send) {
-            add(reads, {step.buffer, block.offset}, block.bytes);
-        }
-    }
-    void operator()(WaitSignal const& step) {
-        for (Block const& block : step.recv) {
-            add(writes, {step.buffer, block.offset}, block.bytes);
-        }
-    }
+    void operator()(Put const& step) { add_blocks(reads, step.buffer, step.send); }
+    void operator()(WaitSignal const& step) { add_blocks(writes, step.buffer, step.recv); }
     void operator()(Collective const& step) {
         CollectiveSides const sides = sides_of(plan_, step);
         add(reads, step.send, sides.sent);
@@ -463,7 +451,11 @@ private:
             list.push_back({region.buffer, region.offset, region.offset + bytes, step_});
         }
     }
-
+    void add_blocks(std::vector<BufferAccess>& list, BufferId buffer, std::span<Block const> blocks) const {
+        for (Block const& block : blocks) {
+            add(list, {buffer, block.offset}, block.bytes);
+        }
+    }
     void add_rows(std::vector<BufferAccess>& list, BufferId buffer, RowPlaces const& run, Bytes row_bytes) const {
         bool const adjacent = run.stride == row_bytes;
         for (std::uint64_t row = 0; row < (adjacent ? 1 : run.rows); ++row) {

@@ -58,22 +58,14 @@ public:
         }
         sum_ += bytes * times;
     }
-    void operator()(Exchange const& step) {
-        for (auto const& blocks : {step.send, step.recv}) {
-            std::for_each(blocks.begin(), blocks.end(), [&](Block const& block) { add(block.bytes); });
-        }
-    }
-    void operator()(auto const& step) {
-        if constexpr (requires { step.window; }) {
-            Block const* block = nullptr;
-            if constexpr (requires { step.to; }) {
-                block = &step.to;
-            } else {
-                block = &step.from;
+    void add(Operation const& operation) {
+        for (auto const blocks : {sent_blocks(operation), received_blocks(operation)}) {
+            for (Block const& block : blocks) {
+                add(block.bytes, messages_of_block(operation));
             }
-            add(block->bytes, step.window.messages);
-        } else if constexpr (requires { step.element; }) {
-            add(step.bytes);
+        }
+        if (auto const* collective = std::get_if<Collective>(&operation)) {
+            add(collective->bytes);
         }
     }
 
@@ -274,7 +266,7 @@ private:
                 check(io, read);
             },
             step.operation);
-        add_bytes(io, [&] { std::visit(bytes_, step.operation); });
+        add_bytes(io, [&] { bytes_.add(step.operation); });
         plan_->steps.push_back(std::move(step));
     }
 
