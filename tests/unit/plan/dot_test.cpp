@@ -98,5 +98,13 @@ TEST(Dot, LeadsFromASendToItsOwnReceive) {
     EXPECT_EQ(graph.bytes.count({"r0_to1_c0_0", "r1_from0_c0_0"}), 1U);
 }
 
+TEST(Dot, QuotesLabels) {
+    Plan plan;
+    plan.steps = {{Compute{10}, {}, R"(layer "a")"}};
+    std::string text;
+    write_dot(std::vector{plan}, [&](std::string_view piece) { text += piece; });
+    EXPECT_NE(text.find(R"([label="compute\nlayer \"a\""])"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace dlmb
