@@ -33,7 +33,7 @@ struct Iterations {
     std::string found;  // text of the repetition, where that was looked for
 };
 
-/// Gives operations to iterations: to those that the trace marks, else to `assumed` ones of equal length at its end,
+/// Gives operations to iterations: to `assumed` ones of equal length at its end, else to those that the trace marks,
 /// else to a repetition. What lies outside is given to none. Throws UsageError where ranks differ, or do not repeat
 /// their operations so often as is assumed.
 [[nodiscard]] Iterations find_iterations(Trace& trace, std::optional<int> assumed);

@@ -11,7 +11,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -184,18 +186,37 @@ TEST(Layouts, AMeshMixesBothWhereNeitherIsLarge) {
     EXPECT_NEAR(us, choice.us, 1e-6 * us);
 }
 
-/// By trying each of the divisions of each layer.
+/// By trying all of `ways` for each of four layers. Their price is that of each two neighbours alone, less the layers
+/// that this counts twice.
 double cheapest_of_all(LayoutProblem const& problem, std::vector<LayerDivision> const& ways) {
-    double least = std::numeric_limits<double>::infinity();
-    std::vector<int> picks(problem.layers.size(), 0);
-    std::vector<int> const bases(picks.size(), static_cast<int>(ways.size()));
-    do {
-        std::vector<LayerDivision> divisions;
-        for (int const pick : picks) {
-            divisions.push_back(ways[static_cast<std::size_t>(pick)]);
+    std::size_t const count = ways.size();
+    auto const alone = [&](std::size_t layer, std::vector<LayerDivision> const& divisions) {
+        LayoutProblem part = problem;
+        auto const first = problem.layers.begin() + static_cast<std::ptrdiff_t>(layer);
+        part.layers.assign(first, first + static_cast<std::ptrdiff_t>(divisions.size()));
+        return price_of(part, divisions, ring_price).us;
+    };
+    std::array<std::vector<double>, 3>
+        pairs;  // [layer][its way * count + the next one's], less what the next one costs
+    for (std::size_t layer = 0; layer < pairs.size(); ++layer) {
+        for (std::size_t pick = 0; pick < count * count; ++pick) {
+            LayerDivision const& next = ways[pick % count];
+            pairs[layer].push_back(alone(layer, {ways[pick / count], next}) - alone(layer + 1, {next}));
         }
-        least = std::min(least, price_of(problem, divisions, ring_price).us);
-    } while (advance(picks, bases));
+    }
+    std::vector<double> last;
+    std::transform(ways.begin(), ways.end(), std::back_inserter(last),
+                   [&](auto const& way) { return alone(3, {way}); });
+    double least = std::numeric_limits<double>::infinity();
+    std::vector<int> picks(4, 0);
+    do {
+        auto const pick = [&](std::size_t layer) { return static_cast<std::size_t>(picks[layer]); };
+        double us = last[pick(3)];
+        for (std::size_t layer = 0; layer < pairs.size(); ++layer) {
+            us += pairs[layer][pick(layer) * count + pick(layer + 1)];
+        }
+        least = std::min(least, us);
+    } while (advance(picks, std::vector<int>(4, static_cast<int>(count))));
     return least;
 }
 
@@ -216,14 +237,13 @@ TEST(Layouts, TheSearchFindsWhatTryingAllOfFourLayersFinds) {
         std::vector<double> widths(5);
         std::generate(widths.begin(), widths.end(), [&] { return power(6, 14); });
         double const tokens = power(4, 20);
-        LayoutProblem const line = mlp(widths, tokens, {4, 1});
-        LayoutChoice const found = search_layouts(line, ring_price);
-        ASSERT_NEAR(found.us, cheapest_of_all(line, on_line), 1e-9 * found.us) << sample;
-        EXPECT_EQ(found.looked_at, 3 * 3 * 3U + 3) << "three pairs of layers, and the last one";
-        if (sample % 20 == 0) {
-            LayoutProblem const square = mlp(widths, tokens, {2, 2});
-            double const us = search_layouts(square, ring_price).us;
-            ASSERT_NEAR(us, cheapest_of_all(square, on_square), 1e-9 * us) << sample;
+        for (auto const& [mesh, ways] : {std::pair{Mesh{4, 1}, &on_line}, {Mesh{2, 2}, &on_square}}) {
+            LayoutProblem const problem = mlp(widths, tokens, mesh);
+            LayoutChoice const found = search_layouts(problem, ring_price);
+            ASSERT_NEAR(found.us, cheapest_of_all(problem, *ways), 1e-9 * found.us) << sample;
+            ASSERT_NEAR(found.us, price_of(problem, found.divisions, ring_price).us, 1e-9 * found.us) << sample;
+            EXPECT_EQ(found.looked_at, 3 * ways->size() * ways->size() + ways->size())
+                << "pairs of layers, and the last one";
         }
     }
 }
