@@ -13,7 +13,7 @@
 
 namespace dlmb {
 
-inline constexpr Bytes most_document_bytes = Bytes{256} << 20;  // tables, plans, counts files
+inline constexpr Bytes most_document_bytes = Bytes{256} << 20;  // tables, counts files
 inline constexpr Bytes most_line_bytes = Bytes{64} << 20;       // of a result file
 inline constexpr Bytes most_stream_bytes = Bytes{1} << 30;      // of results from what has no size: a FIFO, a device
 

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Union
 from dlmb_results.fields import load_json
 from dlmb_results.program import OutputError, UsageError
 
-MOST_DOCUMENT_BYTES = 256 << 20  # tables, plans, lists
+MOST_DOCUMENT_BYTES = 256 << 20  # tables, lists
 MOST_LINE_BYTES = 64 << 20  # of a result file
 MOST_STREAM_BYTES = 1 << 30  # of results from what has no size: a FIFO, a device
 MOST_SETTINGS_BYTES = 1 << 20  # sweep and machine files
