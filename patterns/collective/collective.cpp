@@ -150,11 +150,12 @@ bool is_fan(Route route) {
 
 Route read_route(Parameters const& parameters, Kind kind, int ranks) {
     auto const route = read_enum<Route>(parameters, "route", {"ring", "ping_pong", "hypercube", "fan_in", "fan_out"});
-    if (route != Route::ring && kind != (is_fan(route) ? Kind::bandwidth : Kind::sendrecv)) {
+    bool const known = is_fan(route) ? kind == Kind::bandwidth : route != Route::hypercube || kind == Kind::sendrecv;
+    if (!known) {
         throw UsageError(fmt::format("--route {}: is of --operation {}, not of {}", text_of(parameters, "route"),
                                      is_fan(route) ? "bandwidth" : "sendrecv", info_of(kind).name));
     }
-    if (route == Route::ping_pong && ranks % 2 != 0) {
+    if (kind == Kind::sendrecv && route == Route::ping_pong && ranks % 2 != 0) {
         throw UsageError(fmt::format("--route ping_pong: {} ranks do not divide into pairs", ranks));
     }
     if (route == Route::hypercube && !std::has_single_bit(static_cast<unsigned>(ranks))) {
@@ -166,7 +167,7 @@ Route read_route(Parameters const& parameters, Kind kind, int ranks) {
 int read_channels(Parameters const& parameters, Params const& params) {
     constexpr int most = 128;
     int const channels = read_int(parameters, "channels", 1, most);
-    if (channels > 1 && (params.route != Route::ping_pong)) {
+    if (channels > 1 && (params.kind != Kind::sendrecv || params.route != Route::ping_pong)) {
         throw UsageError(
             fmt::format("--channels {}: only --operation sendrecv --route ping_pong has several", channels));
     }
