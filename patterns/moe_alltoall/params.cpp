@@ -118,9 +118,9 @@ std::size_t nodes_of_group(WorldShape const& world, std::size_t ep) {
     return per_node > 0 && ep % per_node == 0 ? ep / per_node : 1;
 }
 
-ExpertRanks read_expert_file(std::string const& path, Params const& params) {
+ExpertRanks read_expert_file(std::string_view option, std::string const& path, Params const& params) {
     PlacementFile const file{path, "expert", params.experts, params.ep};
-    std::istringstream text(read_option_file("--placement", path));
+    std::istringstream text(read_option_file(option, path));
     ExpertRanks ranks_of;
     for (PlacementLine& line : file.read(text)) {
         if (line.ranks.size() > 1 && params.wire == Wire::padded) {
@@ -155,9 +155,10 @@ void read_placement(Parameters const& parameters, WorldShape const& world, Param
     if (params.placement.kind == Kind::file && params.placement_before.kind == Kind::file) {
         throw UsageError("--rebalance file: --placement is a file, too; one of them can be");
     }
-    for (PlacementRule const* rule : {&params.placement, &params.placement_before}) {
+    for (auto const& [option, rule] :
+         {std::pair("--placement", &params.placement), std::pair("--rebalance", &params.placement_before)}) {
         if (rule->kind == Kind::file) {
-            params.placement_file = read_expert_file(rule->path, params);
+            params.placement_file = read_expert_file(option, rule->path, params);
         }
     }
     std::uint64_t const ffn = read_unsigned(parameters, "expert-ffn", 0, max_hidden);

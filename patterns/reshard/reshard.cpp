@@ -362,7 +362,9 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
         .optional("ep", parallel.ep)
         .element();
     if (model.experts == 0 || model.dense_layers > 0) {
-        parameters.needed("mlp", model.mlp, "the width of its mlp");
+        // GPT-2 leaves it out (transformers, GPT2Config, n_inner).
+        parameters.needed("mlp", model.mlp == 0 && !model.rms_norm ? 4 * model.hidden : model.mlp,
+                          "the width of its mlp");
     }
     if (model.experts > 0) {  // what DLMB reads of a model leaves it out
         parameters.needed("expert-mlp", 0, "the width of an expert to DLMB");

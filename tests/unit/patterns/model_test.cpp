@@ -147,6 +147,7 @@ TEST(ModelFile, GivesEachPatternItsParameters) {
     EXPECT_EQ(of("reshard", read_text(R"({"n_embd": 8, "n_layer": 1, "n_head": 1, "n_inner": 9, "vocab_size": 9})"))
                   .at("gated"),
               "off");
+    EXPECT_EQ(of("reshard", read_text(R"({"n_embd": 8, "n_layer": 1, "n_head": 1, "vocab_size": 9})")).at("mlp"), "32");
     EXPECT_EQ(derived("moe_alltoall", dense).missing.count("experts"), 1U) << "it has none";
     Parameters const moe = of("moe_alltoall", read_text(mixture), "ep=8");
     EXPECT_EQ(moe.at("layers"), "58");
