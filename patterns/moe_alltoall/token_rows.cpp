@@ -68,7 +68,7 @@ std::vector<RankRows> read_rows(Params const& params, SetupCounts const& setup) 
             throw Error(
                 fmt::format("moe_alltoall: rank {} sent rank {} too few of its rows at set-up", setup.from, setup.to));
         }
-        std::vector<std::uint64_t> const taken(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(count));
+        std::vector<std::uint64_t> taken(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(count));
         left = left.subspan(count);
         return taken;
     };

@@ -66,7 +66,7 @@ Axis meet(std::vector<Range> const& held, std::vector<Range> const& needed) {
 }
 
 Rank RankSet::at(std::size_t position) const {
-    std::size_t const dp = static_cast<std::size_t>(layout_.dp);
+    auto const dp = static_cast<std::size_t>(layout_.dp);
     std::size_t const tp = position % tp_.size();
     position /= tp_.size();
     std::size_t const ep = position % ep_.size();

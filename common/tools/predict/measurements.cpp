@@ -19,7 +19,7 @@ constexpr std::string_view time_column = "median_us";
 using Columns = std::vector<std::string_view>;
 
 Columns columns_of(std::string_view header, std::string_view name, bool needs_times) {
-    Columns const columns = split(header, ",");
+    Columns columns = split(header, ",");
     Columns needed(required_columns.begin(), required_columns.end());
     needed.insert(needed.end(), needs_times ? 1 : 0, time_column);
     for (std::string_view const column : needed) {

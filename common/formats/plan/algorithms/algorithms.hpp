@@ -90,7 +90,7 @@ struct Shape {
     int root = 0;                    // of a broadcast, reduce, gather or scatter
     bool in_place = false;           // input and output are one memory, in the form that the operation has for it
     std::vector<Bytes> shares = {};  // bytes of each place's part, as in the plan; empty: equal parts
-    auto operator<=>(Shape const&) const = default;
+    auto operator<=>(Shape const&) const = default;  // NOLINT(modernize-use-nullptr): false alarm of clang-tidy 14
 
     /// Memory that input and output have in common has one name only: the algorithm sees its own overwriting.
     [[nodiscard]] Area input(Bytes offset) const {
