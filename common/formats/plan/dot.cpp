@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <iomanip>
 #include <map>
 #include <set>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -80,7 +82,9 @@ private:
     using MessageStream = std::tuple<Rank, Rank, int>;  // from, to, channel
 
     static std::string quoted(Step const& step) {
-        return fmt::format("{:?}", fmt::format("{}\n{}", name_of(step.operation), step.label));
+        std::ostringstream label;
+        label << std::quoted(step.label);
+        return fmt::format("\"{}\\n{}", name_of(step.operation), label.str().substr(1));
     }
     static std::string of_collective(Rank rank, Tag tag) { return fmt::format("r{}_t{}", rank, tag); }
     static std::string of_recv(Rank me, Rank from, int channel, std::size_t place) {

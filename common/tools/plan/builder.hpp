@@ -37,7 +37,8 @@ public:
     explicit Builder(Assumptions assumptions) : assumptions_(std::move(assumptions)) {}
 
     [[nodiscard]] Assumptions const& assumptions() const { return assumptions_; }
-    /// The type of what the trace tells in bytes alone.
+    /// The type for an operation of which the trace tells bytes alone. finish() refuses an assumption that no reader
+    /// asked for.
     [[nodiscard]] std::optional<Dtype> const& assumed_dtype() {
         reads_dtype_ = true;
         return assumptions_.dtype;

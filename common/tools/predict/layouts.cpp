@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace dlmb::predict {
@@ -21,7 +22,7 @@ struct Span {
     double length = 1;
 };
 
-/// What the rank at `place` holds of a dimension, which the axes that split it cut one inside the other.
+/// The part of a dimension that the rank at `place` holds. Axes that split it cut one inside the other.
 Span span_of(Layout const& layout, int dimension, Mesh const& mesh, std::vector<int> const& place) {
     Span span;
     for (std::size_t axis = 0; axis < mesh.size(); ++axis) {
@@ -39,11 +40,7 @@ double overlap(Span const& one, Span const& other) {
 }
 
 double ranks_of(Mesh const& mesh) {
-    double ranks = 1;
-    for (int const extent : mesh) {
-        ranks *= extent;
-    }
-    return ranks;
+    return std::accumulate(mesh.begin(), mesh.end(), 1.0, std::multiplies<>());
 }
 
 constexpr Sbp by_rows = split_along(0);     // of X and Y: tokens; of W: inputs
@@ -73,7 +70,7 @@ Layout layout_of(LayerDivision const& divisions, Sbp Signature::*tensor) {
     return made;
 }
 
-/// What one layer, or two that follow each other, costs.
+/// Costs of single layers and of neighbours.
 class LayerCosts {
 public:
     LayerCosts(LayoutProblem const& problem, Price const& price)
@@ -91,12 +88,12 @@ public:
         } while (advance(digits, either));
     }
 
-    /// Of the last layer with the loss.
+    /// The last layer costs the loss, too.
     [[nodiscard]] MoveCost alone(std::size_t layer, LayerDivision const& own) const {
         MoveCost const cost = cost_of(weight_gradient(layer, own));
         return layer + 1 < problem_.layers.size() ? cost : cost + cost_of_loss(own, best_loss(own));
     }
-    /// Of a layer and the next one.
+    /// Costs between a layer and the next one.
     [[nodiscard]] MoveCost between(std::size_t layer, LayerDivision const& own, LayerDivision const& next) const {
         return cost_of(forward(layer, own, next)) + cost_of(backward(layer, own, next));
     }

@@ -52,7 +52,7 @@ PlanHeader ask_pipeline(std::vector<std::string> const& options) {
 }
 
 class FillBubbles {
-    /// What the pattern says of so many copies of the work, by the names of its statistics.
+    /// The statistics of the pattern for so many copies of the work, by name.
     struct FillAnswer {
         int copies;
         std::map<std::string, double> statistics;

@@ -106,7 +106,7 @@ SimulationJson to_json(Simulation const& simulation, SimulationJson const& conte
     json["first_rank"] = std::min_element(ends.begin(), ends.end()) - ends.begin();
     json["last_rank"] = std::max_element(ends.begin(), ends.end()) - ends.begin();
     json["mean_end_ps"] = mean_of(ends.size(), [&](std::size_t rank) { return ends[rank]; });
-    // Of the processors, until the last rank ends.
+    // A processor that is done is idle until the last rank ends.
     json["mean_idle_ps"] = mean_of(ends.size(), [&](std::size_t rank) {
         return std::max<Picoseconds>(0, simulation.time - simulation.busy[rank]);
     });
@@ -114,7 +114,7 @@ SimulationJson to_json(Simulation const& simulation, SimulationJson const& conte
     return json;
 }
 
-/// What to_json() made, for people.
+/// The object of to_json() as a text for people.
 std::string to_text(SimulationJson const& json, std::string const& title) {
     auto const us = [](SimulationJson const& time_ps) { return time_ps.get<double>() / picoseconds_per_us; };
     auto const share = [&json](SimulationJson const& time_ps) {
