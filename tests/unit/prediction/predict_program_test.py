@@ -308,6 +308,7 @@ class Predict(unittest.TestCase):
         model = json.loads(self.model.read_text())
         few = self.write("few.json", [json.dumps(model | {"range": model["range"] | {"fewest_nodes": 1, "most_nodes": 1}})])
         self.refused(69, "64 nodes are x64 those of the fit, and no error is known beyond x8", *asked[:-1], few)
+        self.refused(69, "256 nodes are x256", "time", "--bound", "--uniform", "64K", "--topology", "torus:16x16", "--machine", few)
         for error in model["error"]["held_out"]:
             error["median"] = 0.5
         self.model.write_text(json.dumps(model))

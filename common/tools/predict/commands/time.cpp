@@ -25,6 +25,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <utility>
 
 namespace dlmb::predict::commands {
@@ -223,10 +224,14 @@ private:
         PlanHeader const& file = read.header;
         PlanSource const plans(read.plans);
         Machine const machine = machine_options_.machine(file.world.ranks_per_node);
+        std::set<OperationKind> kinds;
         for (Plan const& plan : read.plans) {
             for (Step const& step : plan.steps) {
-                machine_options_.require(kind_of(step.operation), nodes_of(file.world));
+                kinds.insert(kind_of(step.operation));
             }
+        }
+        for (OperationKind const kind : kinds) {
+            machine_options_.require(kind, nodes_of(file.world));
         }
         std::string const title =
             fmt::format("{}{}{}: {} ranks, {} per node", file.pattern, file.preset.empty() ? "" : " ", file.preset,
@@ -251,6 +256,7 @@ private:
     int run_uniform() {
         Machine const machine = machine_options_.machine(1);
         auto const links = network_options_.make(machine, 0, bound_);
+        machine_options_.require(OperationKind::exchange, links->nodes());
         Bytes const bytes = parse_bytes(uniform_, "--uniform");
         print_bound(*links, links->uniform_bound(bytes, machine),
                     fmt::format("uniform all-to-all, {} bytes from each node", bytes), {{"uniform_bytes", bytes}});

@@ -82,6 +82,7 @@ public:
                 LinkCosts const& costs);
 
     [[nodiscard]] LinkNetwork& network() { return network_; }
+    [[nodiscard]] int nodes() const { return interconnect_->nodes(); }
     /// The bytes that the links carried until the simulation ended at `time`.
     [[nodiscard]] nlohmann::ordered_json to_json(Picoseconds time) const;
     /// By these algorithms.
