@@ -3,6 +3,7 @@
 #include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/nccl/check.hpp"
+#include "common/backends/nccl/deadlock.hpp"
 #include "common/backends/nccl/gpus.hpp"
 #include "common/backends/nccl/methods.hpp"
 #include "common/backends/nccl/queued_plan.hpp"
@@ -146,6 +147,11 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
     ChannelOrder const sent = channels_sent(items.value());
     ChannelOrder const arriving = channels_arriving(shared.bootstrap, sent);
     if (std::string reason = first_refusal(shared.bootstrap, take_as_sent(items.value(), arriving)); !reason.empty()) {
+        return Unsupported{std::move(reason)};
+    }
+    if (std::string reason =
+            first_refusal(shared.bootstrap, why_deadlocked(plan, items.value(), lookup, shared.bootstrap));
+        !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
     shared.communicators.connect(message_peers(plan.me, sent, arriving));
