@@ -128,11 +128,11 @@ void print_plans(PatternType const& type, Options const& options, TextSink const
         return;
     }
     std::map<std::string, double> const statistics = statistics_over_ranks(*pattern, world, draw);
-    if (*options.plan == PlanFormat::jsonl) {
+    if (*options.plan == PlanFormat::jsonl || *options.plan == PlanFormat::json) {
         Parameters const& parameters = point.parameters;
-        write_plans(
-            {std::string(type.name), point.preset, {parameters.begin(), parameters.end()}, world, draw, statistics},
-            plans, sink);
+        PlanHeader const header{
+            std::string(type.name), point.preset, {parameters.begin(), parameters.end()}, world, draw, statistics};
+        *options.plan == PlanFormat::jsonl ? write_plans(header, plans, sink) : write_plan_object(header, plans, sink);
         return;
     }
     sink(fmt::format("{}\n", point.title));

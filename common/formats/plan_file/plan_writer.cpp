@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/formats/plan_file/line_fields.hpp"
 
+#include <fmt/core.h>
+
 #include <utility>
 
 namespace dlmb {
@@ -23,15 +25,49 @@ Operation with_world_ranks(Plan const& plan, Operation operation) {
     return operation;
 }
 
+/// `group_of`: what stands for the group of a step.
+template <class GroupOf>
+Json step_object(Plan const& plan, StepId id, GroupOf const& group_of) {
+    Step const& step = plan.steps[id];
+    Json object = Json::object();
+    object["id"] = id;
+    object["operation"] = name_of(step.operation);
+    LineWriter io(object);
+    step_fields(io, step);
+    std::visit(
+        [&](auto const& operation) {
+            if constexpr (requires { operation.group; }) {
+                object["group"] = group_of(operation.group);
+            }
+            fields(io, operation);
+        },
+        with_world_ranks(plan, step.operation));
+    return object;
+}
+
+Json header_object(PlanHeader const& header, char const* schema) {
+    Json object = Json::object();
+    object["schema"] = schema;
+    LineWriter io(object);
+    fields(io, header);
+    return object;
+}
+
+/// The message of a send or a receive as a list of blocks, as exchanges have them, one for each message of a window.
+void list_messages(Json& step, char const* field, char const* list) {
+    if (auto const message = step.find(field); message != step.end()) {
+        Json const block = *message;
+        std::size_t const messages = step.contains("window") ? step["window"]["messages"].get<std::size_t>() : 1;
+        step.erase(message);
+        step[list] = std::vector<Json>(messages, block);
+    }
+}
+
 }  // namespace
 
 PlanWriter::PlanWriter(PlanHeader const& header, TextSink sink, RecordedStep recorded)
     : sink_(std::move(sink)), recorded_(std::move(recorded)) {
-    Json line = Json::object();
-    line["schema"] = plan_schema;
-    LineWriter io(line);
-    fields(io, header);
-    sink_(record::compact(line) + "\n");
+    sink_(record::compact(header_object(header, plan_schema)) + "\n");
 }
 
 void PlanWriter::write(Plan const& plan) {
@@ -54,20 +90,7 @@ void PlanWriter::write(Plan const& plan) {
     text += R"("steps":[)";
     bool begins = true;
     for (StepId id = 0; id < plan.steps.size(); ++id) {
-        Step const& step = plan.steps[id];
-        Json object = Json::object();
-        object["id"] = id;
-        object["operation"] = name_of(step.operation);
-        LineWriter fields_of_step(object);
-        step_fields(fields_of_step, step);
-        std::visit(
-            [&](auto const& operation) {
-                if constexpr (requires { operation.group; }) {
-                    object["group"] = numbers.at(operation.group);
-                }
-                fields(fields_of_step, operation);
-            },
-            with_world_ranks(plan, step.operation));
+        Json object = step_object(plan, id, [&](GroupId group) { return Json(numbers.at(group)); });
         if (auto const times = recorded_ ? recorded_(plan.me, id) : std::nullopt) {
             object["recorded_ns"] = {times->first, times->second};
         }
@@ -85,6 +108,24 @@ void write_plans(PlanHeader const& header, PlanSource const& plans, TextSink con
                  RecordedStep const& recorded) {
     PlanWriter writer(header, sink, recorded);
     plans.each([&](Plan const& plan) { writer.write(plan); });
+}
+
+void write_plan_object(PlanHeader const& header, PlanSource const& plans, TextSink const& sink) {
+    std::string front = record::compact(header_object(header, plan_object_schema));
+    front.back() = ',';
+    sink(front + R"("plans":[)");
+    char const* before = "\n";
+    plans.each([&](Plan const& plan) {
+        std::string text = fmt::format(R"({}{{"rank":{},"steps":[)", std::exchange(before, ",\n"), plan.me);
+        for (StepId id = 0; id < plan.steps.size(); ++id) {
+            Json step = step_object(plan, id, [&](GroupId group) { return Json(plan.groups[group].members); });
+            list_messages(step, "to", "send");
+            list_messages(step, "from", "recv");
+            text += (id == 0 ? "" : ",") + record::compact(step);
+        }
+        sink(text + "]}");
+    });
+    sink("\n]}\n");
 }
 
 std::string plan_lines(PlanHeader const& header, PlanSource const& plans, RecordedStep const& recorded) {

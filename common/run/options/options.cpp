@@ -275,10 +275,11 @@ void add_output(CLI::App& app, PatternType const& type, Options& options, Texts&
         group.choice("--plan", options.plan,
                      {{"text", PlanFormat::text},
                       {"jsonl", PlanFormat::jsonl},
-                      {"json", PlanFormat::jsonl},
+                      {"json", PlanFormat::json},
                       {"goal", PlanFormat::goal},
                       {"dot", PlanFormat::dot}},
-                     "print the plans of all ranks as text, jsonl (json: the same), goal or dot, and stop");
+                     "print the plans of all ranks as text, jsonl (lines for other programs), json (one object), goal "
+                     "or dot, and stop");
     }
     group.choice("--layout", options.layout,
                  {{"dlmb", TableLayout::dlmb}, {"osu", TableLayout::osu}, {"nccl", TableLayout::nccl}},

@@ -22,7 +22,7 @@
 
 namespace dlmb::run {
 
-enum class PlanFormat { text, jsonl, goal, dot };
+enum class PlanFormat { text, jsonl, json, goal, dot };
 enum class TableLayout { dlmb, osu, nccl };
 enum class TableColumns { fitting, all };  // of our own layout: those that fit on a line, or all
 
