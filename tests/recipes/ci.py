@@ -42,7 +42,8 @@ launch["launch_id"] = cell["launch_id"] = str(uuid.uuid4())
 cell |= dict(time_ns=dict(median=ns, median_low=None, median_high=None, p99=None, max=ns), rounds=dict(medians_ns=[ns] * 6, median_of_rounds_ns=ns, aa_ratio=1.0))
 os.makedirs(os.path.dirname(path), exist_ok=True)
 with open(path, "w") as file:
-    for line in (launch, cell, dict(kind="end", launch_id=launch["launch_id"])):
+    more = [cell | dict(cell_id=cell["cell_id"] + "/x=1")] if any(word in path for word in os.environ.get("ONE_MORE", "none").split()) else []
+    for line in (launch, cell, *more, dict(kind="end", launch_id=launch["launch_id"])):
         file.write(json.dumps(line) + "\\n")
 """
 
@@ -93,6 +94,11 @@ class GateTest(WithDoubles):
     def test_what_is_slower_only_at_first_passes(self) -> None:
         done = self.gate(SLOW="/first/after/")
         self.assertEqual((done.returncode, self.launches("again")), (0, 16), done.stderr)
+
+    def test_a_cell_that_vanished_is_no_pass_beside_one_that_is_slower_only_at_first(self) -> None:
+        done = self.gate(SLOW="/first/after/", ONE_MORE="/first/before/")
+        self.assertEqual((done.returncode, self.launches("again")), (1, 0), done.stderr)
+        self.assertIn("1 NOT_COMPARABLE", done.stdout)
 
     def test_what_is_only_suspect_is_measured_again(self) -> None:
         """Three launches of eight begin their samples otherwise: five remain, which do not decide."""
