@@ -146,10 +146,13 @@ def name_campaigns(options: argparse.Namespace) -> None:
         raise UsageError("--confirm with --history: launches of the past are not fresh; measure both sides again, in turns")
     if options.paired:
         raise UsageError("--paired with --history: launches of different days are no pairs")
-    options.manages |= not given and [name for name, _ in options.export] == ["otava"]
-    if len(given) != (0 if options.manages else 1):
+    shows = options.rerun or options.json or options.markdown  # of a comparison
+    compares = len(given) == 1 and not options.manages
+    exports = not (given or options.manages or shows) and [name for name, _ in options.export] == ["otava"]
+    if not (compares or exports or (options.manages and not (given or options.export or shows))):
         raise UsageError("with --history FOLDER goes one CANDIDATE, or --append, --list, --prune or --export otava alone")
-    options.candidate = None if options.manages else given[0]
+    options.manages = not compares
+    options.candidate = given[0] if compares else None
 
 
 PROGRAM = "dlmb_compare"
