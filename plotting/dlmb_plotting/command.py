@@ -89,8 +89,11 @@ def findings_text(inputs: Inputs) -> str:
     def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
         return textwrap.wrap(text, COLUMNS, initial_indent=first, subsequent_indent=rest)
 
+    found = findings(inputs)
+    if not found:
+        raise ResultError("the files hold nothing that was measured; give result files, tuning tables or comparisons")
     parts: list[str] = []
-    for finding in findings(inputs):
+    for finding in found:
         parts += [finding.title, *wrapped(finding.summary)]
         for where, text in finding.lines:
             parts += wrapped(f"{where}: {text}" if where else text, "  - ", "    ")

@@ -56,11 +56,11 @@ def plans_of(lines: Iterable[bytes | str], name: str) -> Iterator[dict[str, Any]
                 if "step_count" in line:
                     document["plans"].append({"rank": line["rank"], "step_count": line["step_count"], "steps": []})
                 document["plans"][-1]["steps"].extend(plain(step, groups) for step in line["steps"])
+        if not document:
+            raise UsageError(f"{name}: has no plans")
+        yield whole(document, name)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise UsageError(f"{name}: line {number}: is no line of plans, as --plan jsonl prints them ({type(error).__name__}: {error})") from None
-    if not document:
-        raise UsageError(f"{name}: has no plans")
-    yield whole(document, name)
 
 
 def one_plan(text: str) -> dict[str, Any]:

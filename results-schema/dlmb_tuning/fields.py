@@ -89,7 +89,10 @@ def as_whole(value: Any, path: str) -> int:
 def as_number(value: Any, path: str) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise schema_error(path, "must be a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise schema_error(path, "must be a number of 64 bits") from None
 
 
 class Fields:

@@ -131,6 +131,13 @@ class Guidelines(unittest.TestCase):
         self.assertEqual(json.loads(self.ask(path, "--json").stdout)["violations"][0]["us"], {"time": 12.0, "interval": [12.0, 12.0]})
         self.assertEqual(self.ask(path, "--min-excess", 25).returncode, 0)
 
+    def test_an_interval_that_begins_at_0_is_not_known(self) -> None:
+        from_0 = cell("allreduce", 1024, 10)
+        from_0["time_ns"]["median_low"] = 0
+        done = self.ask(self.results(cell("reduce", 1024, 90), from_0))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("[not known]", done.stdout)
+
     def test_what_was_not_measured_well_is_left_out(self) -> None:
         bad = ({"status": "failed"}, {"below_floor": True}, {"shared_gpu": True}, {"flags": ["throttled"]}, {"pattern": "moe_alltoall"})
         for change in bad:
@@ -157,7 +164,8 @@ class Guidelines(unittest.TestCase):
     def test_what_is_damaged_is_refused_in_one_line(self) -> None:
         cut = self.folder / "cut.jsonl"
         cut.write_text('{"kind":\n{"kind":"launch"}\n', encoding="utf-8")
-        for bad in (self.folder / "missing", self.table("made,4"), cut):
+        huge = self.table("made,4,reduce,x,1,1,1,1", f"made,4,reduce,x,{'9' * 400},1,1,1").rename(self.folder / "huge.csv")
+        for bad in (self.folder / "missing", self.table("made,4"), cut, huge):
             done = self.ask(bad)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), done.stderr)
             self.assertIn(bad.name, done.stderr)

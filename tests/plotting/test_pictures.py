@@ -117,7 +117,8 @@ class CommandTest(WithFolder):
             self.assertIn(name, errors)
 
     def test_a_file_without_a_cell_that_ran_is_no_success(self) -> None:
-        self.assertEqual(run(str(self.file(EXAMPLE.read_text().splitlines()[0])))[0], 64)
+        path = str(self.file(EXAMPLE.read_text().splitlines()[0]))
+        self.assertEqual([run(*plot, path)[0] for plot in ([], ["report"], ["findings"])], [64] * 3)
 
     def test_a_number_is_finite_and_in_its_range(self) -> None:
         for option in ("--latency-us", "--bandwidth-GBps", "--dpi"):
@@ -136,9 +137,14 @@ class CommandTest(WithFolder):
 
     def test_a_document_without_its_fields_is_an_error_without_a_traceback(self) -> None:
         broken = self.file(json.dumps({"schema": "dlmb.plan/2.0", "pattern": "x", "world": {"ranks": 0}}) + "\n", "broken.jsonl")
-        code, errors = run("timeline", str(broken))
-        self.assertEqual(code, 64)
-        self.assertIn("broken.jsonl: preset: is missing", errors)
+        headless = self.file(json.dumps({"schema": "dlmb.plan/2.0"}) + "\n", "headless.jsonl")
+        table = json.loads((SCHEMA_EXAMPLES / "tuning-table.json").read_text())
+        table["rules"][0]["evidence"]["gain"] = 10**400
+        large = self.file(json.dumps(table), "large.json")
+        for path, said in ((broken, "broken.jsonl: preset: is missing"), (headless, "headless.jsonl: line 1: is no line of plans"), (large, "gain: must be a number of 64 bits")):
+            code, errors = run("timeline", str(path))
+            self.assertEqual((code, errors.count("\n")), (64, 1), errors)
+            self.assertIn(said, errors)
 
     def test_an_unknown_json_file_is_refused_when_named_and_passed_over_in_a_folder(self) -> None:
         other = self.file(json.dumps({"schema": "other/1.0"}), "other.json")

@@ -78,6 +78,8 @@ class Mistakes(unittest.TestCase):
         WHOLE.replace('name = "after"', 'name = "before"'): "'before' occurs twice",
         WHOLE.replace('name = "after"', 'name = "../after"'): "used in file names",
         "[[world]]\nranks = 2\n": "there is no [[program]]",
+        WHOLE + 'set = {"A=B" = "1"}\n': "'A=B' in 'set' cannot be the name of a variable",
+        WHOLE.replace("true", '"\\u0000"'): "a text holds a zero byte",
         "launches = \n": "not TOML",
         "launches = 1000000000000\n" + WHOLE.replace("launches = 3", ""): "launches must be at most 100000, not 1000000000000",
         "launches = 99999\n" + WHOLE.replace("launches = 3", ""): "199998 launches in all, at most 100000",

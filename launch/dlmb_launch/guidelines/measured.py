@@ -17,6 +17,7 @@ import numpy as np
 
 from dlmb_launch.guidelines.rules import COLLECTIVES, Calls, TimeRange
 from dlmb_results.cells import interval_of, is_throttled
+from dlmb_results.fields import LARGEST
 from dlmb_results.files import read_document
 from dlmb_results.lines import ResultError, read_cells, result_files
 from dlmb_statistics.ranks import median_interval
@@ -60,10 +61,9 @@ class Measured:
             self.left_out += 1
             return
         world, time = cell["world"], cell["time_ns"]
-        size = int(parameters["message-size"]) * (world["ranks"] if collective in PER_RANK else 1)
-        interval = interval_of(cell)
-        low, high = interval or (time["median"], time["median"])
-        self.keep(setting_of(cell, launch), collective, size, TimeRange(time["median"] / 1000, low / 1000, high / 1000, interval is not None))
+        size = float(parameters["message-size"]) * (world["ranks"] if collective in PER_RANK else 1)  # of converted lines a fraction
+        low, high = interval_of(cell) or (0.0, 0.0)
+        self.keep(setting_of(cell, launch), collective, size, range_of(time["median"] / 1000, low / 1000, high / 1000))
 
     def read_table(self, path: Path) -> None:
         try:
@@ -75,15 +75,17 @@ class Measured:
                     raise ValueError("another number of cells than columns")
                 if row["collective"] in COLLECTIVES:
                     setting = " ".join(f"{name}={value}" for name, value in row.items() if name not in NO_CONDITIONS)
-                    self.keep(setting, row["collective"], int(row["bytes"]), range_of(row))
+                    self.keep(setting, row["collective"], int(row["bytes"]), range_in(row))
                 else:
                     self.left_out += 1
         except (ValueError, csv.Error) as error:
             raise ResultError(f"{path}: {error}") from error
 
-    def keep(self, setting: str, collective: str, size: int, us: TimeRange) -> None:
+    def keep(self, setting: str, collective: str, size: float, us: TimeRange) -> None:
+        if not 0 <= size <= LARGEST:
+            raise ValueError("a size is no number from 0 to 2^64")
         self.used += 1
-        self.launches[setting, collective, size].append(us)
+        self.launches[setting, collective, round(size)].append(us)
 
 
 def is_json(path: Path) -> bool:
@@ -111,16 +113,20 @@ def setting_of(cell: dict[str, Any], launch: dict[str, Any]) -> str:
             f"environment {launch['environment']['env_key']}, parameters {digest}")
 
 
-def range_of(row: dict[str, str]) -> TimeRange:
+def range_of(us: float, low: float, high: float) -> TimeRange:
+    """Not known is an interval that does not hold the time, or begins at 0."""
+    return TimeRange(us, low, high) if 0 < low <= us <= high < math.inf else TimeRange(us, us, us, False)
+
+
+def range_in(row: dict[str, str]) -> TimeRange:
     """p10_us to p90_us, which is wider than an interval of the median."""
     time = float(row["median_us"])
     if not 0 < time < math.inf:
         raise ValueError(f"median_us '{row['median_us']}' is no time")
     try:
-        low, high = float(row.get("p10_us", "")), float(row.get("p90_us", ""))
+        return range_of(time, float(row.get("p10_us", "")), float(row.get("p90_us", "")))
     except ValueError:
-        low = high = math.nan
-    return TimeRange(time, low, high) if 0 < low <= time <= high < math.inf else TimeRange(time, time, time, False)
+        return range_of(time, math.nan, math.nan)
 
 
 def over(launches: list[TimeRange]) -> TimeRange:

@@ -34,19 +34,21 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UnavailableError("reading TOML needs Python 3.11, or the Python package tomli")
     try:
         values = tomllib.loads(read_document(path, MOST_SETTINGS_BYTES).decode("utf-8"))
-        _require_64_bits(values)
+        _require_usable(values)
         return values
     except (ValueError, RecursionError) as error:  # of tomllib, of an integer of thousands of digits, of deep brackets
         raise UsageError(f"{path}: not TOML: {error}") from None
 
 
-def _require_64_bits(value: Any) -> None:
-    """As TOML has it. Python reads longer numbers in base 16, and then refuses to print them."""
+def _require_usable(value: Any) -> None:
+    """Python reads numbers of more bits than TOML has, in base 16, and then refuses to print them; and no command line holds a zero byte."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError("a whole number has more than 64 bits")
+    if isinstance(value, str) and "\0" in value:
+        raise ValueError("a text holds a zero byte")
     if isinstance(value, (dict, list)):
-        for each in value.values() if isinstance(value, dict) else value:
-            _require_64_bits(each)
+        for each in (*value, *value.values()) if isinstance(value, dict) else value:
+            _require_usable(each)
 
 
 Entry = TypeVar("Entry")
@@ -79,7 +81,11 @@ class Table:
 
     def variables(self) -> tuple[tuple[str, str], ...]:
         """Of the environment, as `set` has them."""
-        return tuple((name, str(value)) for name, value in self.take("set", dict, {}).items())
+        found = self.take("set", dict, {})
+        for name in found:
+            if not name or "=" in name:
+                raise UsageError(f"{self.place}: '{name}' in 'set' cannot be the name of a variable")
+        return tuple((name, str(value)) for name, value in found.items())
 
     def tables(self, key: str, read: Callable[[Table], Entry]) -> tuple[Entry, ...]:
         """What `read` makes of each [[key]], all of whose keys it has to take."""
