@@ -266,7 +266,7 @@ def of_comparison(name: str, document: dict[str, Any]) -> Finding:
               + (f" ({summary['low']:.3g} to {summary['high']:.3g})" if summary.get("low") else "")) for summary in document["patterns"]]
     judged = sorted((cell for cell in document["cells"] if cell["state"] in ("REGRESSED", "IMPROVED")), key=lambda cell: -abs(math.log(cell["evidence"]["ratio"])))
     names = short_names({cell["cell_id"]: cell.get("name", cell["cell_id"]) for cell in judged})
-    lines += [(names[cell["cell_id"]], "{} {ratio:.3g} ({low:.3g} to {high:.3g})".format(cell["state"], **cell["evidence"])) for cell in judged[: MOST_LINES - len(lines)]]
+    lines += [(names[cell["cell_id"]], "{} {ratio:.3g} ({low:.3g} to {high:.3g})".format(cell["state"], **cell["evidence"])) for cell in judged[: max(0, MOST_LINES - len(lines))]]
     return Finding(f"comparison {name}", f"Of {plural(len(document['cells']), 'cell')} {listed(counts) or 'none is judged'}; ratios are {above} over {below}, above 1 is worse.", lines)
 
 

@@ -29,7 +29,7 @@ def looks_like_credential(value: str) -> bool:
 
 
 def stable_hash(text: str) -> str:
-    """FNV-1a of 64 bits, as common/formats/record/record.cpp does it."""
+    """FNV-1a of 64 bits, as common/base/hash.cpp does it."""
     value = 0xCBF29CE484222325
     for byte in text.encode(errors="surrogateescape"):
         value = ((value ^ byte) * 0x100000001B3) % 2**64

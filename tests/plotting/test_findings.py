@@ -125,6 +125,8 @@ class FindingsTest(WithFolder):
         comparison, table = findings(Inputs(comparisons={"c": comparison_document()}, tables={"t": table_document()}))
         self.assertEqual(comparison.lines[0], ("collective", "the candidate takes 1.2 times the baseline in the geometric mean of 2 cells (1.1 to 1.3)"))
         self.assertIn("REGRESSED 1.5 (1.4 to 1.6)", comparison.lines[1][1])
+        (many,) = findings(Inputs(comparisons={"c": comparison_document() | {"patterns": 12 * comparison_document()["patterns"]}}))
+        self.assertEqual(len(many.lines), 12, "no room is left for cells")
         (rates,) = findings(Inputs(comparisons={"c": comparison_document() | {"metric": {"name": "busbw", "unit": "GB/s"}}}))
         self.assertIn("ratios are baseline over candidate, above 1 is worse", rates.summary)
         self.assertEqual(rates.lines[0][1], "the baseline has 1.2 times the candidate in the geometric mean of 2 cells (1.1 to 1.3)")

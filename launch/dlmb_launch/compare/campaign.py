@@ -83,7 +83,7 @@ class Campaign:
     name: str
     launches: list[Launch] = field(default_factory=list)  # columns
     cells: list[Cell] = field(default_factory=list)  # rows
-    definitions: list[str] = field(default_factory=list)  # of a sample; launches of one cell may differ in it (definitions.py)
+    definitions: list[str] = field(default_factory=list)  # of a sample; launches of one cell may differ in it (left_out.py)
     parameters: list[Parameters] = field(default_factory=list)  # by row
     row_of: dict[str, int] = field(default_factory=dict)  # by cell id
     defaults: set[int] = field(default_factory=set)  # rows of a method that its backend takes by itself

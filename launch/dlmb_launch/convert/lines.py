@@ -81,7 +81,7 @@ Line = dict[str, Any]
 
 
 def escaped(value: str) -> str:
-    """As common/measure/environment/identifiers.cpp does it."""
+    """As common/formats/record/record.cpp does it."""
     return "".join(letter if letter in PLAIN else "".join(f"+{byte:02X}" for byte in letter.encode()) for letter in value)
 
 
