@@ -17,7 +17,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
 from dlmb_results import program
 from dlmb_results.arguments import Parser
@@ -67,33 +67,27 @@ def explain(error: jsonschema.ValidationError) -> str:
     return f"{place}: {message}"
 
 
-class Lines:
-    """Findings of a file of lines, one after the other."""
-
-    def __init__(self, validator: jsonschema.Draft202012Validator) -> None:
-        self.validator = validator
-
-    def check(self, line: bytes) -> Iterator[str]:
-        if not line.endswith(b"\n"):
-            yield "the line has no end: what wrote it was killed"
-            return
-        try:
-            record = load_json(line.decode("utf-8"))
-        except ValueError as error:
-            yield f"not JSON: {error}"
-            return
-        yield from (explain(error) for error in self.validator.iter_errors(record))
-        if isinstance(record, dict):
-            yield from self.relate(record)
-
-    def relate(self, _record: dict[str, Any]) -> Iterator[str]:
-        """What is wrong with a line only beside the lines above it."""
-        return iter(())
+Relate = Callable[[dict[str, Any]], Iterable[str]]  # what is wrong with a line only beside the lines above it
 
 
-class ResultFile(Lines):
-    def __init__(self, validator: jsonschema.Draft202012Validator) -> None:
-        super().__init__(validator)
+def check_line(line: bytes, validator: jsonschema.Draft202012Validator, relate: Relate) -> Iterator[str]:
+    if not line.endswith(b"\n"):
+        yield "the line has no end: what wrote it was killed"
+        return
+    try:
+        record = load_json(line.decode("utf-8"))
+    except ValueError as error:
+        yield f"not JSON: {error}"
+        return
+    yield from map(explain, validator.iter_errors(record))
+    if isinstance(record, dict):
+        yield from relate(record)
+
+
+class Results:
+    """The lines of a result file so far."""
+
+    def __init__(self) -> None:
         self.launches: set[str] = set()
         self.ended: set[str] = set()
         self.ok_cells: set[str] = set()
@@ -126,9 +120,9 @@ def check_document(path: Path, validator: jsonschema.Draft202012Validator) -> li
     return [f"{path}: {explain(error)}" for error in validator.iter_errors(document)]
 
 
-def check_lines(path: Path, lines: Lines) -> list[str]:
+def check_lines(path: Path, validator: jsonschema.Draft202012Validator, relate: Relate = lambda _: ()) -> list[str]:
     with path.open("rb") as file:
-        return [f"{path}:{number}: {finding}" for number, line in enumerate(file, 1) for finding in lines.check(line)]
+        return [f"{path}:{number}: {finding}" for number, line in enumerate(file, 1) for finding in check_line(line, validator, relate)]
 
 
 def check_file(path: Path, strict: bool) -> list[str]:
@@ -139,9 +133,9 @@ def check_file(path: Path, strict: bool) -> list[str]:
     if name in DOCUMENTS:
         return check_document(path, validator(name, strict))
     if name in ("plan", "history"):
-        return check_lines(path, Lines(validator(name, strict)))
-    results = ResultFile(validator("result", strict))
-    findings = check_lines(path, results)
+        return check_lines(path, validator(name, strict))
+    results = Results()
+    findings = check_lines(path, validator("result", strict), results.relate)
     if not results.launches:
         findings.append(f"{path}: holds no launch")
     for note in results.notes:

@@ -55,15 +55,10 @@ def count(text: str) -> int:
 
 
 def unknown_name(kind: str, unknown: str, known: Iterable[str]) -> str:
-    """common/base/error.cpp says it in the same way."""
-    nearest = nearest_names(unknown, known)
-    return f"unknown {kind} '{unknown}'; " + (f"nearest: {', '.join(nearest)}" if nearest else "there is none")
-
-
-def nearest_names(unknown: str, known: Iterable[str]) -> list[str]:
-    """At most three: what the word abbreviates first, then by the number of changed letters."""
+    """With at most three names: what the word abbreviates first, then by the number of changed letters. As common/base/error.cpp says it."""
     begins = len(unknown.lstrip("-")) >= 2
-    return sorted(known, key=lambda name: (not (begins and name.startswith(unknown)), distance(unknown, name)))[:3]
+    nearest = sorted(known, key=lambda name: (not (begins and name.startswith(unknown)), distance(unknown, name)))[:3]
+    return f"unknown {kind} '{unknown}'; " + (f"nearest: {', '.join(nearest)}" if nearest else "there is none")
 
 
 def distance(a: str, b: str) -> int:

@@ -21,12 +21,12 @@ from dlmb_launch.autotune.observations import Key
 from dlmb_launch.autotune.open_points import KINDS
 from dlmb_launch.autotune.planning import Work
 from dlmb_launch.autotune.points import Point
-from dlmb_launch.autotune.request import NO_LOAD
-from dlmb_launch.sweep import launchers, state, sweep_file
+from dlmb_launch.autotune.request import NO_LOAD, Request
+from dlmb_launch.sweep import state, sweep_file
 from dlmb_launch.sweep.driver import Driver
 from dlmb_launch.sweep.process import Interrupts
 from dlmb_launch.sweep.state import Folder
-from dlmb_launch.sweep.sweep_file import Launch, Program, Sweep, World
+from dlmb_launch.sweep.sweep_file import Launch, Program, Sweep
 from dlmb_results.files import write_whole
 from dlmb_results.lines import read_lines
 from dlmb_results.program import FAILED, ProgramError
@@ -44,15 +44,6 @@ class LaunchFailed(ProgramError):
 
 class Stopped(Exception):
     """By a signal, whose number is the argument."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    world: World
-    timing: str
-    beside: str  # as --beside of dlmb_collective
-    build: Path
-    machine: launchers.Machine
 
 
 @dataclass(frozen=True)
@@ -75,10 +66,10 @@ class Step:
 
 
 class Campaign:
-    def __init__(self, root: Path, settings: Settings, interrupts: Interrupts, traffic_ended: Callable[[], str] = lambda: ""):
+    def __init__(self, request: Request, interrupts: Interrupts, traffic_ended: Callable[[], str]):
         """traffic_ended: why what is to run beside the launches does not."""
-        self.root = root
-        self.settings = settings
+        self.root = request.campaign
+        self._request = request
         self._interrupts = interrupts
         self._traffic_ended = traffic_ended
         self._sweeps: dict[Path, Sweep] = {}
@@ -108,7 +99,7 @@ class Campaign:
     def run(self, step: Step, begin: Callable[[Step, Launch], bool], end: Callable[[Step, Launch, str, float], None]) -> bool:
         """The launches of `step` that are left. begin: whether there is time for one more; False: not for all of them. Raises
         LaunchFailed, Stopped."""
-        driver = Driver(step.sweep, self.settings.machine, step.folder, self.settings.build)
+        driver = Driver(step.sweep, self._request.machine, step.folder, self._request.build)
         step.folder.open(step.sweep)
         for launch in self.left(step):
             if not begin(step, launch):
@@ -133,9 +124,11 @@ class Campaign:
             raise Stopped(self._interrupts.received)
 
     def _text(self, name: str, works: list[Work], launches: int, options: dict[str, str], timeout_s: int) -> str:
+        asked = self._request
+        options = {"timing": asked.timing, **({"beside": asked.beside} if asked.beside != NO_LOAD else {}), **options}
         lines = ["# Made by dlmb_autotune.", f'name = "{name}"', f"launches = {launches}", f"launch-timeout = {timeout_s}", "", "[options]"]
-        lines += [f'{key} = "{value}"' for key, value in {"timing": self.settings.timing, **_beside(self.settings.beside), **options}.items()]
-        lines += ["", "[[world]]", f"ranks = {self.settings.world.ranks}", f"nodes = {self.settings.world.nodes}"]
+        lines += [f'{key} = "{value}"' for key, value in options.items()]
+        lines += ["", "[[world]]", f"ranks = {asked.ranks}", f"nodes = {asked.nodes}"]
         for number, work in enumerate(works, 1):
             sizes = ",".join(f"{size}:{size}" for size in work.sizes)
             name = f"{work.operation.replace(',', '+')}-{number}"
@@ -143,10 +136,6 @@ class Campaign:
             lines += [f'backend = "{work.backend}"', f'method = "{",".join(work.methods)}"']
             lines += [f'memory = "{_MEMORY.get(work.backend, "host")}"', f'message-size = "{sizes}"']
         return "\n".join(lines) + "\n"
-
-
-def _beside(load: str) -> dict[str, str]:
-    return {"beside": load} if load != NO_LOAD else {}
 
 
 def _tried(folder: Folder, launch: Launch) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dlmb_launch.autotune import observations, points, report, request, traffic
-from dlmb_launch.autotune.campaign import Campaign, LaunchFailed, Settings, Stopped
+from dlmb_launch.autotune.campaign import Campaign, LaunchFailed, Stopped
 from dlmb_launch.autotune.outcome import HELD, UNSEEN, WRONG, Finisher, reserve_s
 from dlmb_launch.autotune.plain_program import Plain
 from dlmb_launch.autotune.points import Consumer
@@ -173,8 +173,7 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
     beside = traffic.Traffic(asked.traffic, asked.build, asked.campaign)
     plain = _plain(asked, launcher, beside)
     tune = TuneProgram(asked.build, plain.variables)
-    settings = Settings(asked.world, asked.timing, asked.beside, asked.build, asked.machine)
-    campaign = Campaign(asked.campaign, settings, interrupts, beside.why_ended)
+    campaign = Campaign(asked, interrupts, beside.why_ended)
     try:
         if reason := beside.begin(launcher, asked.machine, asked.world, interrupts):
             raise LaunchFailed(reason)
@@ -200,7 +199,7 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
     found = Findings(
         asked, cautions, observations.noise(measured), standings, undecided_lines(tuner.printed), skipped, outcomes, rules, clock.spent_s
     )
-    write_output(*report.write_report(found))
+    write_output(asked.output / "report.md", report.page(found))
     print("\n".join(report.summary(found)))
     return _exit_code([one.verified for one in outcomes if one.folder])
 

@@ -132,10 +132,6 @@ def noise(found: dict[Key, Measured]) -> float | None:
 ERROR_RATE = 0.05  # per point
 
 
-def least_log_gain(measured: Measured) -> float:
-    return math.log(1 - least_gain(statistics.median(measured.default_ns)))
-
-
 @dataclass(frozen=True)
 class Standing:
     """The methods that are left at a point, and how fast they are against the library's own choice."""
@@ -169,7 +165,8 @@ def standing(measured: Measured, competitors: list[str]) -> Standing:
 
 def _is_out(method: str, middle: dict[str, float], logs: dict[str, dict[int, float]], measured: Measured, error_rate: float) -> bool:
     mine = logs[method]
-    if middle[method] - always_radius(len(mine), measured.spread, error_rate) > least_log_gain(measured):
+    least_log_gain = math.log(1 - least_gain(statistics.median(measured.default_ns)))
+    if middle[method] - always_radius(len(mine), measured.spread, error_rate) > least_log_gain:
         return True
     # A method that was dropped is missing in later launches, but for those that measure it again beside others.
     for theirs in (log for other, log in logs.items() if other != method):

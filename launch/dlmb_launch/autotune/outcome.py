@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import shutil
 import statistics
 from dataclasses import dataclass, field
@@ -121,7 +122,7 @@ class Finisher:
             failed = any(one.folder for one in everything)
             why = "the files were not seen to act as the table says (report.md)" if failed else "nothing was shown to be faster"
             lines += [f"# It sets nothing: {why}."]
-        lines += [f". {_quoted(str(one.folder / 'env.sh'))}" for one in good]
+        lines += [f". {shlex.quote(str(one.folder / 'env.sh'))}" for one in good]
         write_output(path, "\n".join(lines) + "\n")
 
     def _borne_out(self, one: Exported, rules: list[dict], table: Path, measured: dict[Key, Measured]) -> dict[str, list[dict]]:
@@ -203,7 +204,3 @@ def _digest(folder: Path) -> str:
         if file.name not in ("table.json", "lost.json", "verify.sh"):
             digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from dlmb_launch.autotune.observations import ERROR_RATE, Key, Standing
@@ -28,7 +27,10 @@ _USUAL_METHODS = 6  # of an operation, where dlmb_info does not list them
 
 def describe(request: Request, info: dict[str, Any], launcher: Launcher) -> list[str]:
     lines = [f"launches by {' '.join(launcher.command(request.machine, request.world))} PROGRAM"]
-    candidates = [_candidate(request, info, key) for key in sorted(request.weights)]
+    candidates = []
+    for key, weight in sorted(request.weights.items()):
+        count = _methods(request, info, key[0], key[1].operation)
+        candidates.append(Candidate(key, tuple(map(str, range(count))), count, 0, weight))
     for consumer in request.consumers:
         for operation in request.operations(consumer.backend):
             sizes = [point.size for backend, point in sorted(request.weights) if (backend, point.operation) == (consumer.backend, operation)]
@@ -49,11 +51,6 @@ def describe(request: Request, info: dict[str, Any], launcher: Launcher) -> list
         lines.append(f"{left_out}: give more, or fewer --operations or --sizes")
     lines.append(f"{SEARCH_LAUNCHES} launches decide a point; how small a gain can be seen is said when the noise is known")
     return lines
-
-
-def _candidate(request: Request, info: dict[str, Any], key: Key) -> Candidate:
-    methods = tuple(map(str, range(_methods(request, info, key[0], key[1].operation))))
-    return Candidate(key, methods, len(methods), 0, request.weights[key])
 
 
 def _methods(request: Request, info: dict[str, Any], backend: str, operation: str) -> int:
@@ -148,7 +145,7 @@ def _open(found: Findings) -> list[str]:
     return lines
 
 
-def write_page(found: Findings) -> str:
+def page(found: Findings) -> str:
     request = found.request
     text = ["# Tuning for " + ", ".join(one.consumer.name for one in found.outcomes), ""]
     text += [f"- {line.strip()}" for line in summary(found)[1:-1]]
@@ -216,7 +213,3 @@ def _how() -> list[str]:
         "What remained was tested by `dlmb_tune build`: the false discovery rate over all sizes is held at 5 %, and fresh launches, whose",
         "number does not depend on what they show, have to show each winner again (5 % per size). At last a plain program had to be faster.",
     ]
-
-
-def write_report(found: Findings) -> tuple[Path, str]:
-    return found.request.output / "report.md", write_page(found)

@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +23,6 @@ class TuneFailed(ProgramError):
     exit_code = FAILED
 
 
-@dataclass(frozen=True)
-class Counting:
-    """The conditions of what counts in a table, for `build`."""
-
-    timing: str
-    methods: tuple[str, ...]
-    accept: tuple[str, ...]
-
-
 class TuneProgram:
     def __init__(self, build: Path, variables: dict[str, str]):
         self._path = build / "dlmb_tune"
@@ -40,13 +30,13 @@ class TuneProgram:
         if not self._path.is_file():
             raise UnavailableError(f"{self._path} is not there; build the target dlmb_tune, or name the folder of programs with --build")
 
-    def build(self, search: list[Path], confirm: list[Path], table: Path, counting: Counting) -> str:
-        """Writes `table`. Returns what it printed."""
-        command = ["build", *search, "-o", table, "--timing", counting.timing]
-        if counting.methods:
-            command += ["--methods", ",".join(counting.methods)]
-        if counting.accept:
-            command += ["--accept", ",".join(counting.accept)]
+    def build(self, search: list[Path], confirm: list[Path], table: Path, timing: str, methods: list[str], accept: tuple[str, ...]) -> str:
+        """Writes `table`; timing, methods, accept: what counts in it. Returns what it printed."""
+        command = ["build", *search, "-o", table, "--timing", timing]
+        if methods:
+            command += ["--methods", ",".join(methods)]
+        if accept:
+            command += ["--accept", ",".join(accept)]
         if confirm:
             command += ["--confirm", *confirm]
         table.unlink(missing_ok=True)

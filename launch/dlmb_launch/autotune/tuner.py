@@ -20,7 +20,7 @@ from dlmb_launch.autotune.open_points import CONFIRM, KINDS, REFINE, REPEAT, ope
 from dlmb_launch.autotune.planning import Candidate, Cost, Wanted, Work
 from dlmb_launch.autotune.points import shown_sizes
 from dlmb_launch.autotune.request import Clock, Request
-from dlmb_launch.autotune.tune_program import Counting, TuneProgram, chosen_rules
+from dlmb_launch.autotune.tune_program import TuneProgram, chosen_rules
 from dlmb_launch.sweep import sweep_file
 from dlmb_launch.sweep.sweep_file import Launch
 from dlmb_results.files import read_json
@@ -224,12 +224,11 @@ class Tuner:
 
     def build(self) -> bool:
         """Writes the table. False: there are no results yet."""
-        search = self.campaign.files(steps.SEARCH, REPEAT, REFINE)
-        if not any(each.launches for each in self.measured().values()):
+        search, measured = self.campaign.files(steps.SEARCH, REPEAT, REFINE), self.measured()
+        if not any(each.launches for each in measured.values()):
             return False
-        methods = {method.split(":")[0] for each in self.measured().values() for method in each.logs}
-        counting = Counting(self.request.timing, tuple(sorted(methods)), self.request.accept)
-        self.printed = self._tune.build(search, self._whole_confirmations(), self.table, counting)
+        methods = sorted({method.split(":")[0] for each in measured.values() for method in each.logs})
+        self.printed = self._tune.build(search, self._whole_confirmations(), self.table, self.request.timing, methods, self.request.accept)
         return True
 
     def _whole_confirmations(self) -> list[Path]:

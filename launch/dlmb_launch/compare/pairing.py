@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from dlmb_launch.compare.campaign import Campaign, Cell, Metric
 from dlmb_launch.compare.left_out import leave_out
 from dlmb_launch.compare.partners import partners
 from dlmb_launch.compare.verdict import FEW_LAUNCHES, FEWEST_LAUNCHES, BareRatio, State, Verdict
+from dlmb_results.arguments import unknown_name
 from dlmb_results.cells import Launch
 from dlmb_results.program import UsageError
 
@@ -39,9 +39,7 @@ class Declared:
     def refuse_unknown(self, launches: Sequence[Launch]) -> None:
         known = {key for launch in launches for key in launch.settings}
         for key in sorted((self.factors | self.ignored) - known):
-            near = difflib.get_close_matches(key, known, n=3)
-            hint = f"; near it: {', '.join(near)}" if near else ""
-            raise UsageError(f"no launch records a setting '{key}'{hint}")
+            raise UsageError(f"no launch records it: {unknown_name('setting', key, known)}")
 
 
 def environments_differ(baseline: list[Launch], candidate: list[Launch], declared: Declared) -> str:

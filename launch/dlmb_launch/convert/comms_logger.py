@@ -90,8 +90,8 @@ def written(cells: Iterable[Mapping[str, Any]]) -> str:
         ns = time.get("median", time.get("mean", 0))
         if cell["status"] != "ok" or not name or not ns > 0 or not ranks:
             continue
-        given = int(float(parameters.get("message-size", 0)))
-        size = given // ranks if parameters["operation"] in OF_ONE_RANK else given * ranks if parameters["operation"] == "alltoall" else given
+        given = float(parameters.get("message-size", 0))  # a fraction where ranks do not divide what another program measured
+        size = round(given / ranks if parameters["operation"] in OF_ONE_RANK else given * ranks if parameters["operation"] == "alltoall" else given)
         whole_bytes = size * ranks if name.startswith(("all_gather", "reduce_scatter")) else size
         share = (ranks - 1) / ranks
         algorithm, bus = {"all_reduce": (2, 2 * share), "all_to_all_single": (1, share)}.get(name, (1, share if whole_bytes != size else 1))

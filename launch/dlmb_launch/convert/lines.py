@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dlmb_launch.convert.measured import Given, Number, Row, Table
+from dlmb_results.cells import Line
 from dlmb_results.variables import recorded, stable_hash
 
 TIMES_OWN_SHARE = {"allreduce": 2, "reduce_scatter_block": 1, "reduce_scatter": 1, "allgather": 1}  # of the buffer, less the share that stays
@@ -76,8 +77,6 @@ def bandwidth(traffic: dict[str, Any], time_ns: float) -> dict[str, float] | Non
 SCHEMA = "dlmb.result/1.0"
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 LONGEST_ID = 1000
-
-Line = dict[str, Any]
 
 
 def escaped(value: str) -> str:

@@ -62,9 +62,6 @@ class Launcher:
     pmi: str  # of srun: pmix, pmi2
     variables: tuple[tuple[str, str], ...]  # what the launcher itself needs
 
-    def describe(self) -> str:
-        return f"{self.path} --mpi={self.pmi}" if self.pmi else self.path
-
     def command(self, machine: Machine, world: World) -> list[str]:
         """Everything before the program."""
         return [self.path, *_MAKERS[self.kind](self, machine, world), *machine.arguments]
