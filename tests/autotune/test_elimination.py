@@ -4,13 +4,20 @@
 
 from __future__ import annotations
 
+import math
+import random
 import unittest
 
-from made import measured
-
-from dlmb_launch.autotune.observations import ERROR_RATE, standing
+from dlmb_launch.autotune.observations import ERROR_RATE, Measured, standing
 from dlmb_launch.autotune.report import noise_text
 from dlmb_statistics.robust import always_radius, detectable_gain
+
+
+def measured(truth: dict[str, float], launches: int, spread: float, seed: int = 1, default_ns: float = 1000.0) -> Measured:
+    """A point with a known truth and spread. truth: method -> its time as a share of the default's."""
+    draw = random.Random(seed)
+    logs = {method: {launch: math.log(share) + draw.gauss(0, spread) for launch in range(launches)} for method, share in truth.items()}
+    return Measured([default_ns] * launches, logs, set(), spread)
 
 
 class Elimination(unittest.TestCase):

@@ -7,9 +7,10 @@ from __future__ import annotations
 import json
 import math
 import random
-import tempfile
 import unittest
 from pathlib import Path
+
+from running import WithFolder
 
 from dlmb_launch.autotune import observations
 from dlmb_launch.autotune.points import Point
@@ -27,12 +28,7 @@ def line(method: str, nanoseconds: float, status: str = "ok", operation: str = "
     return json.dumps({**cell, "is_default": default, "rounds": rounds, "time_ns": {**CELL["time_ns"], "median": nanoseconds} if nanoseconds else None}) + "\n"
 
 
-class Observations(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class Observations(WithFolder):
     def read(self, *launches: str):
         files = []
         for number, text in enumerate(launches):

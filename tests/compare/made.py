@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import json
-import tempfile
-import unittest
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import running
 
 from dlmb_launch.compare.campaign import METRICS
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
@@ -61,12 +61,7 @@ def side(name: str, cells: Mapping[str, Sequence[float]], **fields: Any) -> list
     return lines
 
 
-class WithFolder(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class WithFolder(running.WithFolder):
     def file(self, name: str, lines: Sequence[dict[str, Any]]) -> Path:
         path = self.folder / f"{name}.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))

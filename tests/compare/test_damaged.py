@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import io
 import json
 import os
 import random
@@ -20,6 +19,7 @@ from typing import Any
 from unittest import mock
 
 from made import CELL, WithFolder, side
+from running import run_main
 
 from dlmb_launch.compare import command as compare
 from dlmb_plotting import command as plot
@@ -30,12 +30,6 @@ PROGRAM = Path(os.environ["DLMB_COMPARE"])
 US = [100, 101, 99, 102, 100.5, 98.5, 101.5, 99.5]
 RANDOM_DAMAGES = 200
 VALUES = (None, True, -1, 0, 1e308, -1e308, 5e-324, 2**70, float("nan"), float("inf"), "", "x", "\x1b[31m", [], [1], {}, {"a": 1})
-
-
-def run(main: Any, *arguments: object) -> tuple[int, str]:
-    errors = io.StringIO()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
-        return main([str(argument) for argument in arguments]), errors.getvalue()
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -88,7 +82,7 @@ class NamedDamageTest(WithoutMsgspec):
         kind = campaign[number - 1].get("kind", "")
         for reader in self.both_readers():
             for main, arguments in ((compare.main, (before, after)), (plot.main, ("report", after, "-o", self.folder / "report.html"))):
-                code, errors = run(main, *arguments)
+                code, _, errors = run_main(main, *arguments)
                 if main is plot.main and "is missing" in errors and field not in errors:
                     continue  # these lines have only what a comparison looks at
                 self.assertEqual((code, errors.count("\n")), (64, 1), f"{reader}: {errors}")
@@ -109,7 +103,7 @@ class NamedDamageTest(WithoutMsgspec):
         for text, message in ((json.dumps(cell), "results.jsonl:1: cell of launch cand-0, which has no line above"), ("[" * 2000 + "\n{}", "results.jsonl:1: not a line of a result file; dlmb_convert makes one")):
             path = self.folder / "results.jsonl"
             path.write_text(text + "\n")
-            code, errors = run(compare.main, path, path)
+            code, _, errors = run_main(compare.main, path, path)
             self.assertEqual((code, errors.count("\n")), (64, 1), errors)
             self.assertIn(message, errors)
 
@@ -122,7 +116,7 @@ class AnyDamageTest(WithoutMsgspec):
         self.compared = [json.loads(line) for line in self.whole.read_text().splitlines()]
 
     def looked_at(self, main: Any, *arguments: object, what: object) -> None:
-        code, errors = run(main, *arguments)
+        code, _, errors = run_main(main, *arguments)
         self.assertIn(code, (0, 1, 2, 3, 4, 64), f"{what}\n{errors}")
         self.assertNotIn("Traceback", errors)
         for line in errors.splitlines():

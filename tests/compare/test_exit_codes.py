@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import itertools
 import json
 import unittest
 from pathlib import Path
 
 from made import CELL, WithFolder, fault, launch, side
+from running import run_main
 
 from dlmb_launch.compare.command import PRECEDENCE, exit_code, main
 
@@ -21,14 +20,7 @@ SCATTERED = [80, 90, 100, 110, 120, 130, 140, 150]
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
-    """Exit code, standard output, standard error."""
-    output, errors = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-    return code, output.getvalue(), errors.getvalue()
+    return run_main(main, *arguments)
 
 
 class WithCampaigns(WithFolder):

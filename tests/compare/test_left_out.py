@@ -61,6 +61,7 @@ class LeftOutTest(WithFolder):
                 self.assertEqual((verdict.state, verdict.candidate_launches), (State.REGRESSED, 8 - count), change)
                 self.assertLess(verdict.evidence.high, 1.3)
                 self.assertIn(f"candidate: {count} of 8 numbers left out", found.candidate.remarks[0])
+                self.assertEqual(found.baseline.remarks, [])
 
     def test_of_five_that_remain_a_slowdown_is_suspect(self) -> None:
         verdict = self.found(another_start, 3).verdicts[0]

@@ -4,18 +4,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import math
-import tempfile
 import unittest
 from pathlib import Path
 
 import numpy as np
-from made import CELL, cell, launch
+from made import CELL, WithFolder, cell, launch
+from test_exit_codes import run
+from test_simulation import POWERS
 
-from dlmb_launch.compare import command
 from dlmb_statistics import detection
 
 MARGIN = 0.03
@@ -32,16 +30,11 @@ def power(launches: int, spread: float, slowdown: float) -> float:
 
 
 class Detection(unittest.TestCase):
-    # Powers that the measurement protocol quotes for p <= .005 and a ratio of 1.03 or more, from simulations of its own: two of a thousand
-    # comparisons each differ by up to 0.04.
     def test_the_power_is_that_of_the_protocol(self) -> None:
-        for launches, spread, slowdown, expected, allowed in (
-            (8, 0.01, 0.02, 0.05, 0.04), (8, 0.01, 0.03, 0.50, 0.04), (8, 0.01, 0.05, 1.00, 0.01), (5, 0.02, 0.05, 0.54, 0.04),
-            (8, 0.02, 0.05, 0.89, 0.04), (10, 0.02, 0.05, 0.95, 0.04), (5, 0.02, 0.03, 0.16, 0.04), (8, 0.02, 0.03, 0.34, 0.04),
-            (10, 0.02, 0.03, 0.43, 0.04), (8, 0.02, 0.0, 0.0, 0.002),
-        ):  # fmt: skip
+        """Two of a thousand comparisons each differ by up to 0.04."""
+        for spread, launches, slowdown, expected in POWERS:
             with self.subTest(launches=launches, spread=spread, slowdown=slowdown):
-                self.assertAlmostEqual(power(launches, spread, slowdown), expected, delta=allowed)
+                self.assertAlmostEqual(power(launches, spread, slowdown), expected, delta={1.0: 0.01, 0.0: 0.002}.get(expected, 0.04))
 
     def test_more_launches_see_less_down_to_the_margin(self) -> None:
         least = [detection.least_slowdown(launches, 0.05, MARGIN) for launches in (5, 8, 12, 16)]
@@ -59,29 +52,16 @@ class Detection(unittest.TestCase):
         self.assertAlmostEqual(detection.spread_bound(8), math.sqrt(7 / 2.833), places=3)  # the 10 % quantile with 7 degrees of freedom
 
 
-class Noise(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class Noise(WithFolder):
     def write(self, *launches: tuple[str, float, dict]) -> Path:
-        path = self.folder / "results.jsonl"
         lines = []
         for name, us, fields in launches:
             of_cell = {key: fields.pop(key) for key in ("mode", "throttled") if key in fields}
             lines += [launch(name, **fields), cell(name, us, **of_cell)]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        return path
-
-    def run_command(self, *arguments: object) -> tuple[int, str, str]:
-        out, error = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
-            code = command.main([str(argument) for argument in arguments])
-        return code, out.getvalue(), error.getvalue()
+        return self.file("results", lines)
 
     def cells(self, path: Path) -> list[dict]:
-        code, text, error = self.run_command("--noise", "--json", path)
+        code, text, error = run("--noise", "--json", path)
         self.assertEqual((code, error), (0, ""))
         return json.loads(text)["cells"]
 
@@ -102,20 +82,20 @@ class Noise(unittest.TestCase):
         path = self.write(*[(f"c-{number}", 100.0 + number, {}) for number in range(3)], ("c-3", 900.0, {"throttled": True}))
         (found,) = self.cells(path)
         self.assertEqual((found["launches"], found["median_ns"]), (3, 101_000))
-        self.assertIn("# 1 of 4 numbers left out: clocks or processor time were held down", self.run_command("--noise", path)[1])
+        self.assertIn("# 1 of 4 numbers left out: clocks or processor time were held down", run("--noise", path)[1])
 
     def test_two_launches_say_nothing_of_their_spread(self) -> None:
-        code, _, error = self.run_command("--noise", self.write(("c-0", 100.0, {}), ("c-1", 101.0, {})))
+        code, _, error = run("--noise", self.write(("c-0", 100.0, {}), ("c-1", 101.0, {})))
         self.assertEqual(code, 64)
         self.assertIn("--noise: takes 3 launches", error)
 
     def test_the_table_says_what_it_shows(self) -> None:
         path = self.write(*[(f"c-{number}", 100.0 + number, {}) for number in range(3)])
-        code, text, _ = self.run_command("--noise", path)
+        code, text, _ = run("--noise", path)
         self.assertEqual(code, 0)
         self.assertIn("5, 8, 12 or 16 launches per side shows in 80 of 100 tries", text)
         self.assertRegex(text, rf"101\.0 +1\.0 +\S+ +3 .*  {CELL}\n")
-        code, _, error = self.run_command("--noise", path, path)
+        code, _, error = run("--noise", path, path)
         self.assertEqual(code, 64)
         self.assertIn("one CAMPAIGN", error)
 

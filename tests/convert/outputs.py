@@ -4,15 +4,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import subprocess
-import tempfile
-import unittest
 from pathlib import Path
 from typing import Any
+
+import running
+from running import run_main
 
 from dlmb_launch.convert import command
 
@@ -164,19 +163,10 @@ COMMS_LOGGER = """{"all_reduce": {"4096": [2, [0.5, 0.25], [0.1, 0.2], [0.2, 0.4
 
 
 def main(arguments: list[str]) -> tuple[int, str, str]:
-    """Exit code, standard output and error output of the program, without starting it."""
-    out, error = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
-        code = command.main(arguments)
-    return code, out.getvalue(), error.getvalue()
+    return run_main(command.main, *arguments)
 
 
-class WithFolder(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class WithFolder(running.WithFolder):
     def file(self, name: str, text: str) -> Path:
         path = self.folder / name
         path.write_text(text, encoding="utf-8")

@@ -21,6 +21,10 @@ class RefusalTest(WithFolder):
         self.assertFalse((self.folder / "out.jsonl").exists())
         return error.replace(str(path), name)
 
+    def assert_refused(self, expected: str, text: str, *options: str) -> None:
+        with self.subTest(expected):
+            self.assertIn(expected, self.refusal(text, *options))
+
     def test_what_a_file_does_not_say_is_asked_for(self) -> None:
         for text, options, expected in (
             (outputs.OSU_ALLREDUCE, (), "output.txt:2: osu_allreduce does not print its number of ranks; say it by --ranks N"),
@@ -29,8 +33,7 @@ class RefusalTest(WithFolder):
             (outputs.NCCL_ALLREDUCE.replace("all_reduce_perf", "my_perf"), (), "say it by --operation NAME"),
             ("\n".join(line for line in outputs.NCCL_ALLREDUCE.splitlines() if "Rank" not in line), (), "it lists no devices, so its number of ranks is not known; say it by --ranks N"),
         ):
-            with self.subTest(expected):
-                self.assertIn(expected, self.refusal(text, *options))
+            self.assert_refused(expected, text, *options)
 
     def test_broken_files_are_named_with_line_and_advice(self) -> None:
         csv = outputs.PICO_COLUMNS + "\n"
@@ -64,8 +67,7 @@ class RefusalTest(WithFolder):
             ("", (), "none of the known formats"),
             ('{"kind":"launch","schema":"dlmb.result/1.0"}\n', (), "output.txt:1: is a result file already"),
         ):
-            with self.subTest(expected):
-                self.assertIn(expected, self.refusal(text, *options))
+            self.assert_refused(expected, text, *options)
 
     def test_numbers_that_contradict_each_other_are_refused_with_both(self) -> None:
         alltoall = outputs.UCC_ALLTOALL.format(count=256, size=1024)
@@ -84,8 +86,7 @@ class RefusalTest(WithFolder):
             (pairs + "1024                 8000.00        9812500.00\n", (), "output.txt:4: 9812500.00 messages of 1024 B per second are not 8000.00 MB/s"),
             (outputs.PICO.replace("12.5,12.0", "12.5,12.9"), (), "output.txt:3: 'p10_us' is 12.9, above 'median_us', 12.5"),
         ):
-            with self.subTest(expected):
-                self.assertIn(expected, self.refusal(text, *options))
+            self.assert_refused(expected, text, *options)
 
     def test_what_no_program_measures_is_refused(self) -> None:
         document = outputs.NCCL_DOCUMENT["results"][0]
@@ -109,20 +110,19 @@ class RefusalTest(WithFolder):
                 ({"out_of_place": document["out_of_place"] | {"nwrong": -2}}, "results[0].out_of_place.nwrong is -2"),
             )),
         ):
-            with self.subTest(expected):
-                self.assertIn(expected, self.refusal(text, *options))
+            self.assert_refused(expected, text, *options)
 
     def test_a_number_that_may_be_cut_off_is_refused(self) -> None:
         # killed while it printed 104.30
         for text, options in ((outputs.OSU_ALLREDUCE[:-4], ("--ranks", "4")), (outputs.UCC_ALLREDUCE.partition("\nTotal")[0][:-1], ("--ranks", "4")), (outputs.PICO[:-1], ()),
                               (outputs.NCCL_ALLREDUCE.partition("\n# Out")[0], ())):
-            self.assertIn("the last line has no end, so its last number may be cut off", self.refusal(text, *options))
+            self.assert_refused("the last line has no end, so its last number may be cut off", text, *options)
 
     def test_a_cell_that_is_there_twice_is_refused(self) -> None:
         row = outputs.NCCL_ALLREDUCE.splitlines()[13] + "\n"
         for text, expected in ((outputs.NCCL_ALLREDUCE.replace("# Out", row + "# Out"), "output.txt:16: allreduce of 1024 B is there already, in line 14"),
                                (outputs.OSU_ALLREDUCE + "4       2.00\n", "output.txt:6: allreduce of 4 B is there already, in line 4")):
-            self.assertIn(expected, self.refusal(text, "--ranks", "4"))
+            self.assert_refused(expected, text, "--ranks", "4")
 
     def test_what_is_known_and_not_read_is_named(self) -> None:
         rows = "\n".join(outputs.NCCL_ALLREDUCE.splitlines()[13:15])
@@ -138,13 +138,11 @@ class RefusalTest(WithFolder):
             ("a:1:2 [0] NCCL INFO Bootstrap: Using eth0\n", "a log of NCCL without a table"),
             (outputs.UCC_ALLREDUCE.replace("Time, us", "Latency"), "a part of the output of ucc_perftest"),
         ):
-            with self.subTest(expected):
-                self.assertIn(expected, self.refusal(text, "--ranks", "4"))
+            self.assert_refused(expected, text, "--ranks", "4")
 
     def test_wrong_usage(self) -> None:
         for arguments, expected in ((("--ranks", "0"), "'0' is no whole number above 0"), (("--from", "imb"), "invalid choice"), (("--ranks", "2", "--ranks-per-node", "4"), "more than --ranks"), (("--only", "x"), "not COLUMN=VALUE")):
-            with self.subTest(expected):
-                self.assertIn(expected, self.refusal(outputs.OSU_ALLREDUCE, *arguments))
+            self.assert_refused(expected, outputs.OSU_ALLREDUCE, *arguments)
         done = self.run_program()
         self.assertEqual((done.returncode, done.stderr.count("\n")), (64, 1))
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 import copy
 import json
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
+
+from running import WithFolder
 
 from dlmb_launch.guidelines.measured import over
 from dlmb_launch.guidelines.rules import COLLECTIVES, Calls, TimeRange, check
@@ -87,12 +88,7 @@ class Rules(unittest.TestCase):
             self.assertEqual((us.low, us.high), ranks)
 
 
-class Guidelines(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class Guidelines(WithFolder):
     def ask(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run([str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, check=False, timeout=60)
 

@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import tempfile
-import unittest
 from pathlib import Path
 from typing import Any
 
+import running
 from plan_files import plan_text
+from running import run_main
 
 from dlmb_plotting.command import main
 
@@ -22,13 +20,7 @@ SCHEMA_EXAMPLES = EXAMPLE.parents[2] / "results-schema" / "examples"
 
 def run(*arguments: str) -> tuple[int, str]:
     """Exit code and what went to standard error."""
-    errors = io.StringIO()
-    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
-        try:
-            code = main(list(arguments))
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-    return code, errors.getvalue()
+    return run_main(main, *arguments)[::2]
 
 
 def launch_line(launch: str = "l1", time: str = "2026-01-01T00:00:00Z", **fields: Any) -> dict[str, Any]:
@@ -89,12 +81,7 @@ def table_document() -> dict[str, Any]:
     return {**table, "system": {"key": "k", "cpu": "a CPU"}, "rules": rules}
 
 
-class WithFolder(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class WithFolder(running.WithFolder):
     def file(self, text: str, name: str = "results.jsonl") -> Path:
         path = self.folder / name
         path.write_text(text)

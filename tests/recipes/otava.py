@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import random
@@ -15,6 +13,7 @@ import unittest
 import tools
 
 from made import CELL, WithFolder, side
+from running import run_main
 
 from dlmb_launch.compare.command import main
 
@@ -41,8 +40,7 @@ class OtavaTest(WithFolder):
         self.compare("--export", "otava", self.folder / "otava.yaml")
 
     def compare(self, *arguments: object) -> None:
-        with contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(main(["--history", str(self.folder / "history"), *map(str, arguments)]), 0)
+        self.assertEqual(run_main(main, "--history", self.folder / "history", *arguments)[0], 0)
 
     def change_points(self) -> list[tuple[str, int]]:
         """Cell, and the first night of the new level."""
