@@ -118,6 +118,10 @@ class RefusalTest(WithFolder):
                               (outputs.NCCL_ALLREDUCE.partition("\n# Out")[0], ())):
             self.assert_refused("the last line has no end, so its last number may be cut off", text, *options)
 
+    def test_a_comms_dict_of_several_methods_is_refused(self) -> None:
+        results = self.converted(outputs.PICO, name="measurements.csv").read_text(encoding="utf-8")
+        self.assert_refused("all_reduce of 1024 B was measured by 16 ranks over mpi default_ompi in device memory and by 16 ranks over mpi ring_ompi", results, "--to", "comms_logger")
+
     def test_a_cell_that_is_there_twice_is_refused(self) -> None:
         row = outputs.NCCL_ALLREDUCE.splitlines()[13] + "\n"
         for text, expected in ((outputs.NCCL_ALLREDUCE.replace("# Out", row + "# Out"), "output.txt:16: allreduce of 1024 B is there already, in line 14"),

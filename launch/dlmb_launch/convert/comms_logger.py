@@ -81,8 +81,10 @@ def row(path: Path, name: str, size: int, record: Any, ranks: int) -> Row:
 
 def written(cells: Iterable[Mapping[str, Any]]) -> str:
     """The same of cells of dlmb_collective: each launch of a cell is a call that took the cell's median, or the mean where the cell was
-    converted. Cells without a time, and operations that the logger does not name, are left out."""
+    converted. Cells without a time, and operations that the logger does not name, are left out. A comms_dict is of one job and does not say by
+    what it communicates, so cells of several worlds or methods are refused."""
     names = {operation: name for name, operation in reversed(OPERATIONS.items())}
+    measured_by: dict[tuple[str, int], str] = {}
     found: dict[str, dict[int, tuple[list[float], list[float], list[float]]]] = {}
     for cell in cells:
         parameters, time, ranks = cell["parameters"], cell["time_ns"] or {}, cell["world"]["ranks"]
@@ -92,6 +94,9 @@ def written(cells: Iterable[Mapping[str, Any]]) -> str:
             continue
         given = float(parameters.get("message-size", 0))  # a fraction where ranks do not divide what another program measured
         size = round(given / ranks if parameters["operation"] in OF_ONE_RANK else given * ranks if parameters["operation"] == "alltoall" else given)
+        by = f"{ranks} ranks over {cell['backend']} {cell['method']} in {cell['memory']} memory"
+        if (before := measured_by.setdefault((name, size), by)) != by:
+            raise ConvertError(f"--to comms_logger: {name} of {size} B was measured by {before} and by {by}, which a comms_dict cannot tell apart; give the results of one of them")
         whole_bytes = size * ranks if name.startswith(("all_gather", "reduce_scatter")) else size
         share = (ranks - 1) / ranks
         algorithm, bus = {"all_reduce": (2, 2 * share), "all_to_all_single": (1, share)}.get(name, (1, share if whole_bytes != size else 1))
