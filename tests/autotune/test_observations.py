@@ -14,6 +14,7 @@ from running import WithFolder
 
 from dlmb_launch.autotune import observations
 from dlmb_launch.autotune.points import Point
+from dlmb_results.lines import ResultError
 
 KEY = ("mpi", Point("allreduce", 1024))
 
@@ -64,6 +65,10 @@ class Observations(WithFolder):
     def test_a_line_that_a_kill_cut_is_passed_over(self) -> None:
         point = self.read(line("blocking", 100, default=True) + line("ring", 50)[:40])[KEY]
         self.assertEqual((point.launches, point.logs), (1, {}))
+
+    def test_a_line_without_a_size_is_named(self) -> None:
+        with self.assertRaisesRegex(ResultError, "0.jsonl:2: not as results-schema/ says: KeyError 'message-size'"):
+            self.read(line("blocking", 100).replace('"message-size": 1024', '"x": 1'))
 
     def test_a_file_that_grows_is_read_again(self) -> None:
         self.assertEqual(self.read(line("blocking", 100, default=True))[KEY].logs, {})

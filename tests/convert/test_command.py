@@ -120,6 +120,7 @@ class RefusalTest(WithFolder):
 
     def test_a_comms_dict_of_several_methods_is_refused(self) -> None:
         results = self.converted(outputs.PICO, name="measurements.csv").read_text(encoding="utf-8")
+        self.assert_refused("its message-size is no number", results.replace('"message-size":1024', '"message-size":"x"'), "--to", "comms_logger")
         self.assert_refused("all_reduce of 1024 B was measured by 16 ranks over mpi default_ompi in device memory and by 16 ranks over mpi ring_ompi", results, "--to", "comms_logger")
 
     def test_a_cell_that_is_there_twice_is_refused(self) -> None:

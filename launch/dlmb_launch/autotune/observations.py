@@ -21,8 +21,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from dlmb_launch.autotune.points import Point
-from dlmb_results.cells import CellFields, Line, median_of_rounds
-from dlmb_results.lines import read_lines
+from dlmb_results.cells import Line, median_of_rounds
+from dlmb_results.lines import read_cells
 from dlmb_statistics.margins import least_gain
 from dlmb_statistics.robust import always_radius, hodges_lehmann, normal_spread
 
@@ -55,7 +55,7 @@ def read(files: Iterable[Path]) -> dict[Key, Measured]:
         times: dict[Key, dict[str, float]] = defaultdict(dict)
         standard: dict[Key, str] = {}
         for cell in _cells(file):
-            key = (cell["backend"], Point(cell["parameters"]["operation"], int(cell["parameters"]["message-size"])))
+            key = (cell["backend"], cell["point"])
             if cell["status"] != "ok":
                 found[key].refused.add(cell["method"])
                 continue
@@ -75,7 +75,7 @@ def read(files: Iterable[Path]) -> dict[Key, Measured]:
 def methods_in(files: Iterable[Path]) -> list[tuple[str, str, str]]:
     """Backend, operation and method of all cells that did not fail: what the backend offers."""
     cells = (cell for file in files for cell in _cells(file) if cell["status"] in ("ok", "skipped"))
-    return sorted({(cell["backend"], cell["parameters"]["operation"], cell["method"]) for cell in cells})
+    return sorted({(cell["backend"], cell["point"].operation, cell["method"]) for cell in cells})
 
 
 def _cells(file: Path) -> list[Line]:
@@ -88,12 +88,18 @@ def _cells(file: Path) -> list[Line]:
 
 @lru_cache(maxsize=None)  # each file is asked for after every launch
 def _cells_in(file: Path, _bytes: int, _changed_ns: int) -> list[Line]:
-    return [line for _, line in read_lines(file, [], CellFields) if line["kind"] == "cell"]
+    found: list[Line] = []
+
+    def take(cell: Line) -> None:
+        found.append(cell | {"point": Point(cell["parameters"]["operation"], int(cell["parameters"]["message-size"]))})
+
+    read_cells(file, [], lambda _: None, take)
+    return found
 
 
 def _is_standard(cell: Line) -> bool:
     """As `dlmb_tune build --methods` has it: an exchange of equal blocks over MPI is compared with MPI_Alltoall."""
-    if cell["backend"] == "mpi" and cell["parameters"]["operation"] == "alltoall":
+    if cell["backend"] == "mpi" and cell["point"].operation == "alltoall":
         return cell["method"] == "alltoall"
     return cell["is_default"]
 

@@ -92,7 +92,10 @@ def written(cells: Iterable[Mapping[str, Any]]) -> str:
         ns = time.get("median", time.get("mean", 0))
         if cell["status"] != "ok" or not name or not ns > 0 or not ranks:
             continue
-        given = float(parameters.get("message-size", 0))  # a fraction where ranks do not divide what another program measured
+        try:
+            given = float(parameters.get("message-size", 0))  # a fraction where ranks do not divide what another program measured
+        except ValueError:
+            raise ConvertError(f"--to comms_logger: {cell['cell_id']}: its message-size is no number; is the file damaged?") from None
         size = round(given / ranks if parameters["operation"] in OF_ONE_RANK else given * ranks if parameters["operation"] == "alltoall" else given)
         by = f"{ranks} ranks over {cell['backend']} {cell['method']} in {cell['memory']} memory"
         if (before := measured_by.setdefault((name, size), by)) != by:

@@ -65,12 +65,11 @@ def draw(read: inputs.Inputs) -> None:
 def result_file(content: bytes) -> None:
     path = hold(content)
     refused(lambda: list(read_lines(path, [])))
-    reader = results.Reader()
-    if not refused(lambda: reader.read(path)):
-        reader.results.warnings()
-        assert not any(math.isinf(cell.median_ns) for cell in reader.cells.values())
-        reader.results.cells = list(reader.cells.values())
-        draw(inputs.Inputs(reader.results))
+    found: list[results.Results] = []
+    if not refused(lambda: found.append(results.read([path]))):
+        found[0].warnings()
+        assert not any(math.isinf(cell.median_ns) for cell in found[0].cells)
+        draw(inputs.Inputs(found[0]))
     if reading:
         for metric in METRICS.values():
             campaign = reading.Reader("fuzz", metric)
@@ -85,6 +84,9 @@ def document(content: bytes) -> None:
         taken = inputs.Inputs()
         if not refused(lambda: inputs.take_document(path, inputs.read_json(path), taken, found)):  # noqa: B023
             refused(lambda: draw(taken))  # noqa: B023
+    taken = inputs.Inputs()
+    if not refused(lambda: inputs.take_plans(path, taken)):
+        refused(lambda: draw(taken))
 
 
 def tuning_table(content: bytes) -> None:
