@@ -20,14 +20,14 @@ from dlmb_launch.compare.campaign import METRICS
 from dlmb_launch.compare.comparison import Rules, compare
 from dlmb_launch.compare.reading import read_campaign
 from dlmb_launch.compare.verdict import BareRatio, State
-from dlmb_plotting.charts import Limits
+from dlmb_plotting.charts import Limits, Plot
 from dlmb_plotting.findings import findings
 from dlmb_plotting.inputs import Inputs
-from dlmb_plotting.plots import curves, phases, trend
-from dlmb_plotting.results import read
+from dlmb_plotting.plots import plots
+from dlmb_plotting.plots.plans import Machine
+from dlmb_plotting.results import Results, read
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMITS = Limits(charts=12)
 NO_VERDICT = "no verdict: osu recorded no launches, no machine, no check"
 TABLE = os.environ.get("DLMB_PICO_TABLE", "")
 
@@ -198,10 +198,14 @@ class BesideOwnTest(WithFolder):
         self.assertEqual((first.reason, first.bare_ratio), ("payload_bytes differs: 16 and 17", None))
 
 
+def drawn(name: str, results: Results) -> list[Plot]:
+    return plots(Inputs(results), Machine(), Limits(charts=12), name)
+
+
 class PlotTest(WithFolder):
     def test_a_mean_is_called_one_and_has_no_interval(self) -> None:
         results = read([self.converted(outputs.OSU_ALLREDUCE, "--ranks", "4")])
-        (plot, _) = curves.size_plots(results, LIMITS)
+        (plot, _) = drawn("sizes", results)
         (chart,) = plot.charts
         self.assertIn("mean", chart.y.title)
         self.assertNotIn("median", chart.y.title)
@@ -212,10 +216,10 @@ class PlotTest(WithFolder):
         results = read([self.converted(outputs.OSU_MANY, "--ranks", "16")])
         shown = [cell.parameters for cell in results.cells if not cell.timed]
         self.assertEqual(len(shown), 3)
-        for plot in curves.size_plots(results, LIMITS):
+        for plot in drawn("sizes", results):
             for chart in plot.charts:
                 self.assertTrue(all(point.y > 0 for points in chart.series.values() for point in points))
-        remarks = [remark for chart in phases.plots(results, LIMITS)[0].charts for remark in chart.remarks.values()]
+        remarks = [remark for chart in drawn("phases", results)[0].charts for remark in chart.remarks.values()]
         self.assertEqual(remarks, [])
 
     def test_no_method_of_others_is_called_the_fastest(self) -> None:
@@ -226,7 +230,7 @@ class PlotTest(WithFolder):
     def test_campaigns_of_others_make_no_trend(self) -> None:
         once = outputs.PICO.splitlines()
         again = [once[2].replace("2025_04_06", "2025_04_07").replace("12.5", "13.5")]
-        self.assertEqual(trend.plots(read([self.converted("\n".join(once + again) + "\n", name="m.csv")]), LIMITS), [])
+        self.assertEqual(drawn("trend", read([self.converted("\n".join(once + again) + "\n", name="m.csv")])), [])
 
 
 class WholeTableTest(WithFolder):
@@ -235,7 +239,7 @@ class WholeTableTest(WithFolder):
         self.assertEqual(outputs.main([TABLE, "-o", str(self.folder / "pico.jsonl")])[0], 0)
         results = read([self.folder / "pico.jsonl"])
         self.assertTrue(results.cells and all(cell.timed for cell in results.cells))
-        self.assertTrue(curves.size_plots(results, LIMITS))
+        self.assertTrue(drawn("sizes", results))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,12 @@ import running
 from plan_files import plan_text
 from running import run_main
 
+from dlmb_plotting.charts import Limits, Plot
 from dlmb_plotting.command import main
+from dlmb_plotting.inputs import Inputs
+from dlmb_plotting.plots import plots
+from dlmb_plotting.plots.plans import Machine
+from dlmb_plotting.results import Results
 
 EXAMPLE = Path(__file__).with_name("example.jsonl")
 SCHEMA_EXAMPLES = EXAMPLE.parents[2] / "results-schema" / "examples"
@@ -21,6 +26,11 @@ SCHEMA_EXAMPLES = EXAMPLE.parents[2] / "results-schema" / "examples"
 def run(*arguments: str) -> tuple[int, str]:
     """Exit code and what went to standard error."""
     return run_main(main, *arguments)[::2]
+
+
+def drawn(name: str, results: Results) -> list[Plot]:
+    """The plots of this name."""
+    return plots(Inputs(results), Machine(), Limits(12), name)
 
 
 def launch_line(launch: str = "l1", time: str = "2026-01-01T00:00:00Z", **fields: Any) -> dict[str, Any]:

@@ -9,14 +9,14 @@ import unittest
 from dataclasses import replace
 
 import matplotlib.image
-from made import EXAMPLE, SCHEMA_EXAMPLES, WithFolder, launch_line, lines, run
+from made import EXAMPLE, SCHEMA_EXAMPLES, WithFolder, drawn, launch_line, lines, run
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Heat, Limits, Mark, Plot, Point, Points, Rows
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.pictures import picture
-from dlmb_plotting.plots import MAKERS, phases, plots
+from dlmb_plotting.plots import MAKERS, plots
 from dlmb_plotting.plots.plans import Machine
 from dlmb_plotting.results import read
 
@@ -100,7 +100,7 @@ class PicturesTest(WithFolder):
         self.assertEqual([sum(abs(place.y0 - row) < 0.01 for place in places) for row in (places[0].y0, places[4].y0)], [4, 1])
 
     def test_bars_have_the_length_of_the_phases_and_axes_name_their_unit(self) -> None:
-        figure = picture(phases.plots(read([EXAMPLE]), Limits(12))[0])
+        figure = picture(drawn("phases", read([EXAMPLE]))[0])
         axis = figure.axes[0]
         self.assertEqual(axis.get_xlabel(), "time of one iteration (ms)")
         for bar, expected in zip(axis.patches[3:], (0.02, 0.9, 1.0)):

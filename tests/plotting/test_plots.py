@@ -7,12 +7,12 @@ from __future__ import annotations
 import unittest
 from typing import Any
 
-from made import WithFolder, cell_line, comparison_document, launch_line, lines, plan, plan_document, table_document
+from made import WithFolder, cell_line, comparison_document, drawn, launch_line, lines, plan, plan_document, table_document
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Limits, evenly
 from dlmb_plotting.inputs import Inputs
-from dlmb_plotting.plots import curves, documents, neighbors, phases, plans, plots, requests, trend
+from dlmb_plotting.plots import documents, phases, plans, plots
 from dlmb_plotting.plots.plans import Machine, simulate
 from dlmb_plotting.results import read
 
@@ -88,18 +88,18 @@ class CurvesTest(WithFolder):
     def test_a_cell_without_an_interval_has_no_whisker_and_says_so(self) -> None:
         few = [cell_line(size, size) | {"time_ns": {"median": size, "p99": None, "max": 10000, "median_low": None, "median_high": None, "samples": 3}} for size in (4096, 1024)]
         results = read([self.file(lines(launch_line(), *few))])
-        (plot, _) = curves.size_plots(results, LIMITS)
+        (plot, _) = drawn("sizes", results)
         self.assertIn("Where no whisker is, there are fewer than 6 samples.", plot.caption)
         self.assertNotIn("95 %", plot.caption)
         for point in plot.charts[0].series["mpi default"]:
             self.assertEqual((point.low, point.high), (point.y, point.y))
-        mark = phases.plots(results, LIMITS)[0].charts[0].marks[0]
+        mark = drawn("phases", results)[0].charts[0].marks[0]
         self.assertEqual((mark.kind, mark.low), (phases.ALONE, mark.high))
 
     def test_a_bar_that_ends_elsewhere_than_the_whole_has_both_numbers(self) -> None:
         def end(whole: float, *parts: float) -> str:
             cell = cell_line(8, whole) | {"phases": {f"p{index}": {"median": part} for index, part in enumerate(parts)}}
-            return phases.plots(read([self.file(lines(launch_line(), cell))]), LIMITS)[0].charts[0].ends[0]
+            return drawn("phases", read([self.file(lines(launch_line(), cell))]))[0].charts[0].ends[0]
 
         self.assertEqual(end(150_000, 100_000, 95_000), "150, phases 195")
         self.assertEqual(end(150_000, 100_000, 49_000), "150")
@@ -108,20 +108,20 @@ class CurvesTest(WithFolder):
     def test_a_picture_has_the_launches_of_what_it_shows(self) -> None:
         other = cell_line(64, 10, launch="l2") | {"pattern": "moe_alltoall", "cell_id": "other"}
         results = read([self.file(lines(launch_line(), launch_line("l2"), cell_line(8, 10), other))])
-        self.assertEqual({plot.name: plot.launches for plot in phases.plots(results, LIMITS)},
+        self.assertEqual({plot.name: plot.launches for plot in drawn("phases", results)},
                          {f"{pattern}.{name}": frozenset([launch]) for pattern, launch in (("collective", "l1"), ("moe_alltoall", "l2")) for name in ("phases", "bandwidth")})
 
     def test_charts_name_the_operation_and_windows(self) -> None:
         def title(**parameters: str) -> str:
             cells = [cell_line(size, size) | {"parameters": {"message-size": size, **parameters}, "cell_id": f"{size}"} for size in (8, 16)]
-            return curves.size_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0].title
+            return drawn("sizes", read([self.file(lines(launch_line(), *cells))]))[0].charts[0].title
 
         self.assertEqual(title(operation="allreduce", window="64", pairs="all"), "allreduce, 4 ranks, host memory")
         self.assertEqual(title(operation="bandwidth", window="64", pairs="all"), "bandwidth window 64 pairs all, 4 ranks, host memory")
 
     def test_a_line_per_backend_over_payload_per_rank_with_the_interval(self) -> None:
         cells = [cell_line(size, 1000 + size, backend) for backend in ("mpi", "ucx") for size in (4096, 1024)]
-        time, bandwidth = curves.size_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)
+        time, bandwidth = drawn("sizes", read([self.file(lines(launch_line(), *cells))]))
         self.assertEqual(list(time.charts[0].series), ["mpi default", "ucx default"])
         self.assertEqual([point.x for point in time.charts[0].series["mpi default"]], [1024, 4096])
         point = bandwidth.charts[0].series["mpi default"][0]
@@ -130,7 +130,7 @@ class CurvesTest(WithFolder):
 
     def test_of_many_methods_the_fastest_are_shown(self) -> None:
         cells = [cell_line(size, (10 + index) * size, f"b{index:02}") for index in reversed(range(20)) for size in (1024, 4096)]
-        chart = curves.size_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0]
+        chart = drawn("sizes", read([self.file(lines(launch_line(), *cells))]))[0].charts[0]
         self.assertEqual(list(chart.series), [f"b{index:02} default" for index in range(LIMITS.series)])
         self.assertIn(f"the fastest {LIMITS.series} of 20 methods", chart.title)
 
@@ -139,7 +139,7 @@ class CurvesTest(WithFolder):
         converted = [{**cell_line(size, 10, "nccl"), "origin": {"suite": "pico"}, "time_ns": {"median": 10}} for size in (4096, 1024)]
         for cells, promised, denied in ((own, True, False), (converted, False, True), (own + converted, True, True)):
             results = read([self.file(lines(launch_line(), *cells))])
-            for plot in (*curves.size_plots(results, LIMITS), phases.plots(results, LIMITS)[0]):
+            for plot in (*drawn("sizes", results), drawn("phases", results)[0]):
                 self.assertEqual("95 % interval" in plot.caption, promised, plot.caption)
                 self.assertEqual("Numbers of pico have no interval" in plot.caption, denied, plot.caption)
 
@@ -148,10 +148,10 @@ class CurvesTest(WithFolder):
         foreign = [{key: value for key, value in cell.items() if key not in ("seed", "draws", "fill", "cache")}
                    | {"cell_id": f"osu {cell['cell_id']}", "backend": "ucx", "parameters": {"message-size": cell["parameters"]["message-size"]}, "origin": {"suite": "osu"},
                       "time_ns": {"mean": 10}, "world": {"ranks": 4, "ranks_per_node": 0}} for cell in own]  # fmt: skip
-        (together,) = curves.size_plots(read([self.file(lines(launch_line(), *own, *foreign))]), LIMITS)[0].charts
+        (together,) = drawn("sizes", read([self.file(lines(launch_line(), *own, *foreign))]))[0].charts
         self.assertEqual(list(together.series), ["mpi default (DLMB median)", "ucx default (osu mean)"])
         skewed = [cell | {"cell_id": f"{cell['cell_id']} zipf", "parameters": cell["parameters"] | {"skew": "zipf"}} for cell in own]
-        apart = curves.size_plots(read([self.file(lines(launch_line(), *own, *skewed, *foreign))]), LIMITS)[0].charts  # with which of the two?
+        apart = drawn("sizes", read([self.file(lines(launch_line(), *own, *skewed, *foreign))]))[0].charts  # with which of the two?
         self.assertEqual([list(chart.series) for chart in apart], [["mpi default"], ["mpi default"], ["ucx default (osu mean)"]])
         self.assertNotIn("seed", apart[2].title)
 
@@ -159,7 +159,7 @@ class CurvesTest(WithFolder):
         own = [{**cell_line(size, 1000), "mode": "osu", "rank_means_ns": {"mean": 1250, "min": 1, "max": 2000}} for size in (4096, 1024)]
         foreign = [{**cell, "cell_id": f"osu {cell['cell_id']}", "method": "theirs", "origin": {"suite": "osu"}, "time_ns": {"mean": 500}} for cell in own]
         foreign = [{key: value for key, value in cell.items() if key != "rank_means_ns"} for cell in foreign]
-        time, bandwidth = curves.size_plots(read([self.file(lines(launch_line(), *own, *foreign))]), LIMITS)
+        time, bandwidth = drawn("sizes", read([self.file(lines(launch_line(), *own, *foreign))]))
         self.assertEqual(list(time.charts[0].series), ["mpi default (DLMB mean)", "mpi theirs (osu mean)"])
         points = time.charts[0].series["mpi default (DLMB mean)"]
         unit = points[0].y / 1250
@@ -168,53 +168,53 @@ class CurvesTest(WithFolder):
         self.assertNotIn("median", time.charts[0].y.title + time.caption)
         self.assertIn("Numbers of osu have no interval. Those of DLMB beside them are means, too, without one.", time.caption)
         self.assertAlmostEqual(bandwidth.charts[0].series["mpi default (DLMB mean)"][0].y, 1024 / 1250)  # cell_line: at the median
-        alone = curves.size_plots(read([self.file(lines(launch_line(), *own))]), LIMITS)[0]
+        alone = drawn("sizes", read([self.file(lines(launch_line(), *own))]))[0]
         self.assertEqual((list(alone.charts[0].series), "95 % interval" in alone.caption), (["mpi default"], True))
 
     def test_another_element_stands_beside_it_and_is_named(self) -> None:
         own = [{**cell_line(size, 1000), "parameters": {"message-size": size, "element": "fp32"}} for size in (4096, 1024)]
         foreign = [{**cell_line(size, 900), "cell_id": f"osu {size}", "parameters": {"message-size": size, "element": "int8"}, "origin": {"suite": "osu"}, "time_ns": {"mean": 900}}
                    for size in (4096, 1024)]  # fmt: skip
-        (chart,) = curves.size_plots(read([self.file(lines(launch_line(), *own, *foreign))]), LIMITS)[0].charts
+        (chart,) = drawn("sizes", read([self.file(lines(launch_line(), *own, *foreign))]))[0].charts
         self.assertEqual(list(chart.series), ["mpi default fp32 (DLMB median)", "mpi default int8 (osu mean)"])
 
     def test_results_without_a_time_have_no_chart_of_phases(self) -> None:
         windows = [{**cell_line(size, 10), "origin": {"suite": "osu"}, "time_ns": None} for size in (4096, 1024)]
-        self.assertEqual([plot.name for plot in phases.plots(read([self.file(lines(launch_line(), *windows))]), LIMITS)], ["collective.bandwidth"])
+        self.assertEqual([plot.name for plot in drawn("phases", read([self.file(lines(launch_line(), *windows))]))], ["collective.bandwidth"])
 
     def test_one_size_is_no_curve(self) -> None:
-        self.assertEqual(curves.size_plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
+        self.assertEqual(drawn("sizes", read([self.file(lines(launch_line(), cell_line(8, 10)))])), [])
 
     def test_definitions_of_the_time_are_lines_of_one_chart_whatever_their_caches(self) -> None:
         isolated = [cell_line(size, 1000 + size) for size in (4096, 1024)]
         osu = [{**cell_line(size, 900 + size), "cell_id": f"osu {size}", "mode": "osu", "cache": {"mode": "rotate", "slots": 1}} for size in (4096, 1024)]
-        (plot,) = curves.timing_plots(read([self.file(lines(launch_line(), *isolated, *osu))]), LIMITS)
+        (plot,) = drawn("timings", read([self.file(lines(launch_line(), *isolated, *osu))]))
         self.assertEqual(list(plot.charts[0].series), ["mpi default, isolated", "mpi default, osu"])
-        self.assertEqual(curves.timing_plots(read([self.file(lines(launch_line(), *osu))]), LIMITS), [])
+        self.assertEqual(drawn("timings", read([self.file(lines(launch_line(), *osu))])), [])
 
     def test_imbalance_sets_skews_of_one_size_against_each_other(self) -> None:
         cells = [cell_line(8, 10, skew=skew, imbalance=value) for skew, value in (("zipf", 2.5), ("balanced", 1.0))]
-        chart = curves.imbalance_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0]
+        chart = drawn("imbalance", read([self.file(lines(launch_line(), *cells))]))[0].charts[0]
         self.assertEqual([point.x for point in chart.series["mpi default"]], [1.0, 2.5])
 
     def test_both_of_an_overlay_have_a_row_with_their_slow_down(self) -> None:
         figures = {"main_slowdown": 1.5, "main_slowdown_low": 1.4, "main_slowdown_high": 1.6, "beside_slowdown": 2.0}
         together = cell_line(8, 10) | {"statistics": figures}
         together["parameters"]["overlay"] = "plans/moe.jsonl + sum.jsonl"
-        (plot,) = neighbors.plots(read([self.file(lines(launch_line(), together, cell_line(16, 10)))]), LIMITS)
+        (plot,) = drawn("neighbors", read([self.file(lines(launch_line(), together, cell_line(16, 10)))]))
         (chart,) = plot.charts
         self.assertEqual(chart.rows, ["moe beside sum, mpi default", "sum beside moe, mpi default"])
         self.assertEqual([(mark.x, mark.low, mark.high) for mark in chart.marks], [(1.5, 1.4, 1.6), (2.0, 2.0, 2.0)])
-        self.assertEqual(neighbors.plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
+        self.assertEqual(drawn("neighbors", read([self.file(lines(launch_line(), cell_line(8, 10)))])), [])
 
     def test_traffic_beside_a_load_is_compared_with_the_same_without(self) -> None:
         alone, other = cell_line(1024, 10), cell_line(2048, 10)
         loaded = cell_line(1024, 25) | {"beside": "memory", "cell_id": f"beside=memory/{alone['cell_id']}"}
-        (plot,) = neighbors.plots(read([self.file(lines(launch_line(), alone, loaded, other))]), LIMITS)
+        (plot,) = drawn("neighbors", read([self.file(lines(launch_line(), alone, loaded, other))]))
         (chart,) = plot.charts
         self.assertEqual(chart.rows, ["collective 1 KiB beside memory load, mpi default"])
         self.assertEqual([mark.x for mark in chart.marks], [2.5])
-        self.assertEqual(neighbors.plots(read([self.file(lines(launch_line(), loaded, other))]), LIMITS), [])
+        self.assertEqual(drawn("neighbors", read([self.file(lines(launch_line(), loaded, other))])), [])
 
     def test_latencies_of_requests_are_a_curve_per_way_of_arriving(self) -> None:
         def cell(arrivals: str, **latencies: float) -> dict[str, Any]:
@@ -224,24 +224,24 @@ class CurvesTest(WithFolder):
             return line
 
         loaded = cell("poisson:9", request_latency_p99=9e6, request_latency_p50=2e6, request_latency_p100=12e6, first_layer_latency_p50=1e3)
-        (plot,) = requests.plots(read([self.file(lines(launch_line(), loaded, cell("alone", request_latency_p50=1e6), cell_line(16, 10)))]), LIMITS)
+        (plot,) = drawn("requests", read([self.file(lines(launch_line(), loaded, cell("alone", request_latency_p50=1e6), cell_line(16, 10)))]))
         whole, first = plot.charts
         self.assertEqual([(point.x, point.y) for point in whole.series["mpi default, poisson:9"]], [(2.0, 50), (9.0, 99), (12.0, 100)])
         self.assertEqual([(point.x, point.y) for point in whole.series["mpi default, alone"]], [(1.0, 50)])
         self.assertEqual((whole.x.title, first.x.title), ("latency of a request (ms)", "time to first layer (µs)"))
         self.assertEqual(list(first.series), ["mpi default, poisson:9"])
-        self.assertEqual(requests.plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
+        self.assertEqual(drawn("requests", read([self.file(lines(launch_line(), cell_line(8, 10)))])), [])
         ways = [cell("alone", request_latency_p50=1e6 * us) for us in (1, 2)]
         for way, line in zip(("write", "send"), ways):
             line["cell_id"] = line["parameters"]["op-type"] = way
-        (plot,) = requests.plots(read([self.file(lines(launch_line(), *ways))]), LIMITS)
+        (plot,) = drawn("requests", read([self.file(lines(launch_line(), *ways))]))
         self.assertEqual({name: points[0].x for name, points in plot.charts[0].series.items()},
                          {"mpi default, alone, write": 1.0, "mpi default, alone, send": 2.0})
 
     def test_imbalance_that_moves_is_drawn_by_draw(self) -> None:
         statistics = {"max_mean_rank": 1.5, **{f"max_mean_rank.draw_{draw}": 1.0 + draw / 10 for draw in range(11)}, "hot_expert.draw_0": 7.0}
         cells = [cell_line(8, 10, backend, skew="zipf:1+rotating:2") | {"statistics": statistics} for backend in ("mpi", "ucx")]
-        (plot,) = curves.imbalance_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)
+        (plot,) = drawn("imbalance", read([self.file(lines(launch_line(), *cells))]))
         self.assertEqual(plot.name, "collective.imbalance_by_draw")
         points = plot.charts[0].series["zipf:1+rotating:2"]
         self.assertEqual([point.x for point in points], list(range(11)), "in the order of draws, once for both backends")
@@ -264,7 +264,7 @@ class PaletteTest(unittest.TestCase):
 class TrendTest(WithFolder):
     def test_campaigns_are_in_order_of_time_and_relative_to_the_first(self) -> None:
         written = lines(launch_line("late", "2026-02-02T00:00:00Z"), cell_line(8, 30, launch="late"), launch_line("early"), cell_line(8, 20, launch="early"))
-        chart = trend.plots(read([self.file(written)]), LIMITS)[0].charts[0]
+        chart = drawn("trend", read([self.file(written)]))[0].charts[0]
         self.assertEqual([text for _, text in chart.x.ticks], ["2026-01-01 early", "2026-02-02 late"])
         self.assertEqual([point.y for point in chart.series["mpi message-size=8 skew=balanced"]], [1.0, 1.5])
 
@@ -279,7 +279,7 @@ class TrendTest(WithFolder):
 
         def labels(times: list[str]) -> list[str]:
             written = [line for index, time in enumerate(times) for line in (launch(f"l{index}", time), cell(f"l{index}"))]
-            chart = trend.plots(read([self.file(lines(*written))]), LIMITS)[0].charts[0]
+            chart = drawn("trend", read([self.file(lines(*written))]))[0].charts[0]
             self.assertIn("mpi message-size=8 allreduce skew=balanced", chart.series)
             return [text for _, text in chart.x.ticks]
 
@@ -293,7 +293,7 @@ class TrendTest(WithFolder):
             name = f"late{index}" if index > 2 else f"early{index}"
             campaign = "late" if index > 2 else "early"
             written += [launch_line(name, f"2026-01-0{2 if index > 2 else 1}T00:00:00Z") | {"campaign_id": campaign}, cell_line(8, time, launch=name)]
-        points = trend.plots(read([self.file(lines(*written))]), LIMITS)[0].charts[0].series["mpi message-size=8 skew=balanced"]
+        points = drawn("trend", read([self.file(lines(*written))]))[0].charts[0].series["mpi message-size=8 skew=balanced"]
         self.assertEqual([point.y for point in points], [1.0, 1.1])
         self.assertAlmostEqual(points[1].high, 1.25 * 1.1)
 
@@ -301,12 +301,12 @@ class TrendTest(WithFolder):
         times = {1: (0, 5), 2: (20, 5), 3: (40, 5)}
         written = [line for day, (one, other) in times.items() for line in (
             launch_line(f"l{day}", f"2026-01-0{day}T00:00:00Z"), cell_line(8, one, launch=f"l{day}"), cell_line(16, other, launch=f"l{day}"))]
-        series = trend.plots(read([self.file(lines(*written))]), LIMITS)[0].charts[0].series
+        series = drawn("trend", read([self.file(lines(*written))]))[0].charts[0].series
         (points,) = (each for each in series.values() if len(each) < 3)
         self.assertEqual([(point.x, point.y) for point in points], [(1.0, 1.0), (2.0, 2.0)])
 
     def test_one_campaign_is_no_trend(self) -> None:
-        self.assertEqual(trend.plots(read([self.file(lines(launch_line(), cell_line(8, 20)))]), LIMITS), [])
+        self.assertEqual(drawn("trend", read([self.file(lines(launch_line(), cell_line(8, 20)))])), [])
 
 
 class DocumentsTest(unittest.TestCase):
@@ -328,7 +328,7 @@ class DocumentsTest(unittest.TestCase):
         document = comparison_document()
         for cell in document["cells"]:
             cell["name"] = f"{cell['cell_id']}/p.operation=allreduce"
-        self.assertEqual(documents.comparison_plots({"c": document}, LIMITS)[0].charts[0].rows, ["message-size=16 allreduce", "message-size=8 allreduce"])
+        self.assertEqual(documents.comparison_plots("c", document, LIMITS)[0].charts[0].rows, ["message-size=16 allreduce", "message-size=8 allreduce"])
 
     def test_bins_without_a_message_are_no_rows(self) -> None:
         both = {"operation": "exchange", "send": [{"peer": 1, "bytes": 64}, {"peer": 1, "bytes": 64 << 20}], "recv": []}
@@ -337,7 +337,7 @@ class DocumentsTest(unittest.TestCase):
 
     def test_a_plan_that_sends_nothing_has_no_messages(self) -> None:
         document = {**plan_document(), "plans": [plan(0, {"operation": "barrier"})]}
-        self.assertEqual(plans.message_plots({"p": document}, LIMITS), [])
+        self.assertEqual(plots(Inputs(plans={"p": document}), Machine(), LIMITS, "messages"), [])
 
     def test_every_plan_is_a_picture_of_its_own(self) -> None:
         self.assertEqual([plot.name for plot in plans.matrix_plots({"a": plan_document(), "b": plan_document()}, LIMITS)],
@@ -359,24 +359,24 @@ class DocumentsTest(unittest.TestCase):
         document = comparison_document()
         bare = {"cell_id": "origin=osu", "state": "NOT_COMPARABLE", "bare_ratio": {"ratio": 1.2, "baseline": 10.0, "candidate": 12.0}}
         for cells, promised in (([bare], False), ([*document["cells"], bare], True)):
-            (plot,) = documents.comparison_plots({"c": {**document, "cells": cells}}, LIMITS)
+            (plot,) = documents.comparison_plots("c", {**document, "cells": cells}, LIMITS)
             (mark,) = [mark for mark in plot.charts[0].marks if mark.kind == "NOT_COMPARABLE"]
             self.assertEqual((mark.low, mark.high), (1.2, 1.2))
             self.assertEqual("95 % interval" in plot.caption, promised, plot.caption)
             self.assertIn("numbers of another program, without an interval", plot.caption)
 
     def test_the_worst_cell_is_on_top_of_the_forest_and_cells_without_a_ratio_are_counted(self) -> None:
-        plot = documents.comparison_plots({"c": comparison_document()}, LIMITS)[0]
+        plot = documents.comparison_plots("c", comparison_document(), LIMITS)[0]
         self.assertEqual([mark.kind for mark in plot.charts[0].marks], ["REGRESSED", "SAME"])
         self.assertIn("1 of 3 cells without a ratio", plot.left_out)
 
     def test_the_ratio_of_bandwidths_is_named_the_way_in_which_more_is_worse(self) -> None:
         for metric, sides in (("time", "candidate / baseline"), ("busbw", "baseline / candidate")):
-            (plot,) = documents.comparison_plots({"c": comparison_document() | {"metric": {"name": metric, "unit": ""}}}, LIMITS)
+            (plot,) = documents.comparison_plots("c", comparison_document() | {"metric": {"name": metric, "unit": ""}}, LIMITS)
             self.assertEqual(plot.charts[0].x.title, f"{metric}: {sides} (ratio, above 1 is worse)")
 
     def test_rules_span_their_sizes_and_open_ends_are_drawn_somewhere(self) -> None:
-        where, gain = documents.tuning_plots({"t": table_document()}, LIMITS)
+        where, gain = documents.tuning_plots("t", table_document(), LIMITS)
         spans = where.charts[0].spans
         self.assertEqual([(span.start, span.start + span.length) for span in spans], [(1024, 65536), (131072, 4 * 131072), (1, 512), (513, 1023)])
         self.assertEqual([span.kind for span in spans], ["ucx default", "mpi default", documents.DEFAULT_STAYS, documents.OPEN["unconfirmed"]])

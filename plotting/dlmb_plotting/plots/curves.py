@@ -77,24 +77,18 @@ def plot_of(results: Results, name: str, title: str, caption: str, groups: list[
                 results.launches_of(cells_of(shown)))
 
 
-def size_plots(results: Results, limits: Limits) -> list[Plot]:
-    found: list[Plot] = []
-    for pattern, cells in results.patterns().items():
-        groups = groups_that_vary([cell for cell in cells if cell.payload_bytes > 0], SIZE_PARAMETERS, per_rank)
-        found += [plot_of(results, f"{pattern}.sizes", f"{pattern}: time by size", SIZE_CAPTION, groups, limits, time_chart),
-                  plot_of(results, f"{pattern}.size_bandwidth", f"{pattern}: bus bandwidth by size", SIZE_CAPTION, groups, limits, bandwidth_chart)]
-    return [plot for plot in found if plot.charts]
+def size_plots(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
+    groups = groups_that_vary([cell for cell in cells if cell.payload_bytes > 0], SIZE_PARAMETERS, per_rank)
+    return [plot_of(results, f"{pattern}.sizes", f"{pattern}: time by size", SIZE_CAPTION, groups, limits, time_chart),
+            plot_of(results, f"{pattern}.size_bandwidth", f"{pattern}: bus bandwidth by size", SIZE_CAPTION, groups, limits, bandwidth_chart)]
 
 
-def timing_plots(results: Results, limits: Limits) -> list[Plot]:
+def timing_plots(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
     """The same operation under several definitions of its time (docs/definitions.md), one line per definition."""
-    found: list[Plot] = []
-    for pattern, cells in results.patterns().items():
-        # The state of the caches is a part of the definition: osu has one set of buffers.
-        named = [cell._replace(method=f"{cell.method}, {cell.mode}", mode="", cache="") for cell in cells if cell.timed and cell.payload_bytes > 0]
-        groups = [group for group in groups_that_vary(named, SIZE_PARAMETERS, per_rank) if len({cell.method.rpartition(", ")[2] for cell in group.cells}) > 1]
-        found.append(plot_of(results, f"{pattern}.timings", f"{pattern}: time by its definition", SIZE_CAPTION, groups, limits, time_chart))
-    return [plot for plot in found if plot.charts]
+    # The state of the caches is a part of the definition: osu has one set of buffers.
+    named = [cell._replace(method=f"{cell.method}, {cell.mode}", mode="", cache="") for cell in cells if cell.timed and cell.payload_bytes > 0]
+    groups = [group for group in groups_that_vary(named, SIZE_PARAMETERS, per_rank) if len({cell.method.rpartition(", ")[2] for cell in group.cells}) > 1]
+    return [plot_of(results, f"{pattern}.timings", f"{pattern}: time by its definition", SIZE_CAPTION, groups, limits, time_chart)]
 
 
 def size_axis(group: Group) -> Axis:
@@ -131,17 +125,13 @@ def imbalance(cell: Cell) -> float:
     return round(cell.imbalance, 3)
 
 
-def imbalance_plots(results: Results, limits: Limits) -> list[Plot]:
-    found: list[Plot] = []
-    for pattern, cells in results.patterns().items():
-        groups = groups_that_vary([cell for cell in cells if cell.timed], SKEW_PARAMETERS, imbalance)
-        found.append(plot_of(results, f"{pattern}.imbalance", f"{pattern}: imbalance against time", IMBALANCE_CAPTION, groups, limits, imbalance_chart))
-        moving = grouped([cell for cell in cells if cell.ok and of_draws(cell, "max_mean_rank")], ("skew",))
-        if moving:
-            shown = evenly(moving, limits.charts)
-            found.append(Plot(f"{pattern}.imbalance_by_draw", f"{pattern}: imbalance by draw", DRAWS_CAPTION,
-                              [draws_chart(group, limits) for group in shown], left_out(len(shown), len(moving), "settings"), palette="skews"))
-    return [plot for plot in found if plot.charts]
+def imbalance_plots(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
+    groups = groups_that_vary([cell for cell in cells if cell.timed], SKEW_PARAMETERS, imbalance)
+    moving = grouped([cell for cell in cells if cell.ok and of_draws(cell, "max_mean_rank")], ("skew",))
+    shown = evenly(moving, limits.charts)
+    return [plot_of(results, f"{pattern}.imbalance", f"{pattern}: imbalance against time", IMBALANCE_CAPTION, groups, limits, imbalance_chart),
+            Plot(f"{pattern}.imbalance_by_draw", f"{pattern}: imbalance by draw", DRAWS_CAPTION, [draws_chart(group, limits) for group in shown],
+                 left_out(len(shown), len(moving), "settings"), palette="skews")]
 
 
 def of_draws(cell: Cell, name: str) -> list[float]:

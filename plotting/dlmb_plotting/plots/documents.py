@@ -19,11 +19,7 @@ WITH_INTERVAL = ", with its {:.0f} % interval"
 WITHOUT_INTERVAL = " NOT_COMPARABLE: numbers of another program, without an interval."
 
 
-def comparison_plots(comparisons: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
-    return [plot for name, document in comparisons.items() for plot in comparison_plots_of(name, document, limits)]
-
-
-def comparison_plots_of(name: str, document: dict[str, Any], limits: Limits) -> list[Plot]:
+def comparison_plots(name: str, document: dict[str, Any], limits: Limits) -> list[Plot]:
     cells = [cell for cell in document["cells"] if cell.get("evidence") or cell.get("bare_ratio")]
     if not cells:
         return []
@@ -76,18 +72,14 @@ MAP_CAPTION = ("Each bar is a rule: the size range in which its choice is used. 
 GAIN_CAPTION = "Share of the default's median time that the choice saves, with its interval where there is one; 0: no difference. Rules without evidence are not drawn."
 
 
-def tuning_plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
-    found: list[Plot] = []
-    for name, table in tables.items():
-        title = ", ".join(text for text in (name, table["system"]["cpu"], table["system"].get("gpu")) if text)
-        charts = [map_chart(scope, rules, limits) for scope, rules in by_key(table["rules"], itemgetter("scope")).items()]
-        found.append(Plot(f"{name}.tuning", f"tuning table {title}: who wins where", MAP_CAPTION, charts))
-        measured = [rule for rule in table["rules"] if rule.get("evidence")]
-        if measured:
-            shown = evenly(measured, limits.rows)
-            found.append(Plot(f"{name}.gain", f"tuning table {title}: gain over the default", GAIN_CAPTION, [gain_chart(shown)],
-                              left_out(len(shown), len(measured), "rules"), palette="rules"))
-    return [plot for plot in found if plot.charts]
+def tuning_plots(name: str, table: dict[str, Any], limits: Limits) -> list[Plot]:
+    title = ", ".join(text for text in (name, table["system"]["cpu"], table["system"].get("gpu")) if text)
+    charts = [map_chart(scope, rules, limits) for scope, rules in by_key(table["rules"], itemgetter("scope")).items()]
+    measured = [rule for rule in table["rules"] if rule.get("evidence")]
+    shown = evenly(measured, limits.rows)
+    return [Plot(f"{name}.tuning", f"tuning table {title}: who wins where", MAP_CAPTION, charts),
+            Plot(f"{name}.gain", f"tuning table {title}: gain over the default", GAIN_CAPTION, [gain_chart(shown)] if shown else [],
+                 left_out(len(shown), len(measured), "rules"), palette="rules")]
 
 
 def choice(rule: dict[str, Any]) -> str:

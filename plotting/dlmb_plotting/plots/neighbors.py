@@ -59,21 +59,18 @@ def beside_loads(cells: list[Cell]) -> Iterator[tuple[Cell, Slowdown]]:
             yield cell, Slowdown(victim, f"{cell.beside} load", cell.method_name, *ratios)
 
 
-def plots(results: Results, limits: Limits) -> list[Plot]:
-    found: list[Plot] = []
-    for pattern, cells in results.patterns().items():
-        with_ratio = [(cell, slowdown) for cell in cells if cell.ok for slowdown in slowdowns_of(cell)]
-        with_ratio.sort(key=lambda each: (each[1].victim, each[1].neighbor, each[1].method))
-        with_ratio += beside_loads(cells)
-        if not with_ratio:
-            continue
-        shown = with_ratio[: limits.rows]
-        chart = Rows("slow-down by a neighbour", [slowdown.row for _, slowdown in shown], Axis("time beside the neighbour / time alone", reference=1.0))
-        for row, (_, slowdown) in enumerate(shown):
-            ratio = style.number(slowdown.ratio)
-            text = f"{slowdown.row}: {ratio} ({style.number(slowdown.low)} to {style.number(slowdown.high)})"
-            chart.marks.append(Mark(row, slowdown.ratio, slowdown.low, slowdown.high, slowdown.method, text))
-            chart.ends[row] = ratio
-        found.append(Plot(f"{pattern}.neighbors", f"{pattern}: slow-down by a neighbour", CAPTION, [chart],
-                          left_out(len(shown), len(with_ratio), "rows"), results.launches_of([cell for cell, _ in shown])))
-    return found
+def plots(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
+    with_ratio = [(cell, slowdown) for cell in cells if cell.ok for slowdown in slowdowns_of(cell)]
+    with_ratio.sort(key=lambda each: (each[1].victim, each[1].neighbor, each[1].method))
+    with_ratio += beside_loads(cells)
+    if not with_ratio:
+        return []
+    shown = with_ratio[: limits.rows]
+    chart = Rows("slow-down by a neighbour", [slowdown.row for _, slowdown in shown], Axis("time beside the neighbour / time alone", reference=1.0))
+    for row, (_, slowdown) in enumerate(shown):
+        ratio = style.number(slowdown.ratio)
+        text = f"{slowdown.row}: {ratio} ({style.number(slowdown.low)} to {style.number(slowdown.high)})"
+        chart.marks.append(Mark(row, slowdown.ratio, slowdown.low, slowdown.high, slowdown.method, text))
+        chart.ends[row] = ratio
+    return [Plot(f"{pattern}.neighbors", f"{pattern}: slow-down by a neighbour", CAPTION, [chart],
+                 left_out(len(shown), len(with_ratio), "rows"), results.launches_of([cell for cell, _ in shown]))]

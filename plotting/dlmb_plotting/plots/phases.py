@@ -24,11 +24,7 @@ CONVERTED = "whole iteration without an interval: the number of another program,
 BANDWIDTH = "Bus bandwidth: the most bytes that a rank sends or receives, self excluded, over the median time of an iteration."
 
 
-def plots(results: Results, limits: Limits) -> list[Plot]:
-    return [plot for pattern, cells in results.patterns().items() for plot in of_pattern(results, pattern, cells, limits)]
-
-
-def of_pattern(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
+def plots(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
     groups = [beside_others(group) for group in grouped(cells)]
     groups = [group for group in groups if any(cell.ok for cell in group.cells)] or groups
     for group in groups:  # the fastest on top

@@ -50,7 +50,7 @@ def matrix_plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]
         for name, document in list(documents.items())[: limits.charts]:
             title = f"{pattern}, {headline(document)}: traffic of one iteration"
             found.append(plot_of(f"{pattern}.matrix" if len(documents) == 1 else f"{pattern}.{name}.matrix", title, MATRIX_CAPTION, heats(document), limits, "matrices"))
-    return [plot for plot in found if plot.charts]
+    return found
 
 
 def heats(document: dict[str, Any]) -> list[Heat]:
@@ -85,7 +85,7 @@ NOT_SENT = ("compute", "recv", "wait_signal", "get", "barrier")  # nothing is se
 def message_plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
     charts = {pattern: [chart for chart in map(message_chart, documents.values()) if chart.spans] for pattern, documents in by_pattern(plans).items()}
     return [plot_of(f"{pattern}.messages", f"{pattern}: messages of one iteration by size", MESSAGES_CAPTION, of_pattern, limits, "plans", "operations")
-            for pattern, of_pattern in charts.items() if of_pattern]
+            for pattern, of_pattern in charts.items()]
 
 
 def sizes_of(step: dict[str, Any], rank: int) -> list[int]:

@@ -50,15 +50,10 @@ def charts_of(group: Group, limits: Limits) -> list[Points]:
     return charts
 
 
-def plots(results: Results, limits: Limits) -> list[Plot]:
-    found: list[Plot] = []
-    for pattern, cells in results.patterns().items():
-        groups = grouped([cell for cell in cells if cell.ok and percentiles_of(cell)], SIDE_BY_SIDE)
-        if not groups:
-            continue
-        shown = groups[: limits.charts]
-        charts = [chart for group in shown for chart in charts_of(group, limits)]
-        drawn = [cell for group in shown for cell in group.cells[: limits.series]]
-        found.append(Plot(f"{pattern}.requests", f"{pattern}: latency of requests", CAPTION, charts,
-                          left_out(len(drawn), sum(len(group.cells) for group in groups), "cells"), results.launches_of(drawn), palette="requests"))
-    return found
+def plots(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
+    groups = grouped([cell for cell in cells if cell.ok and percentiles_of(cell)], SIDE_BY_SIDE)
+    shown = groups[: limits.charts]
+    charts = [chart for group in shown for chart in charts_of(group, limits)]
+    drawn = [cell for group in shown for cell in group.cells[: limits.series]]
+    return [Plot(f"{pattern}.requests", f"{pattern}: latency of requests", CAPTION, charts,
+                 left_out(len(drawn), sum(len(group.cells) for group in groups), "cells"), results.launches_of(drawn), palette="requests")]

@@ -19,28 +19,26 @@ ALL = "all cells"
 LONGEST_WHISKER = 1.25  # over the highest median of the picture
 
 
-def plots(results: Results, limits: Limits) -> list[Plot]:
+def plots(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
     """Nothing unless some cell was measured in two campaigns."""
+    times = {cell.id: by_campaign(results, cell) for cell in cells if cell.id in results.visits}
+    times = {identifier: campaigns for identifier, campaigns in times.items() if len(campaigns) > 1}
+    if not times:
+        return []
     begin: dict[str, str] = {}
     revision: dict[str, str] = {}
     for launch in sorted(results.launches.values(), key=lambda launch: launch.time):
         begin.setdefault(launch.campaign, launch.time)
         revision.setdefault(launch.campaign, launch.revision)
-    found = []
-    for pattern, cells in results.patterns().items():
-        times = {cell.id: by_campaign(results, cell) for cell in cells if cell.id in results.visits}
-        times = {identifier: campaigns for identifier, campaigns in times.items() if len(campaigns) > 1}
-        if times:
-            used = [campaign for campaign in begin if any(campaign in campaigns for campaigns in times.values())]
-            labels = distinct_labels([(campaign, begin[campaign], revision[campaign]) for campaign in used])
-            ticks = [(float(index), label) for index, label in enumerate(labels)]
-            shown = sorted(times, key=lambda identifier: -change(times[identifier]))[: limits.series - 1]
-            missing = f"the {len(shown)} cells that changed most of {len(times)} are shown" if len(shown) < len(times) else ""
-            launches = frozenset(launch for identifier in times for launch, _ in results.visits[identifier])
-            full = {cell.id: named(cell.id, pattern, dict(cell.parameters)) for cell in cells if cell.id in shown}
-            found.append(Plot(f"{pattern}.trend", f"{pattern}: trend over campaigns", CAPTION, [chart(times, short_names(full), used, ticks)], missing,
-                              launches, palette="cells"))
-    return found
+    used = [campaign for campaign in begin if any(campaign in campaigns for campaigns in times.values())]
+    labels = distinct_labels([(campaign, begin[campaign], revision[campaign]) for campaign in used])
+    ticks = [(float(index), label) for index, label in enumerate(labels)]
+    shown = sorted(times, key=lambda identifier: -change(times[identifier]))[: limits.series - 1]
+    missing = f"the {len(shown)} cells that changed most of {len(times)} are shown" if len(shown) < len(times) else ""
+    launches = frozenset(launch for identifier in times for launch, _ in results.visits[identifier])
+    full = {cell.id: named(cell.id, pattern, dict(cell.parameters)) for cell in cells if cell.id in shown}
+    return [Plot(f"{pattern}.trend", f"{pattern}: trend over campaigns", CAPTION, [chart(times, short_names(full), used, ticks)], missing,
+                 launches, palette="cells")]
 
 
 def distinct_labels(campaigns: list[tuple[str, str, str]]) -> list[str]:
