@@ -135,7 +135,7 @@ class Guidelines(WithFolder):
         self.assertIn("[not known]", done.stdout)
 
     def test_what_was_not_measured_well_is_left_out(self) -> None:
-        bad = ({"status": "failed"}, {"below_floor": True}, {"shared_gpu": True}, {"flags": ["throttled"]}, {"pattern": "moe_alltoall"})
+        bad = ({"status": "failed"}, {"below_floor": True}, {"shared_gpu": True}, {"flags": ["throttled"]}, {"pattern": "moe_alltoall"}, {"world": {"ranks": 1, "ranks_per_node": 1}})
         for change in bad:
             path = self.results(cell("reduce", 1024, 90, **change), cell("allreduce", 1024, 10), cell("allreduce", 2048, 11))
             done = self.ask(path, "--json")

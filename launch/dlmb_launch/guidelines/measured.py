@@ -31,7 +31,7 @@ NO_CONDITIONS = {"collective", "bytes", "median_us", "p10_us", "p90_us", "iterat
 class Measured:
     def __init__(self) -> None:
         self.used = 0
-        self.left_out = 0  # not of one of the collectives, or not measured well
+        self.left_out = 0  # not of one of the collectives, of one rank, which only copies, or not measured well
         self.remarks: list[str] = []
         self.launches: dict[tuple[str, str, int], list[TimeRange]] = collections.defaultdict(list)
 
@@ -98,7 +98,7 @@ def is_json(path: Path) -> bool:
 
 def is_sound(cell: dict[str, Any], launch: dict[str, Any]) -> bool:
     weak = cell["below_floor"] or is_throttled(cell) or cell["shared_gpu"] or launch["test_double"]
-    return cell["status"] == "ok" and 0 < cell["time_ns"]["median"] < math.inf and not weak and cell["validation"]["verdict"] != "failed"
+    return cell["status"] == "ok" and cell["world"]["ranks"] > 1 and 0 < cell["time_ns"]["median"] < math.inf and not weak and cell["validation"]["verdict"] != "failed"
 
 
 def setting_of(cell: dict[str, Any], launch: dict[str, Any]) -> str:
