@@ -7,18 +7,14 @@ from __future__ import annotations
 import csv
 import json
 import math
-import subprocess
-import sys
 import unittest
 from pathlib import Path
 from typing import Any
 
 from dlmb_results.lines import read_lines
 from made import CELL, WithFolder, cell, fault, launch, side
+from running import SCHEMAS, validated
 from test_exit_codes import SLOW, US, run
-
-
-SCHEMAS = Path(__file__).resolve().parents[2] / "results-schema"
 
 
 class WithHistory(WithFolder):
@@ -145,13 +141,6 @@ class KeepTest(WithHistory):
         kept = next((self.history / "campaigns").iterdir()).read_text().splitlines()
         self.assertEqual([json.loads(line) for line in kept[1:]], [ran | {"samples_ns": [], "samples_left_out": True}, not_ok])
 
-    def validated(self, *paths: Path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(SCHEMAS / "validate.py"), "--strict", *map(str, paths)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if "jsonschema is missing" in done.stderr:
-            self.skipTest(done.stderr)
-        return done
-
     def test_every_file_is_as_the_schemas_say(self) -> None:
         example = [json.loads(line) for line in (SCHEMAS / "examples" / "results.jsonl").read_text().splitlines()]
         for name in ("one", "two"):
@@ -159,14 +148,14 @@ class KeepTest(WithHistory):
         run("--history", self.history, "--prune", 1)
         index, (campaign,) = self.history / "index.jsonl", (self.history / "campaigns").iterdir()
         self.assertIn('"pruned"', index.read_text())
-        done = self.validated(index, campaign)
+        done = validated("--strict", index, campaign)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_an_index_without_a_field_is_refused(self) -> None:
         self.append(self.campaign("base", US))
         index = self.history / "index.jsonl"
         index.write_text(index.read_text().replace('"cells"', '"cell"'))
-        done = self.validated(index)
+        done = validated("--strict", index)
         self.assertEqual(done.returncode, 1)
         self.assertIn("index.jsonl:1: the object: 'cells' is a required property", done.stdout)
 

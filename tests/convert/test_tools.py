@@ -7,13 +7,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import unittest
 from pathlib import Path
 
 import outputs
 import own
 from outputs import WithFolder
+from running import validated
 
 from dlmb_launch.compare import tables
 from dlmb_launch.compare.campaign import METRICS
@@ -32,19 +32,7 @@ NO_VERDICT = "no verdict: osu recorded no launches, no machine, no check"
 TABLE = os.environ.get("DLMB_PICO_TABLE", "")
 
 
-def python_with(module: str) -> str:
-    """numpy and jsonschema may be packages of different installations; empty: none has it."""
-    for python in (sys.executable, "python3", "/usr/bin/python3"):
-        if subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0:
-            return python
-    return ""
-
-
-WITH_SCHEMAS = python_with("jsonschema")
-
-
 class SchemaTest(WithFolder):
-    @unittest.skipUnless(WITH_SCHEMAS, "no python3 here has jsonschema")
     def test_every_line_is_as_the_schema_says_and_has_no_other_field(self) -> None:
         made = [
             self.converted(outputs.OSU_FULL, "--ranks", "2", name="osu.txt"),
@@ -55,17 +43,14 @@ class SchemaTest(WithFolder):
             self.converted(outputs.PICO, name="pico.csv"),
             self.converted(outputs.COMMS_LOGGER, "--ranks", "4", name="logger.json"),
         ]
-        command = [WITH_SCHEMAS, ROOT / "results-schema" / "validate.py", "--strict", *made]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        done = validated("--strict", *made)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    @unittest.skipUnless(WITH_SCHEMAS, "no python3 here has jsonschema")
     def test_a_statistic_that_no_program_has_is_refused(self) -> None:
         lines = self.lines(outputs.OSU_ALLREDUCE, "--ranks", "4")
         lines[1]["time_ns"]["median_low"] = 1.0
         path = self.file("more.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
-        command = [WITH_SCHEMAS, str(ROOT / "results-schema" / "validate.py"), str(path)]
-        self.assertEqual(subprocess.run(command, capture_output=True, check=False).returncode, 1)
+        self.assertEqual(validated(path).returncode, 1)
 
 
 class CompareTest(WithFolder):
