@@ -29,19 +29,16 @@ public:
         if (is_new) {
             // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle that nothing dereferences
             place->second = reinterpret_cast<ncclComm_t>(handles_.size());
-            members_[place->second] = group.members;
         }
         return place->second;
     }
     [[nodiscard]] ncclComm_t world() const { return world_; }
-    [[nodiscard]] std::vector<Rank> const& members(ncclComm_t communicator) const { return members_.at(communicator); }
     [[nodiscard]] CommunicatorLookup lookup() {
         return {world_, [this](Group const& group) { return of(group); }};
     }
 
 private:
     std::map<std::vector<Rank>, ncclComm_t> handles_;
-    std::map<ncclComm_t, std::vector<Rank>> members_;
     ncclComm_t world_ = nullptr;
 };
 
