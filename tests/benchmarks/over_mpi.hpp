@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // main() of a benchmark that mpirun starts. It starts MPI as a plain program does, by MPI_Init, so that loops written
-// by hand are what a user's program would see. What DLMB's own start-up costs its calls shows beside a program of its
-// own (tests/benchmarks/osu_definition).
+// by hand are what a user's program would see.
 #pragma once
 
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
