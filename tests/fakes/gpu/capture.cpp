@@ -25,13 +25,12 @@ std::vector<bool> reached_by(Graph const& graph, std::vector<std::size_t> const&
 
 }  // namespace
 
-cudaError_t begin_capture(CUstream_st& stream, cudaStreamCaptureMode mode) {
+cudaError_t begin_capture(CUstream_st& stream) {
     if (stream.capture || &stream == &stream_of(nullptr)) {
         return cudaErrorStreamCaptureUnsupported;
     }
     stream.capture = std::make_shared<Capture>();
     stream.capture->streams = {&stream};
-    stream.capture->mode = mode;
     begun_by_this_thread.push_back(stream.capture);
     return cudaSuccess;
 }
@@ -62,15 +61,10 @@ cudaError_t end_capture(CUstream_st& stream, Graph& graph) {
 
 bool capture_forbids_this() {
     std::erase_if(begun_by_this_thread, [](auto const& capture) { return capture.expired(); });
-    bool forbidden = false;
     for (auto const& known : begun_by_this_thread) {
-        auto const capture = known.lock();
-        if (capture->mode != cudaStreamCaptureModeRelaxed) {
-            capture->broken = true;
-            forbidden = true;
-        }
+        known.lock()->broken = true;
     }
-    return forbidden;
+    return !begun_by_this_thread.empty();
 }
 
 }  // namespace dlmb::fake_gpu

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/device_memory.hpp"
 #include "tests/fakes/gpu/last_error.hpp"
-#include "tests/fakes/gpu/queue.hpp"
 #include "tests/fakes/gpu/settings.hpp"
-#include "tests/fakes/gpu/stream.hpp"
 #include "tests/fakes/gpu/thread_device.hpp"
 
 #include <fmt/format.h>
@@ -70,33 +68,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-    if (!exists(device)) {
-        return remember(cudaErrorInvalidDevice);
-    }
-    switch (attribute) {
-    case cudaDevAttrComputeCapabilityMajor:
-        *value = 9;
-        return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor:
-        *value = 0;
-        return cudaSuccess;
-    case cudaDevAttrMultiProcessorCount:
-    case cudaDevAttrManagedMemory:
-    case cudaDevAttrConcurrentManagedAccess:
-    case cudaDevAttrUnifiedAddressing:
-    case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrHostRegisterSupported:
-        *value = 1;
-        return cudaSuccess;
-    case cudaDevAttrL2CacheSize:
-        *value = level_2_bytes;
-        return cudaSuccess;
-    default:
-        return remember(cudaErrorInvalidValue);
-    }
-}
-
 /// In a PCI domain that no machine has, so that no question about the place of a device is answered for another one.
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
     if (!exists(device)) {
@@ -121,13 +92,5 @@ cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     *free = free_bytes(thread_device());
     *total = device_bytes;
-    return cudaSuccess;
-}
-
-cudaError_t cudaDeviceSynchronize() {
-    if (capture_forbids_this()) {
-        return remember(cudaErrorStreamCaptureUnsupported);
-    }
-    drain_all_queues();
     return cudaSuccess;
 }

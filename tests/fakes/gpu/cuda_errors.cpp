@@ -13,42 +13,28 @@ thread_local cudaError_t last = cudaSuccess;
 
 struct Text {
     cudaError_t code;
-    char const* name;
     char const* meaning;
 };
 
 constexpr Text texts[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
-     "operation not permitted when stream is capturing"},
-    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
-     "operation failed due to a previous error during capture"},
-    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined", "capture has work that was not joined"},
-    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
-     "part or all of the requested memory range is already mapped"},
-    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
-     "pointer does not correspond to a registered memory region"},
-    {cudaErrorIllegalState, "cudaErrorIllegalState", "the operation cannot be performed in the present state"},
-    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
-    {cudaErrorStreamCaptureUnmatched, "cudaErrorStreamCaptureUnmatched", "capture was not initiated in this stream"},
-    {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation", "dependency crosses the border of a capture"},
-    {cudaErrorCapturedEvent, "cudaErrorCapturedEvent", "operation not permitted on an event of a capture"},
+    {cudaSuccess, "no error"},
+    {cudaErrorInvalidValue, "invalid argument"},
+    {cudaErrorMemoryAllocation, "out of memory"},
+    {cudaErrorNoDevice, "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "invalid device ordinal"},
+    {cudaErrorNotReady, "device not ready"},
+    {cudaErrorInvalidResourceHandle, "invalid resource handle"},
+    {cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture"},
+    {cudaErrorStreamCaptureUnjoined, "capture has work that was not joined"},
+    {cudaErrorHostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped"},
+    {cudaErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region"},
+    {cudaErrorIllegalState, "the operation cannot be performed in the present state"},
+    {cudaErrorNotSupported, "operation not supported"},
+    {cudaErrorStreamCaptureUnmatched, "capture was not initiated in this stream"},
+    {cudaErrorStreamCaptureIsolation, "dependency crosses the border of a capture"},
+    {cudaErrorCapturedEvent, "operation not permitted on an event of a capture"},
 };
-
-Text text_of(cudaError_t code) {
-    for (Text const& text : texts) {
-        if (text.code == code) {
-            return text;
-        }
-    }
-    return {code, "cudaErrorUnknown", "an error that the GPU test double has no text for"};
-}
 
 }  // namespace
 
@@ -67,14 +53,11 @@ cudaError_t cudaGetLastError() {
     return std::exchange(last, cudaSuccess);
 }
 
-cudaError_t cudaPeekAtLastError() {
-    return last;
-}
-
 char const* cudaGetErrorString(cudaError_t error) {
-    return text_of(error).meaning;
-}
-
-char const* cudaGetErrorName(cudaError_t error) {
-    return text_of(error).name;
+    for (Text const& text : texts) {
+        if (text.code == error) {
+            return text.meaning;
+        }
+    }
+    return "an error that the GPU test double has no text for";
 }

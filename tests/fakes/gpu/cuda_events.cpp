@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/call_log.hpp"
-#include "tests/fakes/gpu/group_depth.hpp"
 #include "tests/fakes/gpu/last_error.hpp"
 #include "tests/fakes/gpu/settings.hpp"
 #include "tests/fakes/gpu/stream.hpp"
@@ -36,10 +35,6 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     return cudaSuccess;
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-    return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
-
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     delete event;
     return cudaSuccess;
@@ -59,19 +54,6 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     cudaError_t const code = query(*event);
     note_call("cudaEventQuery", code == cudaErrorNotReady ? "not ready" : "");
     return code;
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    note_call("cudaEventSynchronize");
-    require_no_open_group("cudaEventSynchronize");
-    if (event->mark.captured) {
-        return remember(cudaErrorCapturedEvent);
-    }
-    if (capture_forbids_this()) {
-        return remember(cudaErrorStreamCaptureUnsupported);
-    }
-    event->mark.state->wait(event->mark.state->last_issued());
-    return cudaSuccess;
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {

@@ -17,8 +17,8 @@ struct CUgraphExec_st {
     std::size_t nodes = 0;
 };
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-    return remember(begin_capture(stream_of(stream), mode));
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode /*mode*/) {
+    return remember(begin_capture(stream_of(stream)));
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
@@ -31,29 +31,13 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     return remember(code);
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
-    CUstream_st const& stream = stream_of(handle);
-    *status = !stream.capture          ? cudaStreamCaptureStatusNone
-              : stream.capture->broken ? cudaStreamCaptureStatusInvalidated
-                                       : cudaStreamCaptureStatusActive;
-    return cudaSuccess;
-}
-
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
     *count = graph->graph.nodes.size();
     return remember(nodes == nullptr ? cudaSuccess : cudaErrorNotSupported);
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* execution, cudaGraph_t graph, unsigned long long /*flags*/) {
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* execution, cudaGraph_t graph, unsigned long long /*flags*/) {
     *execution = new CUgraphExec_st{std::make_shared<GraphExecution>(graph->graph), graph->graph.nodes.size()};
-    return cudaSuccess;
-}
-
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* execution, cudaGraph_t graph, unsigned long long flags) {
-    return cudaGraphInstantiate(execution, graph, flags);
-}
-
-cudaError_t cudaGraphUpload(cudaGraphExec_t /*execution*/, cudaStream_t /*stream*/) {
     return cudaSuccess;
 }
 

@@ -14,14 +14,6 @@ using namespace dlmb::fake_gpu;
 
 namespace {
 
-cudaError_t give(void** address, void* data) {
-    if (data == nullptr) {
-        return remember(cudaErrorMemoryAllocation);
-    }
-    *address = data;
-    return cudaSuccess;
-}
-
 cudaError_t allocate_as(void** address, std::size_t bytes, Kind kind) {
     if (device_count() == 0) {
         return remember(cudaErrorNoDevice);
@@ -29,14 +21,12 @@ cudaError_t allocate_as(void** address, std::size_t bytes, Kind kind) {
     if (capture_forbids_this()) {
         return remember(cudaErrorStreamCaptureUnsupported);
     }
-    return give(address, allocate(bytes, kind));
-}
-
-cudaMemoryType type_of(void const* address, Block const* block) {
-    if (block == nullptr) {
-        return is_pinned(address, 1) ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+    void* const data = allocate(bytes, kind);
+    if (data == nullptr) {
+        return remember(cudaErrorMemoryAllocation);
     }
-    return block->kind == Kind::managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
+    *address = data;
+    return cudaSuccess;
 }
 
 }  // namespace
@@ -58,22 +48,6 @@ cudaError_t cudaFree(void* data) {
     return remember(data == nullptr || release(data) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned /*flags*/) {
-    if (device_count() == 0) {
-        return remember(cudaErrorNoDevice);
-    }
-    return give(address, allocate_pinned(bytes));
-}
-
-cudaError_t cudaMallocHost(void** address, std::size_t bytes) {
-    return cudaHostAlloc(address, bytes, cudaHostAllocDefault);
-}
-
-cudaError_t cudaFreeHost(void* data) {
-    drain_all_queues();
-    return remember(data == nullptr || release_pinned(data) ? cudaSuccess : cudaErrorInvalidValue);
-}
-
 cudaError_t cudaHostRegister(void* data, std::size_t bytes, unsigned /*flags*/) {
     if (device_count() == 0) {
         return remember(cudaErrorNoDevice);
@@ -84,21 +58,4 @@ cudaError_t cudaHostRegister(void* data, std::size_t bytes, unsigned /*flags*/) 
 cudaError_t cudaHostUnregister(void* data) {
     drain_all_queues();
     return remember(unpin(data) ? cudaSuccess : cudaErrorHostMemoryNotRegistered);
-}
-
-cudaError_t cudaHostGetDevicePointer(void** device_address, void* host, unsigned /*flags*/) {
-    *device_address = host;
-    return remember(is_pinned(host, 1) ? cudaSuccess : cudaErrorInvalidValue);
-}
-
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, void const* address) {
-    auto const block = find_block(address);
-    *attributes = {};
-    attributes->type = type_of(address, block ? &*block : nullptr);
-    attributes->device = block ? block->device : thread_device();
-    void* const named = const_cast<void*>(address);
-    bool const on_device = attributes->type != cudaMemoryTypeUnregistered;
-    attributes->devicePointer = on_device ? named : nullptr;
-    attributes->hostPointer = attributes->type == cudaMemoryTypeDevice || !on_device ? nullptr : named;
-    return cudaSuccess;
 }

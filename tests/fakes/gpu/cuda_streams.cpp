@@ -6,29 +6,13 @@
 #include "tests/fakes/gpu/settings.hpp"
 #include "tests/fakes/gpu/stream.hpp"
 
-#include <sched.h>
-
 using namespace dlmb::fake_gpu;
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
     if (device_count() == 0) {
         return remember(cudaErrorNoDevice);
     }
     *stream = add_stream();
-    return cudaSuccess;
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
-    return cudaStreamCreate(stream);
-}
-
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned /*flags*/, int /*priority*/) {
-    return cudaStreamCreate(stream);
-}
-
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-    *least = 0;
-    *greatest = -5;
     return cudaSuccess;
 }
 
@@ -48,26 +32,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamQuery(cudaStream_t handle) {
-    note_call("cudaStreamQuery");
-    CUstream_st& stream = stream_of(handle);
-    if (capture_forbids_this() || stream.capture) {
-        return remember(cudaErrorStreamCaptureUnsupported);
-    }
-    if (stream.queue->idle()) {
-        return cudaSuccess;
-    }
-    sched_yield();
-    return cudaErrorNotReady;
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
     note_call("cudaStreamWaitEvent");
-    return remember(wait(stream_of(stream), event->mark, (flags & cudaEventWaitExternal) != 0));
-}
-
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-    note_call("cudaLaunchHostFunc");
-    enqueue(stream_of(stream), [=] { function(data); });
-    return cudaSuccess;
+    return remember(wait(stream_of(stream), event->mark));
 }

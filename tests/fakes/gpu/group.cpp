@@ -4,8 +4,8 @@
 
 #include "tests/fakes/gpu/group_depth.hpp"
 #include "tests/fakes/gpu/launch.hpp"
+#include "tests/fakes/gpu/wrong_use.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace dlmb::fake_gpu {
@@ -18,13 +18,17 @@ struct Group {
 
 thread_local Group group;
 
-Launch& launch_of(std::shared_ptr<Communicator> const& communicator) {
+/// Ends the process where the group has the communicator on another stream, which this project never does.
+Launch& launch_of(std::shared_ptr<Communicator> const& communicator, cudaStream_t stream) {
     for (Launch& launch : group.launches) {
         if (launch.communicator == communicator) {
+            if (launch.stream != stream) {
+                wrong_use("one communicator on two streams in a group");
+            }
             return launch;
         }
     }
-    return group.launches.emplace_back(Launch{communicator, {}, {}});
+    return group.launches.emplace_back(Launch{communicator, stream, {}});
 }
 
 /// Blocking ones are waited for; ncclInProgress stands for all others.
@@ -44,11 +48,7 @@ ncclResult_t add_to_group(std::shared_ptr<Communicator> const& communicator, Ope
     if (ncclResult_t const state = communicator->ready(); state != ncclSuccess) {
         return state;
     }
-    Launch& launch = launch_of(communicator);
-    if (std::find(launch.streams.begin(), launch.streams.end(), stream) == launch.streams.end()) {
-        launch.streams.push_back(stream);
-    }
-    launch.operations.push_back(operation);
+    launch_of(communicator, stream).operations.push_back(operation);
     return group_depth() > 0 ? ncclSuccess : end_group();
 }
 

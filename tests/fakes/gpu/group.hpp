@@ -12,7 +12,7 @@ namespace dlmb::fake_gpu {
 /// Operations of one communicator in one group: one launch.
 struct Launch {
     std::shared_ptr<Communicator> communicator;
-    std::vector<cudaStream_t> streams;  // the first does the work, the others wait
+    cudaStream_t stream = nullptr;
     std::vector<Operation> operations;
 };
 

@@ -57,14 +57,7 @@ void begin_one_sided(Communicator& communicator) {
 
 void put_into_streams(Launch const& launch, std::shared_ptr<Transfers const> const& transfers) {
     auto const& communicator = launch.communicator;
-    CUstream_st& stream = stream_of(launch.streams.front());
-    for (std::size_t i = 1; i < launch.streams.size(); ++i) {
-        Mark before;
-        record(before, stream_of(launch.streams[i]));
-        if (wait(stream, before) != cudaSuccess) {
-            wrong_use("a group's streams are in different captures");
-        }
-    }
+    CUstream_st& stream = stream_of(launch.stream);
     wait_for_last(*communicator, stream);
     // What a graph holds may run often or never: ncclCommDestroy does not wait for it.
     bool const counts = stream.capture == nullptr;
@@ -75,11 +68,6 @@ void put_into_streams(Launch const& launch, std::shared_ptr<Transfers const> con
     });
     record(communicator->last, stream);
     communicator->last_stream = &stream;
-    for (std::size_t i = 1; i < launch.streams.size(); ++i) {
-        if (wait(stream_of(launch.streams[i]), communicator->last) != cudaSuccess) {
-            wrong_use("a group's streams are in different captures");
-        }
-    }
 }
 
 }  // namespace

@@ -57,16 +57,6 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* newc
     return add_to_group(std::move(parent));
 }
 
-/// Waits for the operations that were issued.
-ncclResult_t ncclCommFinalize(ncclComm_t comm) {
-    require_no_open_group("ncclCommFinalize");
-    auto communicator = communicator_of(comm, "ncclCommFinalize");
-    communicator->begin([raw = communicator.get()]() -> std::optional<ncclResult_t> {
-        return raw->unfinished == 0 ? std::optional(ncclSuccess) : std::nullopt;
-    });
-    return add_to_group(std::move(communicator));
-}
-
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
     require_no_open_group("ncclCommDestroy");
     if (comm == nullptr) {
@@ -92,16 +82,6 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
     note_call("ncclCommGetAsyncError");
     *error = communicator_of(comm, "ncclCommGetAsyncError")->ask();
-    return ncclSuccess;
-}
-
-ncclResult_t ncclCommCount(ncclComm_t const comm, int* count) {
-    *count = communicator_of(comm, "ncclCommCount")->ranks();
-    return ncclSuccess;
-}
-
-ncclResult_t ncclCommUserRank(ncclComm_t const comm, int* rank) {
-    *rank = communicator_of(comm, "ncclCommUserRank")->rank;
     return ncclSuccess;
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/pinned_memory.hpp"
 
-#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -47,20 +46,6 @@ bool is_pinned(void const* data, std::size_t bytes) {
     auto const* const begin = static_cast<std::byte const*>(data);
     auto const next = all.ranges.upper_bound(begin);
     return next != all.ranges.begin() && begin + bytes <= std::prev(next)->first + std::prev(next)->second;
-}
-
-void* allocate_pinned(std::size_t bytes) {
-    constexpr std::size_t alignment = 4096;
-    void* const data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    return data != nullptr && pin(data, bytes) ? data : nullptr;
-}
-
-bool release_pinned(void* data) {
-    bool const was_pinned = unpin(data);
-    if (was_pinned) {
-        std::free(data);
-    }
-    return was_pinned;
 }
 
 }  // namespace dlmb::fake_gpu

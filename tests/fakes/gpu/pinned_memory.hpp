@@ -14,8 +14,4 @@ namespace dlmb::fake_gpu {
 [[nodiscard]] bool unpin(void* data);
 [[nodiscard]] bool is_pinned(void const* data, std::size_t bytes);
 
-/// Host memory of the double's own, pinned; nullptr: there is none.
-[[nodiscard]] void* allocate_pinned(std::size_t bytes);
-[[nodiscard]] bool release_pinned(void* data);
-
 }  // namespace dlmb::fake_gpu

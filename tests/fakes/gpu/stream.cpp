@@ -81,8 +81,8 @@ void record(Mark& mark, CUstream_st& stream, bool external) {
     }
 }
 
-cudaError_t wait(CUstream_st& stream, Mark const& mark, bool external) {
-    if (mark.captured && !external) {
+cudaError_t wait(CUstream_st& stream, Mark const& mark) {
+    if (mark.captured) {
         auto const capture = mark.captured_in.lock();
         if (capture == nullptr || (stream.capture != nullptr && stream.capture != capture)) {
             return cudaErrorStreamCaptureIsolation;
@@ -94,7 +94,7 @@ cudaError_t wait(CUstream_st& stream, Mark const& mark, bool external) {
         stream.frontier.insert(stream.frontier.end(), mark.captured_at.begin(), mark.captured_at.end());
         return cudaSuccess;
     }
-    if (stream.capture && !external) {
+    if (stream.capture) {
         return cudaErrorStreamCaptureIsolation;
     }
     enqueue(stream, [state = mark.state, number = mark.state->last_issued()] { state->wait(number); });

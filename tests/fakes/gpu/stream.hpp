@@ -20,7 +20,6 @@ namespace dlmb::fake_gpu {
 struct Capture {
     Graph graph;
     std::vector<CUstream_st*> streams;
-    cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
     bool broken = false;
 };
 
@@ -56,11 +55,11 @@ void remove_stream(cudaStream_t handle);
 void enqueue(CUstream_st& stream, Work work);
 /// As cudaEventRecord and cudaStreamWaitEvent; `external`: a node of its own in a graph.
 void record(Mark& mark, CUstream_st& stream, bool external = false);
-[[nodiscard]] cudaError_t wait(CUstream_st& stream, Mark const& mark, bool external = false);
+[[nodiscard]] cudaError_t wait(CUstream_st& stream, Mark const& mark);
 
-[[nodiscard]] cudaError_t begin_capture(CUstream_st& stream, cudaStreamCaptureMode mode);
+[[nodiscard]] cudaError_t begin_capture(CUstream_st& stream);
 [[nodiscard]] cudaError_t end_capture(CUstream_st& stream, Graph& graph);
-/// This thread captures, and not in relaxed mode: calls that could wait or allocate fail and spoil the capture.
+/// This thread captures: calls that could wait or allocate fail and spoil the capture.
 [[nodiscard]] bool capture_forbids_this();
 
 }  // namespace dlmb::fake_gpu

@@ -17,7 +17,6 @@ struct TunedChoice {
     int algorithm = -1;
     int protocol = -1;
     int channels = 0;
-    int calls = 0;  // collectives so far
 };
 
 /// The tuner of one communicator; does nothing where no plugin is named.
