@@ -73,8 +73,12 @@ std::string message_of(Error const& error) {
     return text.substr(0, text.rfind("\n  at "));
 }
 
-/// Remedies where UCX has no transport that works; it says more on standard error.
+/// Remedies where UCX has no transport that works, or, without settings, does not take those of the environment; it
+/// says more on standard error.
 std::string remedy(Provenance const& settings) {
+    if (settings.empty()) {
+        return "; unset the variable UCX_... that UCX names above";
+    }
     std::string text;
     if (auto const tls = settings.find("ucx_tls"); tls != settings.end() && tls->second != "all") {
         text += fmt::format("; UCX_TLS is {}: name transports that reach the other ranks, or leave it out (ucx_info -d "
@@ -262,11 +266,13 @@ Expected<Worker*, Unsupported> Workers::with(ContextSettings const& settings, bo
 }
 
 std::string Workers::make(ContextSettings const& settings, bool remote_memory) {
-    ConfigHandle config = read_config();
-    Provenance const in_effect = settings_of_interest(*config);
-    std::string problem = set(*config, settings);
+    Provenance in_effect;
+    std::string problem;
     std::unique_ptr<Worker> worker;
     try {
+        ConfigHandle const config = read_config();
+        in_effect = settings_of_interest(*config);
+        problem = set(*config, settings);
         if (problem.empty()) {
             worker = std::make_unique<Worker>(context_, settings_of_interest(*config),
                                               remote_memory && settings.empty()

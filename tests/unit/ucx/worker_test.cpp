@@ -74,30 +74,38 @@ TEST(UcxContexts, PlansOfSeveralTakeTurns) {
     });
 }
 
-/// Has UCX find nothing but TCP for as long as it lives. Made and destroyed while no other thread reads the
-/// environment.
-class Transports {
+/// A setting of UCX for as long as it lives. Made and destroyed while no other thread reads the environment.
+class Variable {
 public:
-    explicit Transports(char const* names) : before_(std::getenv("UCX_TLS") == nullptr ? "" : std::getenv("UCX_TLS")) {
-        setenv("UCX_TLS", names, 1);
+    Variable(char const* name, char const* value)
+        : name_(name), before_(std::getenv(name) == nullptr ? "" : std::getenv(name)) {
+        setenv(name, value, 1);
     }
-    Transports(Transports const&) = delete;
-    Transports& operator=(Transports const&) = delete;
-    ~Transports() {
+    Variable(Variable const&) = delete;
+    Variable& operator=(Variable const&) = delete;
+    ~Variable() {
         if (before_.empty()) {
-            unsetenv("UCX_TLS");
+            unsetenv(name_);
         } else {
-            setenv("UCX_TLS", before_.c_str(), 1);
+            setenv(name_, before_.c_str(), 1);
         }
     }
 
 private:
+    char const* name_;
     std::string before_;
 };
 
-TEST(UcxContexts, TransportsThatReachNobodyAreRefusedAlikeOnAllRanks) {
-    for (char const* const names : {"rc", "self"}) {
-        Transports const useless(names);
+TEST(UcxContexts, SettingsByWhichNobodyIsReachedAreRefusedAlikeOnAllRanks) {
+    struct Row {
+        char const* name;
+        char const* value;
+        char const* remedy;
+    };
+    for (auto const& [name, value, remedy] :
+         {Row{"UCX_TLS", "rc", "UCX_TLS is rc"}, Row{"UCX_TLS", "self", "UCX_TLS is self"},
+          Row{"UCX_RNDV_THRESH", "some", "unset the variable UCX_... that UCX names above"}}) {
+        Variable const useless(name, value);
         std::vector<std::string> refusals(3);
         in_process::run_ranks(3, [&](Bootstrap& bootstrap) {
             Workers workers({bootstrap, YieldPolicy::always});
@@ -111,13 +119,13 @@ TEST(UcxContexts, TransportsThatReachNobodyAreRefusedAlikeOnAllRanks) {
                 EXPECT_EQ(workers.standard().connect(peers), refusal);
             }
         });
-        EXPECT_NE(refusals[0].find(std::string("UCX_TLS is ") + names), std::string::npos) << refusals[0];
+        EXPECT_NE(refusals[0].find(remedy), std::string::npos) << refusals[0];
         EXPECT_EQ(refusals, std::vector<std::string>(3, refusals[0]));
     }
 }
 
 TEST(UcxOverTcp, EagerAndRendezvousBlocksArriveAndTheRecordNamesTheTransport) {
-    Transports const only_tcp("self,tcp");
+    Variable const only_tcp("UCX_TLS", "self,tcp");
     for (char const* const method : {"linear", "pairwise"}) {
         in_process::run_ranks(3, [method](Bootstrap& bootstrap) {
             UcxRank rank(bootstrap);
@@ -144,9 +152,6 @@ TEST(Transports, AreTheNamesOfTheLanesSortedAndOnce) {
         "#                 lane[2]:  4:sysv/memory.0 md[3]      -> md[3]/sysv/sysdev[255]       am_bw#1\n"
         "#                tag_send: 0..<egr/short>..92..<egr/bcopy>..8256..<rndv>..(inf)\n";
     EXPECT_EQ(transports_in(info), "cma sysv");
-}
-
-TEST(Transports, AreNoneInATextWithoutLanes) {
     EXPECT_EQ(transports_in("#\n# rndv: 0:1/2\n"), "");
 }
 
