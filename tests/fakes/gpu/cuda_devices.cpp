@@ -3,7 +3,6 @@
 #include "tests/fakes/gpu/device_memory.hpp"
 #include "tests/fakes/gpu/last_error.hpp"
 #include "tests/fakes/gpu/settings.hpp"
-#include "tests/fakes/gpu/thread_device.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 #include "tests/fakes/gpu/queue.hpp"
 #include "tests/fakes/gpu/settings.hpp"
 #include "tests/fakes/gpu/stream.hpp"
-#include "tests/fakes/gpu/thread_device.hpp"
 
 using namespace dlmb::fake_gpu;
 

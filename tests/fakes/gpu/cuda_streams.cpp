@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/call_log.hpp"
-#include "tests/fakes/gpu/group_depth.hpp"
+#include "tests/fakes/gpu/group.hpp"
 #include "tests/fakes/gpu/last_error.hpp"
 #include "tests/fakes/gpu/settings.hpp"
 #include "tests/fakes/gpu/stream.hpp"

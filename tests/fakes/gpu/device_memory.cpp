@@ -4,7 +4,6 @@
 
 #include "tests/fakes/gpu/pinned_memory.hpp"
 #include "tests/fakes/gpu/settings.hpp"
-#include "tests/fakes/gpu/thread_device.hpp"
 #include "tests/fakes/gpu/wrong_use.hpp"
 
 #include <fmt/core.h>
@@ -16,6 +15,8 @@
 
 namespace dlmb::fake_gpu {
 namespace {
+
+thread_local int device_of_thread = 0;
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t range_bytes = device_bytes * default_devices;
@@ -64,6 +65,14 @@ std::byte* find_gap(Memory const& all, Kind kind, std::size_t pages) {
 }
 
 }  // namespace
+
+int thread_device() {
+    return device_of_thread;
+}
+
+void set_thread_device(int device) {
+    device_of_thread = device;
+}
 
 std::byte* view(void* address) {
     auto* const place = static_cast<std::byte*>(address);

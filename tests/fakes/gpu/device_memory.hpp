@@ -21,6 +21,10 @@ struct Block {
     int device = 0;
 };
 
+/// The device that the calling thread uses: cudaSetDevice's.
+[[nodiscard]] int thread_device();
+void set_thread_device(int device);
+
 /// On the device of this thread; nullptr: the device is full.
 [[nodiscard]] std::byte* allocate(std::size_t bytes, Kind kind);
 /// False: nothing was allocated there.

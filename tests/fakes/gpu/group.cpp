@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/group.hpp"
 
-#include "tests/fakes/gpu/group_depth.hpp"
-#include "tests/fakes/gpu/launch.hpp"
 #include "tests/fakes/gpu/wrong_use.hpp"
 
 #include <utility>
@@ -17,6 +15,7 @@ struct Group {
 };
 
 thread_local Group group;
+thread_local int depth = 0;
 
 /// Ends the process where the group has the communicator on another stream, which this project never does.
 Launch& launch_of(std::shared_ptr<Communicator> const& communicator, cudaStream_t stream) {
@@ -42,6 +41,16 @@ ncclResult_t settle(std::vector<std::shared_ptr<Communicator>> const& communicat
 }
 
 }  // namespace
+
+int& group_depth() {
+    return depth;
+}
+
+void require_no_open_group(char const* call) {
+    if (depth > 0) {
+        wrong_use(std::string(call) + " inside a group: ncclGroupEnd is missing");
+    }
+}
 
 ncclResult_t add_to_group(std::shared_ptr<Communicator> const& communicator, Operation const& operation,
                           cudaStream_t stream) {

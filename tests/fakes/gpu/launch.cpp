@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/fakes/gpu/launch.hpp"
-
+#include "tests/fakes/gpu/group.hpp"
 #include "tests/fakes/gpu/tuner.hpp"
 #include "tests/fakes/gpu/wrong_use.hpp"
 

@@ -3,7 +3,6 @@
 #include "tests/fakes/gpu/call_log.hpp"
 #include "tests/fakes/gpu/device_memory.hpp"
 #include "tests/fakes/gpu/group.hpp"
-#include "tests/fakes/gpu/group_depth.hpp"
 #include "tests/fakes/gpu/settings.hpp"
 #include "tests/fakes/gpu/wrong_use.hpp"
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/call_log.hpp"
 #include "tests/fakes/gpu/group.hpp"
-#include "tests/fakes/gpu/group_depth.hpp"
 #include "tests/fakes/gpu/settings.hpp"
 
 #include <fmt/format.h>

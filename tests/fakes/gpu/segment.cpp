@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/segment.hpp"
 
-#include "tests/fakes/gpu/process.hpp"
 #include "tests/fakes/gpu/wrong_use.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,6 +19,17 @@ namespace dlmb::fake_gpu {
 namespace {
 
 constexpr std::string_view prefix = "dlmb_fake_gpu.";
+
+/// False also for a process that ended and that nobody waited for yet.
+bool is_running(int process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string line;
+    if (!std::getline(file, line)) {
+        return false;
+    }
+    auto const name_end = line.rfind(')');  // "pid (name) state ..."; a name may hold anything
+    return name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] != 'Z';
+}
 
 std::byte* map(std::string const& name, std::size_t bytes) {
     int const file = shm_open(name.c_str(), O_RDWR | O_CREAT, 0600);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/set_up.hpp"
 
-#include "tests/fakes/gpu/thread_device.hpp"
+#include "tests/fakes/gpu/device_memory.hpp"
 #include "tests/fakes/gpu/tuner.hpp"
 
 #include <fmt/format.h>
