@@ -28,7 +28,7 @@ Plan exchanges_beside_a_sum(Bootstrap const& bootstrap, bool tied = false) {
 
 class BackendPairs : public testing::TestWithParam<std::pair<char const*, char const*>> {};
 
-TEST_P(BackendPairs, DeliverEveryByteWhoeverComesFirst) {
+TEST_P(BackendPairs, DeliverEveryByteWhoeverComesFirstAndSayWhenEachStepWasCompleteInOrder) {
     auto const bootstrap = make_mpi_bootstrap();
     BackendPool pool(BackendContext{*bootstrap});
     auto const first = pool.backend(GetParam().first);
@@ -51,20 +51,6 @@ TEST_P(BackendPairs, DeliverEveryByteWhoeverComesFirst) {
             pair->quiesce();
         }
     }
-    pair->quiesce();
-}
-
-TEST_P(BackendPairs, SayWhenEachStepWasCompleteInOrder) {
-    auto const bootstrap = make_mpi_bootstrap();
-    BackendPool pool(BackendContext{*bootstrap});
-    auto const first = pool.backend(GetParam().first);
-    auto const second = pool.backend(GetParam().second);
-    if (!first || !second) {
-        GTEST_SKIP() << (first ? second : first).error().reason;
-    }
-    auto const pair = make_backend_pair(first.value(), second.value(), {}, "beside", Idle(true));
-    BoundPlan bound(*bootstrap, *pair, exchanges_beside_a_sum(*bootstrap));
-    bound.run_checked(0);
     std::span<PhaseMark const> const marks = bound.marks();
     ASSERT_EQ(marks.size(), 3U);
     EXPECT_EQ(marks.back().time_ns, PhaseMark::at_finish);

@@ -60,10 +60,12 @@ Plan dispatch_and_combine(Rig const& rig) {
     return std::move(builder).finish();
 }
 
-TEST(MpiBackend, MovesARaggedDispatchAndItsCombineWithEveryMethod) {
-    Rig rig;
-    for (std::string_view const method : methods) {
-        EXPECT_EQ(rig.run(dispatch_and_combine(rig), method), none) << method;
+TEST(MpiBackend, MovesARaggedDispatchAndItsCombineWithEveryMethodWholeAndInMessagesOfTheChunkLimit) {
+    for (CallLimits const& limits : {CallLimits{}, CallLimits{.chunk_bytes = 1000}}) {
+        Rig rig(limits);
+        for (std::string_view const method : methods) {
+            EXPECT_EQ(rig.run(dispatch_and_combine(rig), method), none) << method << ", " << limits.chunk_bytes;
+        }
     }
 }
 
@@ -126,26 +128,15 @@ TEST(MpiBackend, AMessageAloneIsABlockingCallAndAWindowIsNot) {
     }
 }
 
-TEST(MpiBackend, SplitsBlocksIntoMessagesOfTheChunkLimit) {
-    Rig rig({.chunk_bytes = 1000});
-    for (std::string_view const method : methods) {
-        EXPECT_EQ(rig.run(dispatch_and_combine(rig), method), none) << method;
-    }
-}
-
 // Messages are cut as well, so that several are one step of the tree.
 TEST(MpiBackend, AddsInAFixedTree) {
     Rig rig({.chunk_bytes = 1000});
     for (bool const in_place : {false, true}) {
         PlanBuilder builder(rig.me());
-        Group all;
-        for (Rank rank = 0; rank < rig.ranks(); ++rank) {
-            all.members.push_back(rank);
-        }
-        GroupId const group = builder.group(all);
+        GroupId const group = builder.group(rig.world());
         builder.in_place(in_place);
         StepId const sum = builder.all_reduce(group, 4004, Element::fp32, Reduction::sum, "sum");
-        Bytes const parts = Bytes{1200} * all.members.size();
+        Bytes const parts = 1200 * static_cast<Bytes>(rig.ranks());
         (void)builder.reduce_scatter(group, parts, Element::bf16, Reduction::sum, "parts", {sum});
         EXPECT_EQ(rig.run(std::move(builder).finish(), "reproducible"), none) << in_place;
     }

@@ -6,6 +6,7 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 #include "tests/mpi/rig.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -22,13 +23,7 @@ Plan one_exchange(Rig const& rig, Bytes bytes) {
 
 std::string usage_error(Rig& rig, MethodChoice const& method) {
     Plan const plan = one_exchange(rig, 64);
-    Buffers const buffers = rig.bind(plan);
-    try {
-        (void)rig.backend().compile(plan, buffers, method);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "";
+    return usage_error_of([&] { (void)rig.backend().compile(plan, rig.bind(plan), method); });
 }
 
 TEST(MpiErrors, AnUnknownMethodNamesTheNearestOne) {

@@ -6,8 +6,8 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/formats/plan/group_index.hpp"
+#include "common/formats/plan/world.hpp"
 
-#include <numeric>
 #include <set>
 
 namespace dlmb::mpi {
@@ -26,9 +26,7 @@ Rig::Rig(CallLimits const& limits, std::string const& device, MemoryKind kind) :
 }
 
 Group Rig::world() const {
-    Group group{std::vector<Rank>(static_cast<std::size_t>(ranks()))};
-    std::iota(group.members.begin(), group.members.end(), 0);
-    return group;
+    return consecutive_group({ranks(), ranks()}, 0, ranks());
 }
 
 Buffers Rig::bind(Plan const& plan) {

@@ -6,13 +6,13 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/world.hpp"
 #include "common/measure/validation/bit_patterns.hpp"
 #include "common/memory/host_space.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace dlmb::measure {
 namespace {
@@ -23,9 +23,7 @@ constexpr OperationKind reductions[] = {OperationKind::all_reduce, OperationKind
 
 Plan sum_plan(Bootstrap const& bootstrap, OperationKind kind, Bytes bytes_per_rank) {
     PlanBuilder builder(bootstrap.rank());
-    Group everyone{std::vector<Rank>(static_cast<std::size_t>(bootstrap.size()))};
-    std::iota(everyone.members.begin(), everyone.members.end(), 0);
-    GroupId const all = builder.group(everyone);
+    GroupId const all = builder.group(consecutive_group({bootstrap.size(), bootstrap.size()}, 0, bootstrap.size()));
     Bytes const bytes = bytes_per_rank * static_cast<Bytes>(bootstrap.size());
     if (kind == OperationKind::all_reduce) {
         builder.all_reduce(all, bytes, Element::fp32, Reduction::sum, "sum");

@@ -14,8 +14,9 @@ TEST(UcxOverMpi, RaggedBlocksArriveWholeWithEveryMethod) {
     auto const backend = make_ucx(*bootstrap);
     // 0 B to 1.2 MiB: every protocol of UCX, zero blocks among them.
     auto const sizes = [](Rank from, Rank to) { return static_cast<Bytes>((from * 5 + to * 3) % 7) * 200'003; };
-    for (char const* const method : {"linear", "pairwise", "linear:max_outstanding=1", "pairwise:max_outstanding=1",
-                                     "linear:rndv_thresh=1", "pairwise:rndv_thresh=inf", "default"}) {
+    for (char const* const method :
+         {"linear", "pairwise", "linear:max_outstanding=1", "pairwise:max_outstanding=1", "pairwise:max_outstanding=2",
+          "linear:rndv_thresh=1", "pairwise:rndv_thresh=inf", "default"}) {
         BoundPlan bound(*bootstrap, *backend, exchange_plan(*bootstrap, sizes), method);
         for (std::uint32_t iteration = 0; iteration < 5; ++iteration) {
             bound.run_checked(iteration);

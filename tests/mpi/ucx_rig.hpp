@@ -8,6 +8,7 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,11 +20,7 @@
 namespace dlmb::ucx {
 
 [[nodiscard]] inline Group world_of(Bootstrap const& bootstrap) {
-    Group world;
-    for (Rank rank = 0; rank < bootstrap.size(); ++rank) {
-        world.members.push_back(rank);
-    }
-    return world;
+    return consecutive_group({bootstrap.size(), bootstrap.size()}, 0, bootstrap.size());
 }
 
 /// Bytes from rank to rank as one exchange over all ranks.

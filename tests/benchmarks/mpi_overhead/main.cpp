@@ -7,12 +7,11 @@
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/base/error.hpp"
 #include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/world.hpp"
 #include "tests/benchmarks/mpi_overhead/loops.hpp"
 #include "tests/benchmarks/over_mpi.hpp"
 
 #include <fmt/core.h>
-
-#include <numeric>
 
 namespace dlmb::overhead {
 namespace {
@@ -25,8 +24,6 @@ Bytes ragged(Rank from, Rank to) {
 }
 
 Plan moe_plan(Rank me, int ranks) {
-    Group all{std::vector<Rank>(static_cast<std::size_t>(ranks))};
-    std::iota(all.members.begin(), all.members.end(), 0);
     std::vector<Bytes> out;
     std::vector<Bytes> in;
     for (Rank peer = 0; peer < ranks; ++peer) {
@@ -34,7 +31,7 @@ Plan moe_plan(Rank me, int ranks) {
         in.push_back(ragged(peer, me));
     }
     PlanBuilder builder(me);
-    GroupId const group = builder.group(all);
+    GroupId const group = builder.group(consecutive_group({ranks, ranks}, me, ranks));
     StepId const counts =
         builder.all_gather(group, counts_bytes * static_cast<Bytes>(ranks), Element::byte, "count_exchange");
     StepId const dispatch = builder.exchange(group, out, in, "dispatch", {counts});

@@ -25,7 +25,6 @@
 #include <ctime>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,9 +57,7 @@ PlanSource all_reduce(int ranks) {
     return {static_cast<std::size_t>(ranks), [ranks](Rank me) {
                 Plan plan;
                 plan.me = me;
-                plan.groups.resize(1);
-                plan.groups[0].members.resize(static_cast<std::size_t>(ranks));
-                std::iota(plan.groups[0].members.begin(), plan.groups[0].members.end(), 0);
+                plan.groups = {consecutive_group({ranks, ranks_per_node}, me, ranks)};
                 plan.buffers = {{"send", Bytes{1} << 20U}, {"recv", Bytes{1} << 20U}};
                 dlmb::Collective const step{
                     OperationKind::all_reduce, 0, 0, {0, 0}, {1, 0}, Bytes{1} << 20U, Element::fp32};

@@ -3,8 +3,8 @@
 //
 // Every algorithm that the library offers is right or declined with a reason; none is another one in silence.
 #include "common/backends/mpi/algorithms.hpp"
-#include "common/base/error.hpp"
 #include "tests/mpi/algorithms/plans.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -110,13 +110,8 @@ TEST(MpiAlgorithmsOffered, APlanWithoutTheCallIsDeclined) {
 TEST(MpiAlgorithmsOffered, WhatIsNotOfferedIsAUsageErrorThatNamesTheNearest) {
     Rig rig;
     Plan const plan = one_operation(rig, OperationKind::all_reduce);
-    auto const usage_error = [&](std::string const& method) -> std::string {
-        try {
-            (void)reason(rig, plan, method);
-        } catch (UsageError const& error) {
-            return error.what();
-        }
-        return "";
+    auto const usage_error = [&](std::string const& method) {
+        return usage_error_of([&] { (void)reason(rig, plan, method); });
     };
     EXPECT_NE(usage_error("algorithm:allreduce=recursive_dubling").find("recursive_doubling"), std::string::npos);
     EXPECT_NE(usage_error("algorithm:allreduce=recursive_doubling:segment=1MB").find("1MB"), std::string::npos);

@@ -3,10 +3,15 @@
 //
 // Device memory over an MPI library that says that it takes it (claims_cuda_support.cpp says so).
 #include "tests/conformance/run_corpus.hpp"
-#include "tests/mpi/device/device_rig.hpp"
+#include "tests/mpi/device/watched_mpi.hpp"
+#include "tests/mpi/rig.hpp"
+
+#include <gtest/gtest.h>
 
 namespace dlmb::mpi {
 namespace {
+
+using Problems = std::vector<std::string>;
 
 class MpiDirect : public testing::Test {
 protected:

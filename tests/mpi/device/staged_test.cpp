@@ -1,13 +1,31 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Device memory over an MPI library that takes host memory only.
-#include "tests/mpi/device/device_rig.hpp"
+// Device memory over an MPI library that takes host memory only. Runs where the test double of CUDA is preloaded, whose
+// device memory the program cannot touch.
+#include "tests/conformance/corpus.hpp"
+#include "tests/mpi/device/watched_mpi.hpp"
+#include "tests/mpi/rig.hpp"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstdlib>
 
 namespace dlmb::mpi {
 namespace {
+
+using Problems = std::vector<std::string>;
+
+/// Every plan of the corpus for as many ranks, but those with puts and signals, which are in host memory only.
+void expect_corpus_clean(Rig& rig, std::string_view method) {
+    for (conformance::CorpusEntry const& entry : conformance::corpus(rig.ranks())) {
+        if (std::none_of(entry.plans.begin(), entry.plans.end(), [](Plan const& each) { return has_signals(each); })) {
+            Plan const& plan = entry.plans[static_cast<std::size_t>(rig.me())];
+            EXPECT_EQ(rig.run(plan, method), Problems{}) << entry.name << ", " << method;
+        }
+    }
+}
 
 class MpiStaged : public testing::Test {
 protected:

@@ -32,16 +32,23 @@ void run(CompiledPlan& plan) {
     EXPECT_FALSE(plan.marks().empty());
 }
 
-bool is_alone(RankOnDouble& rank) {
-    return rank.bootstrap().size() == 1;
-}
-
-TEST(NcclAlgorithms, AreTakenByThePlansThatForceThemAndByNoOthers) {
+class NcclAlgorithms : public testing::Test {
+protected:
     RankOnDouble rank;
-    if (is_alone(rank)) {
-        GTEST_SKIP() << "NCCL asks no tuner about one rank";
-    }
+    bool const is_alone = rank.bootstrap().size() == 1;
     Plan const plan = all_reduce_plan(rank);
+};
+
+class NcclAlgorithmsOfRanks : public NcclAlgorithms {
+protected:
+    void SetUp() override {
+        if (is_alone) {
+            GTEST_SKIP() << "NCCL asks no tuner about one rank";
+        }
+    }
+};
+
+TEST_F(NcclAlgorithmsOfRanks, AreTakenByThePlansThatForceThemAndByNoOthers) {
     auto const by_default = rank.compile(plan, "native");
     auto const by_tree = rank.compile(plan, "algorithm:allreduce=tree:protocol=ll:channels=3");
     auto const by_ring = rank.compile(plan, "algorithm:allreduce=ring:protocol=ll");
@@ -61,22 +68,15 @@ TEST(NcclAlgorithms, AreTakenByThePlansThatForceThemAndByNoOthers) {
     EXPECT_TRUE(by_default->provenance().empty());
 }
 
-TEST(NcclAlgorithms, WhatNcclForbidsIsNotApplicable) {
-    RankOnDouble rank;
-    Plan const plan = all_reduce_plan(rank);
+TEST_F(NcclAlgorithms, WhatNcclForbidsIsNotApplicable) {
     for (char const* const method :
          {"algorithm:allreduce=ring:protocol=ll128", "algorithm:allreduce=nvls:protocol=simple"}) {
         EXPECT_THAT(rank.refusal(plan, method),
-                    HasSubstr(is_alone(rank) ? "collectives of several ranks" : "NCCL cannot run this algorithm"));
+                    HasSubstr(is_alone ? "collectives of several ranks" : "NCCL cannot run this algorithm"));
     }
 }
 
-TEST(NcclAlgorithms, ACollectiveThatNcclDecidesByItselfIsNotApplicable) {
-    RankOnDouble rank;
-    if (is_alone(rank)) {
-        GTEST_SKIP() << "NCCL asks no tuner about one rank";
-    }
-    Plan const plan = all_reduce_plan(rank);
+TEST_F(NcclAlgorithmsOfRanks, ACollectiveThatNcclDecidesByItselfIsNotApplicable) {
     char const* const by_tree = "algorithm:allreduce=tree:protocol=ll";
     auto const compiled = rank.compile(plan, by_tree);
     DoubleSetting const silent("DLMB_FAKE_NCCL_ASKS_TUNER", "0");
@@ -85,29 +85,19 @@ TEST(NcclAlgorithms, ACollectiveThatNcclDecidesByItselfIsNotApplicable) {
         << "no time is taken for that of another algorithm";
 }
 
-TEST(NcclAlgorithms, OtherCollectivesOfAPlanStayNcclsOwnDecision) {
-    RankOnDouble rank;
+TEST_F(NcclAlgorithmsOfRanks, OtherCollectivesOfAPlanStayNcclsOwnDecision) {
     PlanBuilder builder(rank.me());
     GroupId const world = builder.group(rank.world());
     StepId const gathered = builder.all_gather(world, 4096, Element::fp32, "parameters");
     builder.all_reduce(world, 1024, Element::fp32, Reduction::sum, "gradients", {gathered});
     builder.compute(1000, "compute");
-    Plan const plan = std::move(builder).finish();
-    if (is_alone(rank)) {
-        GTEST_SKIP() << "NCCL asks no tuner about one rank";
-    }
-    run(*rank.compile(plan, "algorithm:allgather=pat:protocol=simple"));
+    run(*rank.compile(std::move(builder).finish(), "algorithm:allgather=pat:protocol=simple"));
     EXPECT_EQ(newest().algorithm, ring) << "of the allreduce, which came last";
     EXPECT_EQ(newest().protocol, simple);
 }
 
 // The list of call_list_test.cpp, which is that of a plain loop.
-TEST(NcclAlgorithms, ATimedIterationMakesTheCallsOfOneThatNcclDecides) {
-    RankOnDouble rank;
-    if (is_alone(rank)) {
-        GTEST_SKIP() << "NCCL asks no tuner about one rank";
-    }
-    Plan const plan = all_reduce_plan(rank);
+TEST_F(NcclAlgorithmsOfRanks, MakeTheCallsOfAnIterationThatNcclDecides) {
     auto const calls = [&](char const* method) {
         auto const compiled = rank.compile(plan, method);
         compiled->keep_marks(false);
@@ -119,9 +109,7 @@ TEST(NcclAlgorithms, ATimedIterationMakesTheCallsOfOneThatNcclDecides) {
     EXPECT_EQ(calls("algorithm:allreduce=tree:protocol=ll"), calls("native"));
 }
 
-TEST(NcclAlgorithms, EveryPairThatAllOffersRunsOrIsNotApplicable) {
-    RankOnDouble rank;
-    Plan const plan = all_reduce_plan(rank);
+TEST_F(NcclAlgorithms, EveryPairThatAllOffersRunsOrIsNotApplicable) {
     OperationUse const use{OperationKind::all_reduce, false};
     auto const variants = rank.backend().variants(MemoryKind::cuda, {&use, 1});
     EXPECT_EQ(variants.size(), 10U) << "tree and ring by three protocols, four others by simple";
@@ -131,7 +119,7 @@ TEST(NcclAlgorithms, EveryPairThatAllOffersRunsOrIsNotApplicable) {
         ran += reason == "compiled" ? 1 : 0;
         EXPECT_TRUE(reason == "compiled" || reason.starts_with("not applicable")) << reason;
     }
-    EXPECT_EQ(ran, is_alone(rank) ? 0 : 4) << "tree and ring without LL128";
+    EXPECT_EQ(ran, is_alone ? 0 : 4) << "tree and ring without LL128";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/world.hpp"
 #include "common/memory/devices.hpp"
 
 #include <cstdlib>
@@ -61,11 +62,7 @@ public:
     [[nodiscard]] Backend& backend() { return *backend_; }
     [[nodiscard]] Rank me() const { return bootstrap_->rank(); }
     [[nodiscard]] Group world() const {
-        Group group;
-        for (Rank rank = 0; rank < bootstrap_->size(); ++rank) {
-            group.members.push_back(rank);
-        }
-        return group;
+        return consecutive_group({bootstrap_->size(), bootstrap_->size()}, 0, bootstrap_->size());
     }
 
     /// Collective, in new buffers.

@@ -87,20 +87,6 @@ TEST(UcxCompile, PlansInUseAtTheSameTimeNeverTakeEachOthersMessages) {
     });
 }
 
-TEST(UcxCompile, AWindowOfOneReachesTheSameResult) {
-    in_process::run_ranks(5, [](Bootstrap& bootstrap) {
-        UcxRank rank(bootstrap);
-        Plan const plan = rank.exchange(ragged);
-        Buffers const buffers = rank.bind(plan);
-        for (char const* const method :
-             {"linear:max_outstanding=1", "pairwise:max_outstanding=1", "pairwise:max_outstanding=2"}) {
-            auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
-            rank.run(*compiled, plan, buffers, 1);
-            rank.run(*compiled, plan, buffers, 2);
-        }
-    });
-}
-
 TEST(UcxCompile, MemoryThatThisUcxCannotReadIsDeclined) {
     in_process::run_ranks(1, [](Bootstrap& bootstrap) {
         UcxRank rank(bootstrap);
@@ -113,17 +99,6 @@ TEST(UcxCompile, MemoryThatThisUcxCannotReadIsDeclined) {
         auto const compiled = rank.backend().compile(plan, buffers, {});
         ASSERT_FALSE(compiled);
         EXPECT_NE(compiled.error().reason.find("cuda"), std::string::npos) << compiled.error().reason;
-    });
-}
-
-TEST(UcxCompile, AnUnknownMethodOrKnobIsAUsageError) {
-    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
-        UcxRank rank(bootstrap);
-        Plan const plan = rank.exchange(ragged);
-        Buffers const buffers = rank.bind(plan);
-        EXPECT_THROW(static_cast<void>(rank.backend().compile(plan, buffers, parse_method("linaer"))), UsageError);
-        EXPECT_THROW(static_cast<void>(rank.backend().compile(plan, buffers, parse_method("linear:window=2"))),
-                     UsageError);
     });
 }
 

@@ -19,6 +19,7 @@ TEST(Scratch, IsSharedByStepsThatFollowEachOther) {
     ScratchLayout const layout = lay_out_scratch(steps_after({{}, {0}, {1}}), {100, 5000, 1});
     EXPECT_EQ(layout.offsets, (std::vector<Bytes>{0, 0, 0}));
     EXPECT_EQ(layout.bytes, 8192U) << "whole pages of the largest";
+    EXPECT_EQ(lay_out_scratch(steps_after({{}, {}}), {0, 0}).bytes, 0U);
 }
 
 TEST(Scratch, IsNotSharedByStepsThatMayRunSideBySide) {
@@ -26,10 +27,6 @@ TEST(Scratch, IsNotSharedByStepsThatMayRunSideBySide) {
     ScratchLayout const layout = lay_out_scratch(steps_after({{}, {0}, {0}, {1, 2}}), {10, 10, 10, 10});
     EXPECT_NE(layout.offsets[1], layout.offsets[2]);
     EXPECT_EQ(layout.bytes, 8192U);
-}
-
-TEST(Scratch, StepsWithoutNeedTakeNone) {
-    EXPECT_EQ(lay_out_scratch(steps_after({{}, {}}), {0, 0}).bytes, 0U);
 }
 
 }  // namespace

@@ -58,21 +58,15 @@ TEST(Method, PutAndGetAreForWhatNoOtherRankReducesAndOnHostMemoryOnly) {
     }
 }
 
-TEST(Method, LinearPostsEverythingAndItsKnobBoundsOnlyTheSends) {
-    BatchPlan batch = rank_2_of_5();
-    named("linear").arrange(batch, std::nullopt);
-    EXPECT_EQ(batch.receive_window, 4U);
-    EXPECT_EQ(batch.send_window, 4U);
-    named("linear").arrange(batch, 2);
-    EXPECT_EQ(batch.receive_window, 4U);
-    EXPECT_EQ(batch.send_window, 2U);
-}
-
-TEST(Method, PairwiseBoundsBothSides) {
-    BatchPlan batch = rank_2_of_5();
-    named("pairwise").arrange(batch, 3);
-    EXPECT_EQ(batch.receive_window, 3U);
-    EXPECT_EQ(batch.send_window, 3U);
+TEST(Method, LinearPostsEverythingAndItsKnobBoundsOnlyTheSendsPairwiseBoundsBothSides) {
+    auto const windows = [](char const* method, std::optional<std::uint64_t> most) {
+        BatchPlan batch = rank_2_of_5();
+        named(method).arrange(batch, most);
+        return std::pair(batch.receive_window, batch.send_window);
+    };
+    EXPECT_EQ(windows("linear", std::nullopt), std::pair(4UL, 4UL));
+    EXPECT_EQ(windows("linear", 2), std::pair(4UL, 2UL));
+    EXPECT_EQ(windows("pairwise", 3), std::pair(3UL, 3UL));
 }
 
 MethodKnobs knobs_of(char const* method) {

@@ -22,26 +22,16 @@ TEST(Tag, IterationsWrapInsteadOfReachingTheKind) {
     EXPECT_EQ(iteration_bits(tag_field_limit + 5), iteration_bits(5));
 }
 
-TEST(OperationIds, RangesInUseDoNotOverlap) {
+TEST(OperationIds, AFullSpaceGivesNothingAndAReturnedRangeIsUsedAgain) {
     OperationIds ids(10);
+    EXPECT_EQ(ids.take(11), std::nullopt);
     EXPECT_EQ(ids.take(4), 0U);
     EXPECT_EQ(ids.take(4), 4U);
     EXPECT_EQ(ids.take(2), 8U);
-}
-
-TEST(OperationIds, AFullSpaceGivesNothingAndAReturnedRangeIsUsedAgain) {
-    OperationIds ids(10);
-    EXPECT_EQ(ids.take(4), 0U);
-    EXPECT_EQ(ids.take(6), 4U);
     EXPECT_EQ(ids.take(1), std::nullopt);
     ids.give_back(0);
     EXPECT_EQ(ids.take(5), std::nullopt) << "the gap has four";
     EXPECT_EQ(ids.take(4), 0U);
-}
-
-TEST(OperationIds, MoreThanTheWholeSpaceIsRefused) {
-    OperationIds ids(10);
-    EXPECT_EQ(ids.take(11), std::nullopt);
 }
 
 TEST(OperationIds, APlanWithoutStepsHoldsAnIdSoThatTheNextOneStartsElsewhere) {

@@ -27,10 +27,6 @@ TEST(Check, NamesTheCallUcxsTextAndThePlace) {
     }
 }
 
-TEST(Check, SuccessThrowsNothing) {
-    EXPECT_NO_THROW(check(UCS_OK, "ucp_init"));
-}
-
 TEST(Check, AnotherLibrarysCodeDoesNotConvert) {
     EXPECT_TRUE(checkable<ucs_status_t>);
     EXPECT_FALSE(checkable<int>);

@@ -9,6 +9,7 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/formats/plan/builder.hpp"
+#include "common/formats/plan/world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -78,13 +79,7 @@ public:
         }
     }
 
-    Group world() const {
-        Group group;
-        for (Rank rank = 0; rank < bootstrap_.size(); ++rank) {
-            group.members.push_back(rank);
-        }
-        return group;
-    }
+    Group world() const { return consecutive_group({bootstrap_.size(), bootstrap_.size()}, 0, bootstrap_.size()); }
 
     Buffers bind(Plan const& plan) {
         Buffers buffers{memory_->kind(), {}};
