@@ -153,7 +153,9 @@ public:
         return (device && cuda_) || !(device || kind == MemoryKind::nccl);
     }
     [[nodiscard]] std::string why_no(MemoryKind kind) const override {
-        return supports(kind) ? "" : "this UCC library was built without CUDA (it has no component mc_cuda)";
+        return supports(kind)             ? ""
+               : kind == MemoryKind::nccl ? "ucc takes cuda memory, not that which NCCL allocates"
+                                          : "this UCC library was built without CUDA (it has no component mc_cuda)";
     }
     [[nodiscard]] Provenance provenance() const override {
         return {{"ucc_version", ucc_get_version_string()}, {"yields", idle_.yields() ? "yes" : "no"}};
