@@ -83,19 +83,6 @@ TEST(MpiErrors, WhatOneRankCannotRunIsUnsupportedOnAllRanks) {
     EXPECT_EQ(compiled.error().reason.substr(0, 32), "mpi: send \"handover\": channel -1");
 }
 
-TEST(MpiErrors, AChannelBeyondTheLibrarysTagsIsUnsupported) {
-    Rig rig;
-    PlanBuilder builder(rig.me());
-    GroupId const own = builder.group({{rig.me()}});
-    builder.send(own, 0, 8, -3, -1, "forward");
-    builder.recv(own, 0, 8, -3, -1, "forward.1");
-    Plan const plan = std::move(builder).finish();
-    Buffers const buffers = rig.bind(plan);
-    auto const compiled = rig.backend().compile(plan, buffers, {});
-    ASSERT_FALSE(compiled);
-    EXPECT_NE(compiled.error().reason.find("channel -3"), std::string::npos);
-}
-
 // A count of 3 GiB wraps to a negative int where the limit that guards it is lifted. MPI refuses it on every rank
 // before it touches memory or communicates. (A truncated message would not do: where it arrives before its receive is
 // posted, Open MPI 4.1.4 was seen to stay in MPI_Waitall for ever, with a plain C program too.)

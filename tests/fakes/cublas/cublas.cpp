@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A test double of cuBLAS beside that of the CUDA runtime (../gpu): it multiplies nothing, but copies the last byte of
-// each matrix to the first one of the result, in stream order, and the runtime's double ends the process where these are
-// not in device memory. With DLMB_FAKE_CUBLAS_STATUS=N no handle can be made: cublasCreate returns N.
+// each matrix to the first one of the result, in stream order, and the runtime's double ends the process where these
+// are not in device memory. With DLMB_FAKE_CUBLAS_STATUS=N no handle can be made: cublasCreate returns N.
 #include <cuda_runtime_api.h>
 
 #include <atomic>

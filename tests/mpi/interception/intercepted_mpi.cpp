@@ -34,30 +34,27 @@ void count_message(int peer, std::uint64_t bytes, MPI_Comm comm) {
     }
 }
 
-void count_blocks(int const* counts, MPI_Datatype type, MPI_Comm comm) {
+int ranks_of(MPI_Comm comm) {
     int ranks = 0;
     PMPI_Comm_size(comm, &ranks);
-    for (int peer = 0; peer < ranks; ++peer) {
+    return ranks;
+}
+
+/// `type_of`: by peer.
+void count_typed_blocks(int const* counts, MPI_Comm comm, auto const& type_of) {
+    for (int peer = 0; peer < ranks_of(comm); ++peer) {
         if (counts[peer] > 0) {
-            count_message(peer, bytes_of(counts[peer], type), comm);
+            count_message(peer, bytes_of(counts[peer], type_of(peer)), comm);
         }
     }
 }
 
-void count_typed_blocks(int const* counts, MPI_Datatype const* types, MPI_Comm comm) {
-    int ranks = 0;
-    PMPI_Comm_size(comm, &ranks);
-    for (int peer = 0; peer < ranks; ++peer) {
-        if (counts[peer] > 0) {
-            count_message(peer, bytes_of(counts[peer], types[peer]), comm);
-        }
-    }
+void count_blocks(int const* counts, MPI_Datatype type, MPI_Comm comm) {
+    count_typed_blocks(counts, comm, [type](int) { return type; });
 }
 
 void count_equal_blocks(int count, MPI_Datatype type, MPI_Comm comm) {
-    int ranks = 0;
-    PMPI_Comm_size(comm, &ranks);
-    count_blocks(std::vector<int>(static_cast<std::size_t>(ranks), count).data(), type, comm);
+    count_blocks(std::vector<int>(static_cast<std::size_t>(ranks_of(comm)), count).data(), type, comm);
 }
 
 /// Neighbours are numbered apart from ranks.
@@ -82,17 +79,13 @@ void count_collective(int count, MPI_Datatype type) {
 }
 
 void count_gathered(int count_per_rank, MPI_Datatype type, MPI_Comm comm) {
-    int ranks = 0;
-    PMPI_Comm_size(comm, &ranks);
     ++counted.collectives;
-    counted.collective_bytes += bytes_of(count_per_rank, type) * static_cast<std::uint64_t>(ranks);
+    counted.collective_bytes += bytes_of(count_per_rank, type) * static_cast<std::uint64_t>(ranks_of(comm));
 }
 
 void count_parts(int const* counts, MPI_Datatype type, MPI_Comm comm) {
-    int ranks = 0;
-    PMPI_Comm_size(comm, &ranks);
     ++counted.collectives;
-    counted.collective_bytes += bytes_of(std::accumulate(counts, counts + ranks, 0), type);
+    counted.collective_bytes += bytes_of(std::accumulate(counts, counts + ranks_of(comm), 0), type);
 }
 
 Block block_at(void const* data, int offset, int count, MPI_Datatype type) {
@@ -102,10 +95,8 @@ Block block_at(void const* data, int offset, int count, MPI_Datatype type) {
 
 std::vector<Block> blocks_at(void const* data, int const* offsets, int const* counts, MPI_Datatype type,
                              MPI_Comm comm) {
-    int ranks = 0;
-    PMPI_Comm_size(comm, &ranks);
     std::vector<Block> blocks;
-    for (int peer = 0; peer < ranks; ++peer) {
+    for (int peer = 0; peer < ranks_of(comm); ++peer) {
         blocks.push_back(block_at(data, offsets[peer], counts[peer], type));
     }
     return blocks;
@@ -227,7 +218,7 @@ int MPI_Alltoallv(void const* from, int const* send_counts, int const* send_offs
 int MPI_Alltoallw(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype const* send_types,
                   void* to, int const* recv_counts, int const* recv_offsets, MPI_Datatype const* recv_types,
                   MPI_Comm comm) {
-    count_typed_blocks(send_counts, send_types, comm);
+    count_typed_blocks(send_counts, comm, [send_types](int peer) { return send_types[peer]; });
     return PMPI_Alltoallw(from, send_counts, send_offsets, send_types, to, recv_counts, recv_offsets, recv_types, comm);
 }
 
@@ -248,7 +239,7 @@ int MPI_Ialltoallv(void const* from, int const* send_counts, int const* send_off
 int MPI_Ialltoallw(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype const* send_types,
                    void* to, int const* recv_counts, int const* recv_offsets, MPI_Datatype const* recv_types,
                    MPI_Comm comm, MPI_Request* request) {
-    count_typed_blocks(send_counts, send_types, comm);
+    count_typed_blocks(send_counts, comm, [send_types](int peer) { return send_types[peer]; });
     return PMPI_Ialltoallw(from, send_counts, send_offsets, send_types, to, recv_counts, recv_offsets, recv_types, comm,
                            request);
 }

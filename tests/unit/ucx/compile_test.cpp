@@ -17,15 +17,10 @@ TEST(UcxCompile, ASizeThatTheSidesDoNotAgreeOnIsRefusedOnAllRanksWithOneText) {
         Rank const me = bootstrap.rank();
         Plan const plan = rank.exchange(
             [me](Rank from, Rank to) { return from == 0 && to == 2 && me == 0 ? Bytes{8192} : Bytes{4096}; });
-        try {
-            auto const compiled = rank.backend().compile(plan, rank.bind(plan), {});
-            FAIL() << "compiled";
-        } catch (Error const& error) {
-            EXPECT_NE(std::string(error.what())
-                          .find("rank 2 step 0 \"dispatch\" expects 4096 B from rank 0, which sends 8192 B"),
-                      std::string::npos)
-                << error.what();
-        }
+        std::string const error = rank.compile_error(plan);
+        EXPECT_NE(error.find("rank 2 step 0 \"dispatch\" expects 4096 B from rank 0, which sends 8192 B"),
+                  std::string::npos)
+            << error;
     });
 }
 
@@ -37,7 +32,7 @@ TEST(UcxCompile, ASendThatNobodyExpectsAndAReceiveThatNobodyServesAreRefused) {
             Plan const plan = rank.exchange([&](Rank from, Rank to) {
                 return from == 0 && to == 1 && bootstrap.rank() == knowing ? Bytes{64} : Bytes{0};
             });
-            EXPECT_THROW(static_cast<void>(rank.backend().compile(plan, rank.bind(plan), {})), Error);
+            EXPECT_NE(rank.compile_error(plan), "");
         }
     });
 }
@@ -65,7 +60,7 @@ TEST(UcxCompile, ABlockToOneselfOfTwoSizesIsRefused) {
         UcxRank rank(bootstrap);
         Plan plan = rank.exchange([](Rank, Rank) { return Bytes{4096}; });
         std::get<Exchange>(plan.steps[0].operation).recv[0].bytes = 1024;
-        EXPECT_THROW(static_cast<void>(rank.backend().compile(plan, rank.bind(plan), {})), Error);
+        EXPECT_NE(rank.compile_error(plan), "");
     });
 }
 

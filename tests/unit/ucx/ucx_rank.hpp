@@ -79,6 +79,16 @@ public:
         }
     }
 
+    /// The text of what compile() throws; empty: nothing.
+    std::string compile_error(Plan const& plan) {
+        try {
+            (void)backend_->compile(plan, bind(plan), {});
+        } catch (Error const& error) {
+            return error.what();
+        }
+        return "";
+    }
+
     Group world() const { return consecutive_group({bootstrap_.size(), bootstrap_.size()}, 0, bootstrap_.size()); }
 
     Buffers bind(Plan const& plan) {
