@@ -25,7 +25,8 @@ public:
     Bytes place(Bytes bytes) {
         bool const gap = guard_ == Guard::around_each || (guard_ == Guard::around_all && end_ == 0);
         Bytes const offset = packed_ && end_ != 0 ? end_ : aligned(end_ + (gap ? guard_bytes : 0));
-        if (bytes > std::numeric_limits<Bytes>::max() - offset - 2 * guard_bytes) {
+        constexpr Bytes most = std::numeric_limits<Bytes>::max() - 2 * guard_bytes;
+        if (offset > most || bytes > most - offset) {
             throw Error(fmt::format("plan builder: a block of {} B at offset {} ends above 2^64", bytes, offset));
         }
         end_ = offset + bytes;

@@ -29,18 +29,20 @@ struct Volume {
     std::map<Bytes, Bytes> sizes{};  // messages by size, rounded down to a power of two (0 stays 0)
 };
 
-/// The sizes of the messages that one step adds to a Volume.
-std::vector<Bytes> message_sizes(Plan const& plan, Operation const& operation) {
-    std::vector<Bytes> sizes;
+/// Adds the messages of one step.
+void add_messages(Volume& volume, Plan const& plan, Operation const& operation) {
+    auto const add = [&](Bytes bytes, std::uint64_t messages) {
+        volume.messages += messages;
+        volume.sizes[std::bit_floor(bytes)] += messages;
+    };
     for (Block const& block : sent_blocks(operation)) {
         if (world_rank(plan, *group_of(operation), block.peer) != plan.me) {
-            sizes.insert(sizes.end(), messages_of_block(operation), block.bytes);
+            add(block.bytes, messages_of_block(operation));
         }
     }
     if (auto const* collective = std::get_if<Collective>(&operation)) {
-        sizes.push_back(collective->bytes);
+        add(collective->bytes, 1);
     }
-    return sizes;
 }
 
 Volume& volume_of(std::vector<Volume>& found, std::string_view phase, OperationKind kind, std::size_t group_ranks) {
@@ -221,17 +223,13 @@ void add_volumes(std::vector<Volume>& found, Plan const& plan) {
             std::holds_alternative<WaitSignal>(step.operation)) {
             continue;
         }
-        std::vector<Bytes> const sizes = message_sizes(plan, step.operation);
         RankTraffic const traffic = traffic_of_step(plan, id);
         std::size_t const group_ranks = plan.groups.at(*group_of(step.operation)).members.size();
         Volume& volume = volume_of(found, phase_of(step.label), kind, group_ranks);
         ++volume.steps;
-        volume.messages += sizes.size();
+        add_messages(volume, plan, step.operation);
         volume.payload_bytes += traffic.payload;
         volume.wire_bytes += traffic.out;
-        for (Bytes const bytes : sizes) {
-            ++volume.sizes[std::bit_floor(bytes)];
-        }
     }
 }
 

@@ -208,6 +208,9 @@ private:
 
     /// Each signal has the next blocks, all of its peer, and all blocks are of one.
     void check_signals(auto const& step, std::vector<Block> const& blocks, std::string_view side) {
+        if (!check_bounds(step.buffer, 0, 0, side)) {
+            return;
+        }
         Bytes const ranks = group_size(step.group);
         std::size_t next = 0;
         for (Signal const& signal : step.signals) {
