@@ -126,8 +126,7 @@ ParallelLayout read_layout(Parameters const& parameters, std::string_view side, 
 void check_amount(Params const& params) {
     double elements = 0;
     for (WeightGroup const& group : weights_of(params.model)) {
-        elements += static_cast<double>(group.layers.size()) * static_cast<double>(group.experts) *
-                    static_cast<double>(group.units) * static_cast<double>(group.unit_elements);
+        elements += group.elements();
     }
     if (elements > static_cast<double>(max_elements)) {
         throw UsageError(fmt::format("the model has {:.3g} weights; the most is 2^46", elements));

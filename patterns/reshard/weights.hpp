@@ -55,7 +55,11 @@ struct WeightGroup {
     std::uint64_t units = 1;
     std::uint64_t unit_elements = 0;
 
-    [[nodiscard]] std::uint64_t elements() const { return layers.size() * experts * units * unit_elements; }
+    /// Exact up to 2^53; absurd sizes go beyond 2^64.
+    [[nodiscard]] double elements() const {
+        return static_cast<double>(layers.size()) * static_cast<double>(experts) * static_cast<double>(units) *
+               static_cast<double>(unit_elements);
+    }
 };
 
 /// The groups of the model that have elements.
