@@ -7,9 +7,8 @@
 //   allreduce, reduce, reduce_scatter_block, allgather, gather, scatter, broadcast, barrier    equal parts
 //   reduce_scatter, allgatherv, gatherv, scatterv    the same with parts that are named, equal or skewed
 //   alltoall, alltoallv                              one exchange, equal or skewed
-//   sendrecv                                         one message to the next rank, there and back in pairs, or in
-//   rounds bandwidth, message_rate, bibandwidth             windows of messages in pairs of ranks, or of one rank with
-//   many
+//   sendrecv                                         one message to the next rank, there and back in pairs, or rounds
+//   bandwidth, message_rate, bibandwidth             windows of messages in pairs of ranks, or of one rank with many
 //
 // Message sizes, and where they differ from the suites: README.md. Not here: ranges of sizes (common/run).
 #pragma once

@@ -154,10 +154,9 @@ private:
         return group;
     }
 
-    /// The first chunk of a stage also takes the time of the stages before.
     void serve_together() {
         for (LayerChunk const& chunk : chunks_) {
-            compute(chunk, chunk.place == 0 ? chunk.layers.end() : chunk.layers.count);
+            compute(chunk);
             for (std::size_t request = 0; request < requests_.size(); ++request) {
                 move(chunk, request);
             }
@@ -167,7 +166,7 @@ private:
     void serve(std::size_t request) {
         for (LayerChunk const& chunk : chunks_) {
             if (exchanges(requests_[request])) {
-                compute(chunk, chunk.layers.count);
+                compute(chunk);
             }
             move(chunk, request);
         }
@@ -206,8 +205,10 @@ private:
 
     static std::string arrival_label(int number) { return fmt::format("{}.{}", arrival_phase, number); }
 
-    void compute(LayerChunk const& chunk, std::uint64_t layers) {
+    /// The first chunk of a stage also takes the time of the stages before, unless requests arrive later there.
+    void compute(LayerChunk const& chunk) {
         if (params_.compute_ns > 0 && place_.prefills && takes_part(chunk)) {
+            std::uint64_t const layers = chunk.place == 0 && arrived_.empty() ? chunk.layers.end() : chunk.layers.count;
             computed_ = {builder_.compute(static_cast<Nanoseconds>(layers) * params_.compute_ns,
                                           fmt::format("compute.{}", chunk.layers.first), computed_)};
         }

@@ -8,7 +8,7 @@
 //     compute                                                        compute (optional)
 //     send the blocks of each KV head to the decode ranks with it    first_layer, layers; request
 //
-// Presets, byte formulas and sources: README.md. Not here: one-sided writes, arrivals of requests, decoding itself.
+// Presets, byte formulas and sources: README.md. Not here: decoding itself.
 #pragma once
 
 #include "patterns/pattern.hpp"

@@ -356,14 +356,11 @@ Plan iteration_plan(Params const& params, Filling const& filling, WorldShape con
 
 std::vector<OperationUse> operations_of(Params const& params) {
     std::vector<OperationUse> uses{{OperationKind::send}, {OperationKind::recv}};
-    if (params.gathers()) {
-        uses.push_back({OperationKind::all_gather, true});
-    }
     auto const fills_by = [&](OperationKind operation) {
         return std::any_of(params.fill.begin(), params.fill.end(),
                            [&](FillItem const& item) { return item.operation == operation; });
     };
-    if (!params.gathers() && fills_by(OperationKind::all_gather)) {
+    if (params.gathers() || fills_by(OperationKind::all_gather)) {
         uses.push_back({OperationKind::all_gather, true});
     }
     if (fills_by(OperationKind::reduce_scatter)) {
