@@ -2,19 +2,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Published traffic of tensor-parallel training and inference.
+#include "patterns/tp_allreduce/tp_allreduce.hpp"
+#include "tests/unit/patterns/pattern_under_test.hpp"
 #include "tests/unit/tp_allreduce/collective_sizes.hpp"
-#include "tests/unit/tp_allreduce/pattern_fixture.hpp"
 
 #include <gtest/gtest.h>
 
 namespace dlmb::tp_allreduce {
 namespace {
 
+constexpr TypeUnderTest tp{type};
+
 WorldShape const aicb_world{128, 8};
 
 // AICB, workload/physical/model_workload/G13B-M1-C01: 81 + 81 allreduces of b * s * h * 2 B = 2048 * 5120 * 2.
 TEST(TpTraffic, Gpt13bOnEightRanks) {
-    Plan const plan = plan_of("gpt-13b", {{"tp", "8"}}, aicb_world);
+    Plan const plan = tp.plan("gpt-13b", {{"tp", "8"}}, aicb_world);
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "embedding"), repeated(1, 20'971'520));
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(80, 20'971'520));
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "logits"), repeated(1, 20'971'520));
@@ -26,7 +29,7 @@ TEST(TpTraffic, Gpt13bOnEightRanks) {
 
 // Full recomputation adds the forward collectives of every layer: 4 L + 1 in the backward pass.
 TEST(TpTraffic, Gpt13bWithFullRecomputation) {
-    Plan const plan = plan_of("gpt-13b", {{"tp", "8"}, {"recompute", "full"}}, aicb_world);
+    Plan const plan = tp.plan("gpt-13b", {{"tp", "8"}, {"recompute", "full"}}, aicb_world);
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(80, 20'971'520));
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "backward"), repeated(160, 20'971'520));
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "logits"), repeated(1, 20'971'520));
@@ -34,7 +37,7 @@ TEST(TpTraffic, Gpt13bWithFullRecomputation) {
 
 // AICB, G13B-M1-C02: forward 80 + 80 + 1, backward 160 + 80 + 1, norms 40 layers * 2 * 2 * 5120 * 2 B.
 TEST(TpTraffic, Gpt13bWithSequenceParallelism) {
-    Plan const plan = plan_of("gpt-13b-sp", {{"tp", "8"}}, aicb_world);
+    Plan const plan = tp.plan("gpt-13b-sp", {{"tp", "8"}}, aicb_world);
     EXPECT_EQ(sizes<OperationKind::all_gather>(plan, "forward"), repeated(80, 20'971'520));
     EXPECT_EQ(sizes<OperationKind::reduce_scatter>(plan, "forward"), repeated(80, 20'971'520));
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "embedding"), repeated(1, 20'971'520));
@@ -47,7 +50,7 @@ TEST(TpTraffic, Gpt13bWithSequenceParallelism) {
 
 // AICB, L7B-M1-C04: 65 + 65 allreduces of 2048 * 4096 * 2 B.
 TEST(TpTraffic, Llama7bOnTwoRanks) {
-    Plan const plan = plan_of("llama-7b", {{"tp", "2"}}, aicb_world);
+    Plan const plan = tp.plan("llama-7b", {{"tp", "2"}}, aicb_world);
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "embedding").size() +
                   sizes<OperationKind::all_reduce>(plan, "forward").size(),
               65U);
@@ -62,7 +65,7 @@ TEST(TpTraffic, EightStagesOfLlama65b) {
     Parameters const parameters{{"tp", "2"}, {"pp", "8"}, {"layers", "80"}, {"hidden", "8192"}};
     WorldShape const world{16, 8};
     for (Rank const rank : {0, 2, 14}) {
-        Plan const plan = plan_of("", parameters, world, rank);
+        Plan const plan = tp.plan("", parameters, world, rank);
         EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(20, Bytes{2048} * 8192 * 2));
         EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "embedding").size(), rank == 0 ? 1U : 0U);
         EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "logits").size(), rank == 14 ? 1U : 0U);
@@ -71,29 +74,29 @@ TEST(TpTraffic, EightStagesOfLlama65b) {
 
 // One token step of a 70B model (80 layers, hidden 8192): 160 allreduces of batch * 8192 * 2 B.
 TEST(TpTraffic, DecodeOfLlama70b) {
-    Plan const plan = plan_of("llama-70b-decode", {}, {8, 8});
+    Plan const plan = tp.plan("llama-70b-decode", {}, {8, 8});
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(160, 16'384));
     EXPECT_EQ(sizes<OperationKind::all_gather>(plan, "logits"), repeated(1, Bytes{32'000} * 2));
     EXPECT_TRUE(fully_checked(plan));
-    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan_of("llama-70b-decode-b32", {}, {8, 8}), "forward"),
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(tp.plan("llama-70b-decode-b32", {}, {8, 8}), "forward"),
               repeated(160, 524'288));
 }
 
 // Every drafted token is one more row: 8 * (4 + 1) rows of 8192 bf16.
 TEST(TpTraffic, DraftedTokensMultiplyTheBatch) {
-    Plan const plan = plan_of("llama-70b-decode-draft4", {}, {8, 8});
+    Plan const plan = tp.plan("llama-70b-decode-draft4", {}, {8, 8});
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(160, Bytes{40} * 16'384));
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "logits.argmax"), repeated(1, Bytes{40} * 8));
 }
 
 TEST(TpTraffic, DecodeOfLlama405bAtBatch64) {
-    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan_of("llama3-405b-decode", {}, {8, 8}), "forward"),
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(tp.plan("llama3-405b-decode", {}, {8, 8}), "forward"),
               repeated(252, 2'097'152));
 }
 
 // n * h * 2 B; logits only of the last token: 32000 columns.
 TEST(TpTraffic, PrefillOfLlama70b) {
-    Plan const plan = plan_of("llama-70b-prefill", {}, {8, 8});
+    Plan const plan = tp.plan("llama-70b-prefill", {}, {8, 8});
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "forward"), repeated(160, Bytes{4096} * 8192 * 2));
     EXPECT_EQ(sizes<OperationKind::all_gather>(plan, "logits"), repeated(1, Bytes{32'000} * 2));
 }

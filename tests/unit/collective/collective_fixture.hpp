@@ -5,7 +5,7 @@
 #pragma once
 
 #include "patterns/collective/collective.hpp"
-#include "tests/unit/patterns/build_one.hpp"
+#include "tests/unit/patterns/pattern_under_test.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace dlmb::collective {
 
 inline std::unique_ptr<Pattern> make_collective(Parameters overrides, WorldShape const& world) {
     overrides.try_emplace("message-size", "1024");
-    return type().make(resolve(type(), "", overrides), world);
+    return make_pattern(type(), "", overrides, world);
 }
 
 inline std::vector<Plan> plans_of(Parameters const& overrides, WorldShape const& world, Draw draw = {}) {

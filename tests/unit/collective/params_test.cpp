@@ -40,7 +40,8 @@ TEST(CollectiveParams, RefusalsCarryTheNumbers) {
               "--route ping_pong: 3 ranks do not divide into pairs");
     EXPECT_EQ(refusal({{"operation", "sendrecv"}, {"channels", "2"}}, {2, 2}),
               "--channels 2: only --operation sendrecv --route ping_pong has several");
-    EXPECT_NE(refusal({{"operation", "sendrecv"}, {"route", "ping_pong"}, {"channels", "0"}}, {2, 2}), "");
+    EXPECT_EQ(refusal({{"operation", "sendrecv"}, {"route", "ping_pong"}, {"channels", "0"}}, {2, 2}),
+              "--channels '0': expected a whole number from 1 to 128");
     EXPECT_EQ(refusal({{"message-size", "8T"}}).substr(0, 20), "--message-size '8T':");
     EXPECT_EQ(refusal({{"message-size", "5000G"}}),
               "--message-size '5000G': expected a size from 0 to 4398046511104 bytes");

@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/formats/plan/builder.hpp"
-#include "common/formats/plan/validate.hpp"
 #include "tests/unit/collective/collective_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -12,11 +11,6 @@
 
 namespace dlmb::collective {
 namespace {
-
-std::string first_problem(std::vector<Plan> const& plans) {
-    auto const problems = validate(plans);
-    return problems.empty() ? "" : problems[0].text;
-}
 
 /// One rank has no pair.
 std::vector<int> ranks_of(std::string_view operation) {
@@ -30,11 +24,11 @@ TEST(CollectivePlan, EveryOperationOfEverySizeIsConsistent) {
         for (int const ranks : ranks_of(operation)) {
             for (char const* size : {"0", "8", "1000", "65536"}) {
                 for (char const* element : {"byte", "fp32", "fp64"}) {
-                    EXPECT_EQ(first_problem(plans_of({{"operation", std::string(operation)},
-                                                      {"message-size", size},
-                                                      {"element", element},
-                                                      {"skew", "zipf:1"}},
-                                                     {ranks, 2})),
+                    EXPECT_EQ(problem_of(plans_of({{"operation", std::string(operation)},
+                                                   {"message-size", size},
+                                                   {"element", element},
+                                                   {"skew", "zipf:1"}},
+                                                  {ranks, 2})),
                               "")
                         << operation << ", " << ranks << " ranks, " << size << " B, " << element;
                 }
@@ -43,17 +37,16 @@ TEST(CollectivePlan, EveryOperationOfEverySizeIsConsistent) {
     }
 }
 
-TEST(CollectivePlan, InPlaceAndPingPongAreConsistent) {
+TEST(CollectivePlan, InPlaceIsConsistent) {
     for (KindInfo const& info : kind_table) {
         for (int const ranks : {info.windows ? 2 : 1, 3, 8}) {
             Parameters const in_place{{"operation", std::string(info.name)},
                                       {"in-place", info.in_place ? "on" : "off"},
                                       {"root", std::to_string(ranks - 1)},
                                       {"skew", info.kind == Kind::alltoallv ? "balanced" : "zipf:1"}};
-            EXPECT_EQ(first_problem(plans_of(in_place, {ranks, 8})), "") << info.name << ", " << ranks << " ranks";
+            EXPECT_EQ(problem_of(plans_of(in_place, {ranks, 8})), "") << info.name << ", " << ranks << " ranks";
         }
     }
-    EXPECT_EQ(first_problem(plans_of({{"operation", "sendrecv"}, {"route", "ping_pong"}}, {6, 6})), "");
 }
 
 TEST(CollectivePlan, AnExchangeInPlaceHasOneBufferOnAllRanksOrOnNone) {
@@ -65,31 +58,26 @@ TEST(CollectivePlan, AnExchangeInPlaceHasOneBufferOnAllRanksOrOnNone) {
         EXPECT_EQ(exchange.send.size(), 2U);
         EXPECT_EQ(plan.buffers.size(), 1U);
     }
-    EXPECT_EQ(first_problem(plans), "");
+    EXPECT_EQ(problem_of(plans), "");
     Parameters apart = asked;
     apart["in-place"] = "off";
     plans[2] = plans_of(apart, {5, 5})[2];
-    EXPECT_NE(first_problem(plans).find("is not in place, that of rank 0 is"), std::string::npos);
+    EXPECT_NE(problem_of(plans).find("is not in place, that of rank 0 is"), std::string::npos);
 }
 
-TEST(CollectivePlan, SixtyFourRanks) {
+TEST(CollectivePlan, SixtyFourRanksAndSizesAbove32BitsAreConsistent) {
     for (std::string_view const operation : kind_names) {
-        EXPECT_EQ(first_problem(plans_of({{"operation", std::string(operation)}, {"skew", "lognormal:0.4"}}, {64, 8})),
-                  "")
-            << operation;
-    }
-}
-
-TEST(CollectivePlan, SizesAbove32BitsBuild) {
-    constexpr Bytes large = Bytes{6} << 30;
-    for (std::string_view const operation : kind_names) {
-        EXPECT_EQ(first_problem(plans_of(
-                      {{"operation", std::string(operation)}, {"message-size", "6G"}, {"skew", "zipf:1"}}, {4, 4})),
-                  "")
-            << operation;
+        Parameters parameters{{"operation", std::string(operation)}, {"skew", "lognormal:0.4"}};
+        EXPECT_EQ(problem_of(plans_of(parameters, {64, 8})), "") << operation;
+        parameters["message-size"] = "6G";
+        std::vector<Plan> const plans = plans_of(parameters, {4, 4});
+        EXPECT_EQ(problem_of(plans), "") << operation;
+        for (Step const& step : plans[0].steps) {
+            EXPECT_EQ(phase_of(step.label), operation);
+        }
     }
     auto const gather = plans_of({{"operation", "allgather"}, {"message-size", "6G"}}, {4, 4});
-    EXPECT_EQ(operation_of<OperationKind::all_gather>(gather[0]).bytes, 4 * large);
+    EXPECT_EQ(operation_of<OperationKind::all_gather>(gather[0]).bytes, Bytes{24} << 30);
 }
 
 // OSU: per peer in allgather and alltoall, the whole buffer elsewhere.
@@ -176,6 +164,7 @@ TEST(CollectivePlan, ASendrecvGoesAroundTheRing) {
 
 TEST(CollectivePlan, APongWaitsForItsPing) {
     auto const plans = plans_of({{"operation", "sendrecv"}, {"route", "ping_pong"}}, {4, 4});
+    EXPECT_EQ(problem_of(plans), "");
     EXPECT_EQ(std::get<Send>(plans[1].steps.at(0).operation).to.peer, 3);
     EXPECT_EQ(std::get<Send>(plans[3].steps.at(1).operation).to.peer, 1);
     EXPECT_EQ(plans[3].steps[1].after, std::vector<StepId>{0});
@@ -184,7 +173,7 @@ TEST(CollectivePlan, APongWaitsForItsPing) {
 // osu_latency_mt.c: a thread of the first rank and a thread of the second have a tag for themselves.
 TEST(CollectivePlan, PingPongsOfSeveralChannelsDoNotWaitForEachOther) {
     auto const plans = plans_of({{"operation", "sendrecv"}, {"route", "ping_pong"}, {"channels", "3"}}, {4, 4});
-    EXPECT_EQ(first_problem(plans), "");
+    EXPECT_EQ(problem_of(plans), "");
     std::vector<Step> const& steps = plans[1].steps;
     ASSERT_EQ(steps.size(), 6U);
     for (StepId ping = 0; ping < 6; ping += 2) {
@@ -213,7 +202,7 @@ TEST(CollectivePlan, AWindowIsAnsweredWhenItIsComplete) {
 // osu_bw_fan_in.c, osu_bw_fan_out.c: windows with all peers are in flight together, then each is answered.
 TEST(CollectivePlan, AFanHasTheWindowsOfAllOtherNodesAtTheFirst) {
     auto const in = plans_of({{"operation", "bandwidth"}, {"route", "fan_in"}}, {6, 2});
-    EXPECT_EQ(first_problem(in), "");
+    EXPECT_EQ(problem_of(in), "");
     std::vector<Step> const& hub = in[1].steps;
     ASSERT_EQ(hub.size(), 4U);
     EXPECT_EQ(std::get<Recv>(hub[0].operation).from.peer, 3);
@@ -225,7 +214,7 @@ TEST(CollectivePlan, AFanHasTheWindowsOfAllOtherNodesAtTheFirst) {
     EXPECT_EQ(std::get<Send>(in[4].steps.at(0).operation).to.peer, 0);
 
     auto const out = plans_of({{"operation", "bandwidth"}, {"route", "fan_out"}}, {4, 4});
-    EXPECT_EQ(first_problem(out), "");
+    EXPECT_EQ(problem_of(out), "");
     EXPECT_EQ(out[0].steps.size(), 6U) << "on one node every rank counts as a node";
     EXPECT_EQ(std::get<Recv>(out[3].steps.at(0).operation).from.peer, 0);
 
@@ -237,7 +226,7 @@ TEST(CollectivePlan, AFanHasTheWindowsOfAllOtherNodesAtTheFirst) {
 // hypercube.cu of nccl-tests: parts of 1, 2, 4 ... ranks, one round after the other.
 TEST(CollectivePlan, AHypercubeDoublesInEachRound) {
     auto const plans = plans_of({{"operation", "sendrecv"}, {"route", "hypercube"}}, {8, 8});
-    EXPECT_EQ(first_problem(plans), "");
+    EXPECT_EQ(problem_of(plans), "");
     std::vector<Step> const& steps = plans[5].steps;
     ASSERT_EQ(steps.size(), 6U);
     for (std::size_t round = 0; round < 3; ++round) {
@@ -309,15 +298,6 @@ TEST(CollectivePlan, AComputationBesideTheOperationWaitsForNothing) {
     EXPECT_EQ(automatic(resolve(type(), "", {})), "");
 }
 
-TEST(CollectivePlan, LabelsAreTheOperationsName) {
-    for (std::string_view const operation : kind_names) {
-        std::vector<Plan> const plans = plans_of({{"operation", std::string(operation)}}, {2, 2});
-        for (Step const& step : plans[0].steps) {
-            EXPECT_EQ(phase_of(step.label), operation);
-        }
-    }
-}
-
 TEST(CollectiveOperations, SayWhatPlansHold) {
     auto const uses = [](char const* operation, char const* size) {
         return make_collective({{"operation", operation}, {"message-size", size}}, {4, 4})->operations();
@@ -337,10 +317,7 @@ TEST(CollectiveOperations, SayWhatPlansHold) {
 TEST(CollectiveOperations, UniformOnesHavePackedBlocks) {
     auto const plans = plans_of({{"operation", "alltoall"}, {"message-size", "20"}}, {4, 4});
     auto const& exchange = operation_of<Exchange>(plans[2]);
-    for (std::size_t peer = 1; peer < 4; ++peer) {
-        EXPECT_EQ(exchange.recv.at(peer).offset - exchange.recv.at(peer - 1).offset, 20U);
-        EXPECT_EQ(exchange.send.at(peer).offset - exchange.send.at(peer - 1).offset, 20U);
-    }
+    EXPECT_TRUE(packed(exchange.send, 4) && packed(exchange.recv, 4));
 }
 
 }  // namespace

@@ -5,13 +5,12 @@
 #pragma once
 
 #include "patterns/dlrm_exchange/dlrm_exchange.hpp"
-#include "tests/unit/patterns/build_one.hpp"
-#include "tests/unit/usage_error_of.hpp"
+#include "tests/unit/patterns/pattern_under_test.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -23,7 +22,11 @@ inline constexpr Bytes int32 = 4;
 inline constexpr Bytes int64 = 8;
 
 inline std::unique_ptr<Pattern> make_dlrm(Parameters const& overrides, int ranks, std::string_view preset = "") {
-    return type().make(resolve(type(), preset, overrides), {ranks, ranks});
+    return make_pattern(type(), preset, overrides, {ranks, ranks});
+}
+
+inline std::string refusal(Parameters const& overrides, int ranks = 2) {
+    return dlmb::refusal(type(), "", overrides, {ranks, ranks});
 }
 
 inline std::vector<Plan> plans_of(Parameters const& overrides, int ranks, std::string_view preset = "",
@@ -33,12 +36,7 @@ inline std::vector<Plan> plans_of(Parameters const& overrides, int ranks, std::s
 
 template <class Operation>
 Operation const& step_of(Plan const& plan, std::string_view label) {
-    for (Step const& step : plan.steps) {
-        if (step.label == label) {
-            return std::get<Operation>(step.operation);
-        }
-    }
-    throw std::out_of_range("no step of that label");
+    return std::get<Operation>(steps_with(plan, label).at(0)->operation);
 }
 
 template <OperationKind kind>
@@ -50,14 +48,6 @@ Collective const& step_of(Plan const& plan, std::string_view label) {
 
 inline Exchange const& exchange_of(Plan const& plan, std::string_view label) {
     return step_of<Exchange>(plan, label);
-}
-
-inline Bytes total(std::vector<Block> const& blocks) {
-    Bytes sum = 0;
-    for (Block const& block : blocks) {
-        sum += block.bytes;
-    }
-    return sum;
 }
 
 inline Bytes sent(Plan const& plan, std::string_view label) {

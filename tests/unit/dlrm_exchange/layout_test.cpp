@@ -77,13 +77,8 @@ TEST(DlrmPlacementFile, MistakesAreNamedByLine) {
     EXPECT_EQ(mistake("row 1\n", Sharding::mixed), "--placement place.txt:1: 'row' stands alone");
     EXPECT_EQ(mistake("0\n", Sharding::table), "--placement place.txt:1: 1 lines, expected 4 (one per table)");
     EXPECT_EQ(mistake("0\n0\n0\n0\n0\n", Sharding::table), "--placement place.txt:5: more lines than the 4 tables");
-    EXPECT_EQ(usage_error_of([] {
-                  (void)make_dlrm({{"placement", "file:/nowhere"}}, 2);
-              }),
-              "--placement file:/nowhere: cannot be read");
-    EXPECT_EQ(usage_error_of([] {
-                  (void)make_dlrm({{"placement", "file:x"}, {"sharding", "row"}}, 2);
-              }),
+    EXPECT_EQ(refusal({{"placement", "file:/nowhere"}}), "--placement file:/nowhere: cannot be read");
+    EXPECT_EQ(refusal({{"placement", "file:x"}, {"sharding", "row"}}),
               "--placement file: --sharding row has nothing to place; use table, column or mixed");
 }
 

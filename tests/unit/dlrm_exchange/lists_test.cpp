@@ -70,15 +70,12 @@ TEST(DlrmDense, WhatIsNoMlpIsRefused) {
 }
 
 TEST(DlrmTables, ListsThatDoNotFitTheTablesAreRefused) {
-    auto const make = [](Parameters const& overrides) {
-        return usage_error_of([&] { (void)make_dlrm(overrides, 2); });
-    };
-    EXPECT_EQ(make({{"rows", "1+2"}, {"tables", "3"}}),
+    EXPECT_EQ(refusal({{"rows", "1+2"}, {"tables", "3"}}),
               "--rows: 2 numbers for 3 tables; give 1 or 3, or change --tables");
-    EXPECT_EQ(make({{"rows", "1+2"}, {"dim", "4+4+4"}}),
+    EXPECT_EQ(refusal({{"rows", "1+2"}, {"dim", "4+4+4"}}),
               "--rows: 2 numbers for 3 tables; give 1 or 3, or change --tables");
-    EXPECT_EQ(make({{"rows", "dcnv2"}, {"pooling", "dcnv2"}}), "accepted");
-    EXPECT_EQ(make({{"batch", "2147483648"}, {"dim", "1048576"}, {"tables", "65536"}}),
+    EXPECT_EQ(refusal({{"rows", "dcnv2"}, {"pooling", "dcnv2"}}), "accepted");
+    EXPECT_EQ(refusal({{"batch", "2147483648"}, {"dim", "1048576"}, {"tables", "65536"}}),
               "--batch 2147483648 with 65536 tables: more than 2^62 bytes; make --batch, --rows, --dim or --pooling "
               "smaller");
 }

@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/formats/plan/validate.hpp"
 #include "tests/unit/dlrm_exchange/dlrm_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -86,7 +85,7 @@ TEST(DlrmPlan, RanksWithoutTablesOrSamplesTakePartWithEmptyExchanges) {
     EXPECT_TRUE(forward.recv.empty());
     EXPECT_TRUE(exchange_of(plans[3], "indices").send.empty());
     EXPECT_EQ(exchange_of(plans[0], "forward").send.size(), 2U);
-    EXPECT_TRUE(validate(plans).empty());
+    EXPECT_EQ(problem_of(plans), "");
 }
 
 // 7 samples are padded to 3 on each of 3 ranks; 5 tables of 4 values.
@@ -171,9 +170,7 @@ TEST(DlrmPlan, EveryLayoutHoldsTogether) {
                                                  {"column-width", "6"},
                                                  {"weighted", "on"}},
                                                 ranks, "dlrm-small");
-                    auto const problems = validate(plans);
-                    EXPECT_TRUE(problems.empty())
-                        << ranks << " " << sharding << " " << placement << " " << bags << ": " << problems.at(0).text;
+                    EXPECT_EQ(problem_of(plans), "") << ranks << " " << sharding << " " << placement << " " << bags;
                 }
             }
         }
@@ -217,7 +214,7 @@ TEST(DlrmPack, PlansAreSoundAndMoveEveryPooledRowOnce) {
              {Parameters{}, Parameters{{"batch", "3"}}, Parameters{{"tables", "1"}}, Parameters{{"tables", "30"}},
               Parameters{{"pack", "cuda"}, {"element", "bf16"}, {"overlap", "off"}}}) {
             auto const plans = plans_of(packed_rows(overrides), ranks);
-            EXPECT_TRUE(validate(plans).empty()) << ranks;
+            EXPECT_EQ(problem_of(plans), "") << ranks;
             auto const plain = packed_rows(overrides);
             std::uint64_t const tables = std::stoull(plain.at("tables"));
             std::uint64_t const batch = std::stoull(plain.at("batch"));
@@ -260,9 +257,7 @@ TEST(DlrmPack, StepsWaitAsWithoutIt) {
 }
 
 TEST(DlrmPack, WhatCannotBeMovedIsRefused) {
-    auto const refused = [](Parameters const& overrides) {
-        return usage_error_of([&] { (void)plans_of(packed_rows(overrides), 2); });
-    };
+    auto const refused = [](Parameters const& overrides) { return refusal(packed_rows(overrides)); };
     EXPECT_EQ(refused({{"sharding", "row"}}), "--pack host: no table is on one rank, so no pooled rows are exchanged");
     EXPECT_EQ(refused({{"dim", "8+4x16"}}),
               "--pack host: pooled rows have 8 and 16 values, where all have to be equally long");

@@ -1,13 +1,15 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/formats/plan/validate.hpp"
-#include "tests/unit/dp_gradients/pattern_fixture.hpp"
+#include "patterns/dp_gradients/dp_gradients.hpp"
+#include "tests/unit/patterns/pattern_under_test.hpp"
 #include "tests/unit/tp_allreduce/collective_sizes.hpp"
 
 #include <gtest/gtest.h>
 
 namespace dlmb::dp_gradients {
 namespace {
+
+constexpr TypeUnderTest dp{type};
 
 using Labels = std::vector<std::string>;
 
@@ -19,7 +21,7 @@ Parameters flat(Parameters const& more) {
 
 TEST(DpPlan, StepsOfEachScheme) {
     auto const of = [](char const* scheme, char const* form) {
-        return labels(plan_of("", flat({{"scheme", scheme}, {"form", form}}), {4, 4}));
+        return labels(dp.plan("", flat({{"scheme", scheme}, {"form", form}}), {4, 4}));
     };
     EXPECT_EQ(of("ddp", "allreduce"), (Labels{"gradients.0"}));
     EXPECT_EQ(of("megatron", "allreduce"), (Labels{"gradients.0"}));
@@ -32,25 +34,25 @@ TEST(DpPlan, StepsOfEachScheme) {
 }
 
 TEST(DpPlan, WithoutReshardingLayersAreGatheredOnce) {
-    EXPECT_EQ(labels(plan_of("", flat({{"scheme", "fsdp"}, {"reshard", "off"}}), {4, 4})),
+    EXPECT_EQ(labels(dp.plan("", flat({{"scheme", "fsdp"}, {"reshard", "off"}}), {4, 4})),
               (Labels{"parameters.forward.1", "gradients.1"}));
 }
 
 // 1000 elements on 3 ranks: 1002, whole elements of bf16 for each.
 TEST(DpPlan, WhatIsScatteredOrGatheredIsPaddedToWholeElementsPerRank) {
     WorldShape const world{3, 3};
-    Plan const zero = plan_of("", flat({{"scheme", "zero1"}, {"form", "reduce_scatter"}}), world);
+    Plan const zero = dp.plan("", flat({{"scheme", "zero1"}, {"form", "reduce_scatter"}}), world);
     EXPECT_EQ(sizes<OperationKind::reduce_scatter>(zero, ""), repeated(1, 2'004));
     EXPECT_EQ(sizes<OperationKind::all_gather>(zero, ""), repeated(1, 2'004));
-    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan_of("", flat({}), world), ""), repeated(1, 2'000));
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(dp.plan("", flat({}), world), ""), repeated(1, 2'000));
     // Megatron-LM: to a multiple of lcm(3, 128) = 384.
-    Plan const megatron = plan_of("", flat({{"scheme", "megatron"}, {"form", "reduce_scatter"}}), world);
+    Plan const megatron = dp.plan("", flat({{"scheme", "megatron"}, {"form", "reduce_scatter"}}), world);
     EXPECT_EQ(sizes<OperationKind::reduce_scatter>(megatron, ""), repeated(1, 2'304));
 }
 
 TEST(DpPlan, SchemesReduceOncePerStepOrOncePerMicroBatch) {
     auto const reductions = [](char const* scheme) {
-        Plan const plan = plan_of("", flat({{"scheme", scheme}, {"microbatches", "3"}}), {4, 4});
+        Plan const plan = dp.plan("", flat({{"scheme", scheme}, {"microbatches", "3"}}), {4, 4});
         return sizes<OperationKind::all_reduce>(plan, "gradients").size() +
                sizes<OperationKind::reduce_scatter>(plan, "gradients").size();
     };
@@ -64,7 +66,7 @@ TEST(DpPlan, SchemesReduceOncePerStepOrOncePerMicroBatch) {
 
 // Norms of 4096 elements stay; the other 226 tensors come in parts of at least 6e8 elements.
 TEST(DpPlan, PersistentTensorsAreGatheredOnceAfterTheStep) {
-    Plan const plan = plan_of("llama-7b-zero3-prefetch", {}, {8, 8});
+    Plan const plan = dp.plan("llama-7b-zero3-prefetch", {}, {8, 8});
     EXPECT_EQ(sizes<OperationKind::all_gather>(plan, "parameters.persistent"), repeated(1, Bytes{65} * 4096 * 2));
     std::vector<Bytes> const forward = sizes<OperationKind::all_gather>(plan, "parameters.forward");
     for (std::size_t i = 0; i + 1 < forward.size(); ++i) {
@@ -79,7 +81,7 @@ TEST(DpPlan, PersistentTensorsAreGatheredOnceAfterTheStep) {
 
 TEST(DpPlan, AStepWaitsForTheOneThatIsInFlightBeforeIt) {
     Parameters const two{{"in-flight", "2"}, {"bucket-bytes", "1M"}};
-    Plan const plan = plan_of("resnet-50", two, {4, 4});
+    Plan const plan = dp.plan("resnet-50", two, {4, 4});
     ASSERT_GT(plan.steps.size(), 5U);
     EXPECT_TRUE(plan.steps[0].after.empty());                     // buffers
     EXPECT_TRUE(plan.steps[1].after.empty());                     // buffers
@@ -95,14 +97,13 @@ TEST(DpPlan, HoldsTogetherWithManyInFlightAndInPlace) {
         Parameters const parameters{{"model", "resnet-50"}, {"scheme", scheme}, {"in-flight", "8"},
                                     {"in-place", "on"},     {"stride", "2"},    {"memory-limit", "64M"},
                                     {"microbatches", "2"}};
-        auto const problems = validate(build_all(*make_pattern("", parameters, world), world, {}));
-        EXPECT_TRUE(problems.empty()) << scheme << ": " << problems.at(0).text;
+        EXPECT_EQ(problem_of(*dp.make("", parameters, world), world), "") << scheme;
     }
 }
 
 TEST(DpPlan, OnlyWhatExceedsTheMemoryLimitSharesBuffers) {
-    EXPECT_TRUE(fully_checked(plan_of("resnet-50", {}, {4, 4})));
-    EXPECT_FALSE(fully_checked(plan_of("resnet-50", {{"memory-limit", "64M"}}, {4, 4})));
+    EXPECT_TRUE(fully_checked(dp.plan("resnet-50", {}, {4, 4})));
+    EXPECT_FALSE(fully_checked(dp.plan("resnet-50", {{"memory-limit", "64M"}}, {4, 4})));
 }
 
 TEST(DpPlan, GatheredParametersArePackedInEveryScheme) {
@@ -110,7 +111,7 @@ TEST(DpPlan, GatheredParametersArePackedInEveryScheme) {
     for (char const* scheme : {"megatron", "zero1", "zero2", "zero3", "fsdp"}) {
         Parameters const parameters{{"model", "flat"},          {"parameters", "1003"},        {"scheme", scheme},
                                     {"form", "reduce_scatter"}, {"quantize", "int8:128:fp32"}, {"in-place", "on"}};
-        Plan const plan = plan_of("", parameters, world);
+        Plan const plan = dp.plan("", parameters, world);
         std::size_t gathers = 0;
         for (Step const& step : plan.steps) {
             if (auto const* const gather = std::get_if<Collective>(&step.operation);
@@ -122,9 +123,34 @@ TEST(DpPlan, GatheredParametersArePackedInEveryScheme) {
             }
         }
         EXPECT_GE(gathers, 1U) << scheme;
-        auto const problems = validate(build_all(*make_pattern("", parameters, world), world, {}));
-        EXPECT_TRUE(problems.empty()) << scheme << ": " << problems.at(0).text;
+        EXPECT_EQ(problem_of(*dp.make("", parameters, world), world), "") << scheme;
     }
+}
+
+TEST(DpParams, LayoutsThatDoNotFitNameTheNumbers) {
+    EXPECT_EQ(dp.refusal({{"dp", "3"}}, {8, 8}), "--dp 3: does not divide 8 ranks");
+    EXPECT_EQ(dp.refusal({{"stride", "3"}}, {8, 8}), "--stride 3: does not divide 8 ranks");
+    EXPECT_EQ(dp.refusal({{"stride", "2"}, {"dp", "8"}}, {8, 8}),
+              "--dp 8 with --stride 2: 8 ranks do not divide into groups of 16");
+}
+
+TEST(DpParams, WrongValuesAreRefusedByName) {
+    EXPECT_EQ(dp.refusal({{"form", "reduce_scatter"}}, {8, 8}),
+              "--form reduce_scatter: --scheme ddp only adds with allreduce; use megatron, zero1 or zero2");
+    EXPECT_EQ(dp.refusal({{"scheme", "zero1"}, {"gather-elements", "1"}}, {8, 8}),
+              "--gather-elements 1: cuts the parameters into 162322944 allgathers; the most is 1048576");
+    EXPECT_NE(dp.refusal({{"model", "gpt-5"}}, {8, 8}).find("--model 'gpt-5': expected resnet-50"), std::string::npos);
+    EXPECT_EQ(dp.refusal({{"quantize", "mxfp8"}}, {8, 8}),
+              "--quantize fp8:32:e8m0: these gradients are reduced by allreduce and no parameters are gathered; use "
+              "--scheme zero1, zero2, zero3 or fsdp, or megatron with --form reduce_scatter");
+    EXPECT_EQ(dp.refusal({{"scheme", "fsdp"}, {"quantize", "mxfp8"}, {"in-flight", "5"}}, {8, 8}),
+              "--in-flight 5 with --quantize: at most 4, because a packed operation has twice the buffers");
+    EXPECT_EQ(dp.refusal({{"in-flight", "9"}}, {8, 8}), "--in-flight '9': expected a whole number from 1 to 8");
+}
+
+TEST(DpParams, MembersOfAGroupAreAStrideApart) {
+    EXPECT_EQ(dp.plan("", {{"stride", "2"}}, {8, 8}, 3).groups.at(0).members, (std::vector<Rank>{1, 3, 5, 7}));
+    EXPECT_EQ(dp.plan("", {{"stride", "2"}, {"dp", "2"}}, {8, 8}, 4).groups.at(0).members, (std::vector<Rank>{4, 6}));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ std::vector<int> requests_of(Plan const& plan) {
 // standard deviation, which is as large, about twice as much.
 TEST(KvArrivals, APoissonProcessHasTheRateThatIsGiven) {
     Parameters const parameters{{"layers", "1"}, {"tokens", "1"}, {"requests", "4001"}, {"arrivals", "poisson:500"}};
-    std::vector<Nanoseconds> const times = arrivals_of(plan_of("", parameters, {2, 2}));
+    std::vector<Nanoseconds> const times = arrivals_of(kv.plan("", parameters, {2, 2}));
     ASSERT_EQ(times.size(), 4001U);
     EXPECT_EQ(times.front(), 0);
     std::vector<double> gaps(times.size());
@@ -61,7 +61,7 @@ TEST(KvArrivals, EachDrawAndInstanceHasItsOwn) {
     Parameters const parameters{{"layers", "1"},     {"tokens", "1"},   {"requests", "3"}, {"arrivals", "poisson:500"},
                                 {"prefill-tp", "1"}, {"decode-tp", "1"}};
     WorldShape const world{4, 4};
-    auto const pattern = make_pattern("", parameters, world);
+    auto const pattern = kv.make("", parameters, world);
     EXPECT_TRUE(pattern->draws_differ());
     EXPECT_GT(pattern->most_draws(), 1000U);
     auto const times = [&](Rank rank, Draw draw) { return arrivals_of(build_one(*pattern, rank, draw)); };
@@ -94,7 +94,7 @@ protected:
 using Times = std::vector<Nanoseconds>;
 
 TEST_F(RecordedArrivals, AreThoseOfTheFileFromTheFirstOfADraw) {
-    auto const pattern = make_pattern("", with("recorded", "2"), {2, 2});
+    auto const pattern = kv.make("", with("recorded", "2"), {2, 2});
     EXPECT_EQ(arrivals_of(build_one(*pattern, 0, {1, 0})), (Times{0, 0}));
     EXPECT_EQ(arrivals_of(build_one(*pattern, 0, {1, 1})), (Times{0, 37'500'000}));
     EXPECT_EQ(arrivals_of(build_one(*pattern, 0, {2, 0})), (Times{0, 40'000'000}));
@@ -104,12 +104,12 @@ TEST_F(RecordedArrivals, AreThoseOfTheFileFromTheFirstOfADraw) {
 }
 
 TEST_F(RecordedArrivals, MayBeFaster) {
-    auto const pattern = make_pattern("", with("recorded:10", "4"), {2, 2});
+    auto const pattern = kv.make("", with("recorded:10", "4"), {2, 2});
     EXPECT_EQ(arrivals_of(build_one(*pattern, 0, {})), (Times{0, 0, 4'000'000, 7'750'000}));
 }
 
 TEST_F(RecordedArrivals, GoToTheInstancesInTurn) {
-    auto const pattern = make_pattern("", with("recorded", "2"), {4, 4});
+    auto const pattern = kv.make("", with("recorded", "2"), {4, 4});
     EXPECT_EQ(arrivals_of(build_one(*pattern, 0, {})), (Times{0, 40'000'000}));
     EXPECT_EQ(arrivals_of(build_one(*pattern, 1, {})), (Times{0, 77'500'000}));
     EXPECT_EQ(bytes_of(build_one(*pattern, 1, {}), "first_layer.0.1").sent, 64U * 4096);
@@ -119,24 +119,24 @@ TEST_F(RecordedArrivals, AreRefusedWhereTheyAreNotKnown) {
     std::string const text = "--arrivals recorded: not all requests of --tokens have a \"timestamp\" in milliseconds, "
                              "no earlier than that of "
                              "the line before; give --tokens file:PATH of a trace that has them";
-    EXPECT_EQ(refusal({{"arrivals", "recorded"}}, {2, 2}), text);
+    EXPECT_EQ(kv.refusal({{"arrivals", "recorded"}}, {2, 2}), text);
     for (char const* wrong : {"\"timestamp\": 150, ", "\"timestamp\": \"noon\", ", ""}) {
         std::ofstream(trace_) << "{\"timestamp\": 177.5, \"input_length\": 64}\n{" << wrong
                               << "\"input_length\": 64}\n";
-        EXPECT_EQ(refusal(with("recorded", "2"), {2, 2}), text) << wrong;
-        EXPECT_FALSE(labels(plan_of("", with("alone", "2"), {2, 2})).empty());
+        EXPECT_EQ(kv.refusal(with("recorded", "2"), {2, 2}), text) << wrong;
+        EXPECT_FALSE(labels(kv.plan("", with("alone", "2"), {2, 2})).empty());
     }
 }
 
 TEST(KvArrivals, WrongOnesAreOneLine) {
     for (char const* wrong : {"", "now", "poisson", "poisson:", "poisson:0", "poisson:-1", "poisson:x",
                               "recorded:", "recorded:0", "alone:1", "together:1", "poisson:1e10"}) {
-        EXPECT_EQ(refusal({{"arrivals", wrong}}, {2, 2}),
+        EXPECT_EQ(kv.refusal({{"arrivals", wrong}}, {2, 2}),
                   std::string("--arrivals '") + wrong +
                       "': expected together, alone, poisson:RATE, recorded or recorded:SPEED, with a number from 1e-6 "
                       "to 1e9");
     }
-    EXPECT_EQ(refusal({{"arrivals", "poisson:0.5"}, {"requests", "1000"}}, {2, 2}),
+    EXPECT_EQ(kv.refusal({{"arrivals", "poisson:0.5"}, {"requests", "1000"}}, {2, 2}),
               "--arrivals poisson:0.5: 1000 requests of 1 prefill instances arrive over 1998 s, above 1000 s; give a "
               "larger number behind the colon, or fewer requests");
 }
@@ -145,23 +145,30 @@ TEST(KvArrivals, WrongOnesAreOneLine) {
 TEST(KvArrivals, APrefillRankReadsOneRequestAfterTheOther) {
     Parameters const parameters{
         {"layers", "2"}, {"tokens", "16"}, {"requests", "2"}, {"arrivals", "poisson:9"}, {"compute-ns", "10"}};
-    Plan const plan = plan_of("", parameters, {2, 2});
+    Plan const plan = kv.plan("", parameters, {2, 2});
     EXPECT_EQ(labels(plan),
               (std::vector<std::string>{"arrival.0", "compute.0", "first_layer.0.0", "compute.1", "layers.1.0",
                                         "arrival.1", "compute.0", "first_layer.0.1", "compute.1", "layers.1.1"}));
     EXPECT_EQ(plan.steps[6].after, (std::vector<StepId>{3, 5}));
     EXPECT_EQ(plan.steps[9].after, (std::vector<StepId>{7, 8}));
     EXPECT_EQ(plan.steps[9].microbatch, 1);
-    Plan const decode = plan_of("", parameters, {2, 2}, 1);
+    Plan const decode = kv.plan("", parameters, {2, 2}, 1);
     EXPECT_TRUE(decode.steps.at(2).after.empty());  // it waits for no arrival
 }
 
 // The second of two stages of two layers hears of a request two layers later.
 TEST(KvArrivals, ALaterStageHearsOfARequestLater) {
-    Parameters const parameters{{"layers", "4"},     {"tokens", "16"},     {"prefill-pp", "2"},
-                                {"prefill-tp", "1"}, {"compute-ns", "10"}, {"arrivals", "poisson:9"}};
-    EXPECT_EQ(arrivals_of(plan_of("", parameters, {3, 3}, 0)), (Times{0}));
-    EXPECT_EQ(arrivals_of(plan_of("", parameters, {3, 3}, 1)), (Times{20}));
+    Parameters parameters{{"layers", "4"},     {"tokens", "16"},     {"prefill-pp", "2"},
+                          {"prefill-tp", "1"}, {"compute-ns", "10"}, {"arrivals", "poisson:9"}};
+    EXPECT_EQ(arrivals_of(kv.plan("", parameters, {3, 3}, 0)), (Times{0}));
+    Plan const poisson = kv.plan("", parameters, {3, 3}, 1);
+    EXPECT_EQ(arrivals_of(poisson), (Times{20}));
+    EXPECT_EQ(std::get<Compute>(poisson.steps.at(1).operation).busy_ns, 10);
+    parameters["arrivals"] = "alone";  // all ranks pass the barrier at once: its first layer takes that time, too
+    Plan const alone = kv.plan("", parameters, {3, 3}, 1);
+    EXPECT_EQ(alone.steps.at(1).label, "compute.2");
+    EXPECT_EQ(std::get<Compute>(alone.steps[1].operation).busy_ns, 30);
+    EXPECT_EQ(std::get<Compute>(alone.steps.at(3).operation).busy_ns, 10);
 }
 
 // Ranks 0 and 1 prefill, ranks 2 and 3 decode: request 1 is that of rank 1, and arrives when rank 0's is done.
@@ -169,7 +176,7 @@ TEST(KvArrivals, ARequestThatComesAloneWaitsForAllBeforeIt) {
     Parameters const parameters{{"layers", "1"},       {"tokens", "16"},    {"requests", "2"},
                                 {"arrivals", "alone"}, {"prefill-tp", "1"}, {"decode-tp", "1"}};
     WorldShape const world{4, 4};
-    auto const pattern = make_pattern("", parameters, world);
+    auto const pattern = kv.make("", parameters, world);
     EXPECT_EQ(pattern->operations().back().kind, OperationKind::barrier);
     Plan const first = build_one(*pattern, 0, {});
     EXPECT_EQ(labels(first), (std::vector<std::string>{"arrival.0", "first_layer.0.0", "arrival.1", "arrival.2",

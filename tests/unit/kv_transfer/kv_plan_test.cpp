@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/formats/plan/validate.hpp"
 #include "tests/unit/kv_transfer/pattern_fixture.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 
@@ -17,13 +16,12 @@ using Labels = std::vector<std::string>;
 
 /// By messages, by puts and by gets, which move the same bytes.
 void expect_sound(std::string_view preset, Parameters parameters, WorldShape const& world) {
-    std::vector<Plan> const messages = build_all(*make_pattern(preset, parameters, world), world, {1, 3});
+    std::vector<Plan> const messages = build_all(*kv.make(preset, parameters, world), world, {1, 3});
     for (char const* const way : {"send_recv", "write", "read"}) {
         parameters["op-type"] = way;
-        std::vector<Plan> const plans = build_all(*make_pattern(preset, parameters, world), world, {1, 3});
-        auto const problems = validate(plans);
-        EXPECT_TRUE(problems.empty()) << testing::PrintToString(parameters) << " at " << world.ranks
-                                      << " ranks: " << problems.at(0).text;
+        auto const pattern = kv.make(preset, parameters, world);
+        EXPECT_EQ(problem_of(*pattern, world, {1, 3}), "") << testing::PrintToString(parameters) << world.ranks;
+        std::vector<Plan> const plans = build_all(*pattern, world, {1, 3});
         for (std::size_t rank = 0; rank < messages.size(); ++rank) {
             EXPECT_EQ(bytes_of(messages[rank]).sent, bytes_of(plans[rank]).sent);
             EXPECT_EQ(bytes_of(messages[rank]).received, bytes_of(plans[rank]).received);
@@ -33,15 +31,15 @@ void expect_sound(std::string_view preset, Parameters parameters, WorldShape con
 }
 
 TEST(KvPlan, LayersLeaveOneAfterTheOther) {
-    Plan const plan = plan_of("", {{"layers", "3"}, {"tokens", "64"}}, {2, 2});
+    Plan const plan = kv.plan("", {{"layers", "3"}, {"tokens", "64"}}, {2, 2});
     EXPECT_EQ(labels(plan), (Labels{"first_layer.0.0", "layers.1.0", "layers.2.0"}));
     EXPECT_EQ(plan.steps[2].after, (std::vector<StepId>{1}));
     auto const& send = std::get<Send>(plan.steps[0].operation);
     EXPECT_EQ(send.to, (Block{1, 0, 16 * 8 * 2 * 128 * 2}));  // 16 tokens, 8 heads, k and v of 128 bf16
     EXPECT_EQ(send.window, (MessageWindow{4, 65536}));
-    Plan const all = plan_of("", {{"layers", "3"}, {"tokens", "64"}, {"layers-in-flight", "0"}}, {2, 2});
+    Plan const all = kv.plan("", {{"layers", "3"}, {"tokens", "64"}, {"layers-in-flight", "0"}}, {2, 2});
     EXPECT_TRUE(all.steps[2].after.empty());
-    Plan const two = plan_of("", {{"layers", "3"}, {"tokens", "64"}, {"layers-in-flight", "2"}}, {2, 2});
+    Plan const two = kv.plan("", {{"layers", "3"}, {"tokens", "64"}, {"layers-in-flight", "2"}}, {2, 2});
     EXPECT_TRUE(two.steps[1].after.empty());
     EXPECT_EQ(two.steps[2].after, (std::vector<StepId>{0}));
 }
@@ -49,30 +47,30 @@ TEST(KvPlan, LayersLeaveOneAfterTheOther) {
 TEST(KvPlan, BlocksCarryAllLayersOfAStage) {
     Parameters const parameters{{"layers", "3"}, {"tokens", "64"}, {"granularity", "block"}, {"prefill-pp", "2"}};
     WorldShape const world{4, 4};  // two stages, two decode ranks
-    EXPECT_EQ(labels(plan_of("", parameters, world, 0)), (Labels{"request.0.0", "request.0.0"}));
-    EXPECT_EQ(labels(plan_of("", parameters, world, 2)), (Labels{"request.0.0", "request.1.0"}));
+    EXPECT_EQ(labels(kv.plan("", parameters, world, 0)), (Labels{"request.0.0", "request.0.0"}));
+    EXPECT_EQ(labels(kv.plan("", parameters, world, 2)), (Labels{"request.0.0", "request.1.0"}));
     // 16 tokens, 4 heads, k and v of 128 bf16: of one layer and of two.
-    EXPECT_EQ(std::get<Send>(plan_of("", parameters, world, 0).steps[0].operation).to.bytes, 32'768U);
-    EXPECT_EQ(std::get<Send>(plan_of("", parameters, world, 1).steps[0].operation).to.bytes, 65'536U);
+    EXPECT_EQ(std::get<Send>(kv.plan("", parameters, world, 0).steps[0].operation).to.bytes, 32'768U);
+    EXPECT_EQ(std::get<Send>(kv.plan("", parameters, world, 1).steps[0].operation).to.bytes, 65'536U);
 }
 
 TEST(KvPlan, AContiguousCacheIsOneMessageAndOnlyPagesAreFilledUp) {
     Parameters parameters{{"layers", "1"}, {"tokens", "50"}, {"cache-layout", "contiguous"}};
-    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, 50U * 4096);
-    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).messages_sent, 1U);
+    EXPECT_EQ(bytes_of(kv.plan("", parameters, {2, 2})).sent, 50U * 4096);
+    EXPECT_EQ(bytes_of(kv.plan("", parameters, {2, 2})).messages_sent, 1U);
     parameters["cache-layout"] = "paged";
-    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, 64U * 4096);
-    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).messages_sent, 4U);
+    EXPECT_EQ(bytes_of(kv.plan("", parameters, {2, 2})).sent, 64U * 4096);
+    EXPECT_EQ(bytes_of(kv.plan("", parameters, {2, 2})).messages_sent, 4U);
 }
 
 // Four blocks of 16 and a rest of 1: five blocks, of which 40 % are two.
 TEST(KvPlan, ReusedBlocksStayAtTheBegin) {
     Parameters parameters{{"layers", "1"}, {"tokens", "65"}, {"reuse", "0.4"}};
-    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, 3U * 16 * 4096);
+    EXPECT_EQ(bytes_of(kv.plan("", parameters, {2, 2})).sent, 3U * 16 * 4096);
     parameters["cache-layout"] = "contiguous";
-    EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, 33U * 4096);
+    EXPECT_EQ(bytes_of(kv.plan("", parameters, {2, 2})).sent, 33U * 4096);
     parameters["reuse"] = "1";
-    EXPECT_TRUE(plan_of("", parameters, {2, 2}).steps.empty());
+    EXPECT_TRUE(kv.plan("", parameters, {2, 2}).steps.empty());
 }
 
 // The second request has 1024 tokens and two known blocks, the third one 700 tokens and one known block.
@@ -84,7 +82,7 @@ TEST(KvPlan, RecordedBlocksThatCameBeforeDoNotTravel) {
                             "{\"input_length\": 700, \"hash_ids\": [1, 3]}\n";
     Parameters parameters{{"layers", "1"}, {"tokens", "file:" + trace}, {"requests", "3"}, {"reuse", "recorded"}};
     auto const tokens_of = [&](std::string_view label) {
-        return bytes_of(plan_of("", parameters, {2, 2}), label).sent / 4096;
+        return bytes_of(kv.plan("", parameters, {2, 2}), label).sent / 4096;
     };
     EXPECT_EQ(tokens_of("first_layer.0.0"), 1024U);
     EXPECT_EQ(tokens_of("first_layer.0.1"), 0U);
@@ -98,11 +96,11 @@ TEST(KvPlan, SeveralPrefillInstancesSendToADecodeInstance) {
     Parameters const parameters{{"layers", "1"},     {"tokens", "16"},   {"kv-heads", "2"},
                                 {"prefill-tp", "1"}, {"decode-tp", "2"}, {"prefill-per-decode", "3"}};
     WorldShape const world{5, 5};
-    Plan const decode = plan_of("", parameters, world, 4);
+    Plan const decode = kv.plan("", parameters, world, 4);
     ASSERT_EQ(decode.groups.size(), 3U);
     EXPECT_EQ(decode.groups.at(2).members, (std::vector<Rank>{2, 3, 4}));
     EXPECT_EQ(bytes_of(decode).received, 3U * 16 * 2 * 128 * 2);
-    EXPECT_EQ(bytes_of(plan_of("", parameters, world, 2)).sent, 2U * 16 * 2 * 128 * 2);
+    EXPECT_EQ(bytes_of(kv.plan("", parameters, world, 2)).sent, 2U * 16 * 2 * 128 * 2);
     expect_sound("", parameters, world);
 }
 
@@ -111,13 +109,13 @@ TEST(KvPlan, ADecodeStageGetsItsLayersOnly) {
     Parameters parameters{{"layers", "4"},    {"tokens", "16"},   {"prefill-tp", "1"},      {"prefill-pp", "2"},
                           {"decode-tp", "1"}, {"decode-pp", "3"}, {"layers-in-flight", "1"}};
     WorldShape const world{5, 5};
-    EXPECT_EQ(labels(plan_of("", parameters, world, 2)), (Labels{"first_layer.0.0"}));
-    EXPECT_EQ(labels(plan_of("", parameters, world, 3)), (Labels{"layers.1.0"}));
-    EXPECT_EQ(labels(plan_of("", parameters, world, 4)), (Labels{"layers.2.0", "layers.3.0"}));
+    EXPECT_EQ(labels(kv.plan("", parameters, world, 2)), (Labels{"first_layer.0.0"}));
+    EXPECT_EQ(labels(kv.plan("", parameters, world, 3)), (Labels{"layers.1.0"}));
+    EXPECT_EQ(labels(kv.plan("", parameters, world, 4)), (Labels{"layers.2.0", "layers.3.0"}));
     expect_sound("", parameters, world);
     parameters["granularity"] = "block";
-    EXPECT_EQ(labels(plan_of("", parameters, world, 0)), (Labels{"request.0.0", "request.0.0"}));
-    EXPECT_EQ(bytes_of(plan_of("", parameters, world, 4)).received, 2U * 16 * 4096);
+    EXPECT_EQ(labels(kv.plan("", parameters, world, 0)), (Labels{"request.0.0", "request.0.0"}));
+    EXPECT_EQ(bytes_of(kv.plan("", parameters, world, 4)).received, 2U * 16 * 4096);
     expect_sound("", parameters, world);
 }
 
@@ -135,8 +133,7 @@ TEST(KvPlan, EveryLayerArrivesOnceForAllStagesAndInstances) {
                                             {"prefill-per-decode", std::to_string(per_decode)}};
                 expect_sound("", parameters, {ranks, ranks});
                 Bytes received = 0;
-                for (Plan const& plan :
-                     build_all(*make_pattern("", parameters, {ranks, ranks}), {ranks, ranks}, {1, 0})) {
+                for (Plan const& plan : build_all(*kv.make("", parameters, {ranks, ranks}), {ranks, ranks}, {1, 0})) {
                     received += bytes_of(plan).received;
                 }
                 EXPECT_EQ(received, static_cast<Bytes>(2 * per_decode) * 7 * 16 * 4096);
@@ -147,7 +144,7 @@ TEST(KvPlan, EveryLayerArrivesOnceForAllStagesAndInstances) {
 
 TEST(KvPlan, NothingIsSentOfAnEmptyPrompt) {
     for (int const ranks : {2, 7}) {
-        EXPECT_TRUE(plan_of("", {{"tokens", "0"}}, {ranks, ranks}).steps.empty());
+        EXPECT_TRUE(kv.plan("", {{"tokens", "0"}}, {ranks, ranks}).steps.empty());
         expect_sound("", {{"tokens", "0"}}, {ranks, ranks});
     }
 }
@@ -156,7 +153,7 @@ TEST(KvPlan, RequestsHaveChannelsAndInstancesHaveGroups) {
     Parameters const parameters{
         {"layers", "1"}, {"tokens", "16"}, {"requests", "2"}, {"prefill-tp", "1"}, {"decode-tp", "2"}};
     WorldShape const world{6, 6};  // prefill 0, 1; decode 2, 3 and 4, 5
-    Plan const plan = plan_of("", parameters, world, 1);
+    Plan const plan = kv.plan("", parameters, world, 1);
     EXPECT_EQ(plan.groups.at(0).members, (std::vector<Rank>{1, 4, 5}));
     ASSERT_EQ(plan.steps.size(), 4U);
     EXPECT_EQ(std::get<Send>(plan.steps[3].operation).channel, 1);
@@ -168,7 +165,7 @@ TEST(KvPlan, RequestsHaveChannelsAndInstancesHaveGroups) {
 TEST(KvPlan, ComputationsComeBeforeWhatTheyCompute) {
     Parameters const parameters{
         {"layers", "4"}, {"tokens", "16"}, {"prefill-pp", "2"}, {"prefill-tp", "1"}, {"compute-ns", "10"}};
-    Plan const plan = plan_of("", parameters, {3, 3}, 1);
+    Plan const plan = kv.plan("", parameters, {3, 3}, 1);
     EXPECT_EQ(labels(plan), (Labels{"compute.2", "layers.2.0", "compute.3", "layers.3.0"}));
     EXPECT_EQ(std::get<Compute>(plan.steps[0].operation).busy_ns, 30);
     EXPECT_EQ(std::get<Compute>(plan.steps[2].operation).busy_ns, 10);
@@ -222,39 +219,36 @@ TEST(KvPlan, HoldsTogetherOverStagesRequestsAndSmallMemory) {
 
 // Prefill ranks 0 and 1 with two heads each, decode ranks 2 to 4 with one, one and two of them. Rank 4 gets both heads
 // of rank 1, and rank 3 one from rank 0.
-TEST(KvPlan, APutIsFollowedByAFlagToEachReceiver) {
-    Parameters const parameters{{"layers", "1"},     {"tokens", "32"},   {"kv-heads", "4"},
-                                {"prefill-tp", "2"}, {"decode-tp", "3"}, {"op-type", "write"}};
+TEST(KvPlan, APutAndAnOfferAreFollowedByAFlagToEachReceiver) {
+    Parameters parameters{{"layers", "1"},     {"tokens", "32"},   {"kv-heads", "4"},
+                          {"prefill-tp", "2"}, {"decode-tp", "3"}, {"op-type", "write"}};
     Bytes const page = 16 * 2 * 128 * 2;  // of one head
-    auto const put = std::get<Put>(plan_of("", parameters, {5, 5}, 0).steps.at(0).operation);
+    auto const step_of = [&](Rank rank) { return kv.plan("", parameters, {5, 5}, rank).steps.at(0).operation; };
+    auto const put = std::get<Put>(step_of(0));
     EXPECT_EQ(put.signals, (std::vector<Signal>{{2, 2}, {3, 2}}));
     EXPECT_EQ(put.send.at(3), (Block{3, 3 * page, page}));
     EXPECT_EQ(put.targets, (std::vector<Bytes>{64, 64 + page, 64, 64 + page}));
-    auto const wait = std::get<WaitSignal>(plan_of("", parameters, {5, 5}, 4).steps.at(0).operation);
+    auto const wait = std::get<WaitSignal>(step_of(4));
     EXPECT_EQ(wait.signals, (std::vector<Signal>{{1, 2}}));
     EXPECT_EQ(wait.recv.at(1), (Block{1, 64 + 2 * page, 2 * page}));
-}
-
-TEST(KvPlan, AReaderIsOfferedWhatItGets) {
-    Parameters const parameters{{"layers", "1"},     {"tokens", "32"},   {"kv-heads", "4"},
-                                {"prefill-tp", "2"}, {"decode-tp", "3"}, {"op-type", "read"}};
-    Bytes const page = 16 * 2 * 128 * 2;
-    auto const offer = std::get<Put>(plan_of("", parameters, {5, 5}, 0).steps.at(0).operation);
-    EXPECT_EQ(offer.kind, OperationKind::offer);
-    EXPECT_EQ(offer.signals, (std::vector<Signal>{{2, 2}, {3, 2}}));
-    EXPECT_TRUE(offer.targets.empty());
-    auto const get = std::get<WaitSignal>(plan_of("", parameters, {5, 5}, 4).steps.at(0).operation);
-    EXPECT_EQ(get.kind, OperationKind::get);
-    EXPECT_EQ(get.recv.at(1), (Block{1, 64 + 2 * page, 2 * page}));
+    // A reader knows its places itself.
+    parameters["op-type"] = "read";
+    Put offer = put;
+    offer.kind = OperationKind::offer;
+    offer.targets.clear();
+    EXPECT_EQ(std::get<Put>(step_of(0)), offer);
+    WaitSignal get = wait;
+    get.kind = OperationKind::get;
+    EXPECT_EQ(std::get<WaitSignal>(step_of(4)), get);
 }
 
 TEST(KvPlan, SeveralSendersOfAReceiverHaveTheirOwnPlaces) {
     Parameters const parameters{{"layers", "1"},     {"tokens", "16"},   {"kv-heads", "2"},
                                 {"prefill-tp", "2"}, {"decode-tp", "1"}, {"op-type", "write"}};
     Bytes const page = 16 * 2 * 128 * 2;
-    auto const second = std::get<Put>(plan_of("", parameters, {3, 3}, 1).steps.at(0).operation);
+    auto const second = std::get<Put>(kv.plan("", parameters, {3, 3}, 1).steps.at(0).operation);
     EXPECT_EQ(second.targets, (std::vector<Bytes>{64 + page + 128}));
-    auto const wait = std::get<WaitSignal>(plan_of("", parameters, {3, 3}, 2).steps.at(0).operation);
+    auto const wait = std::get<WaitSignal>(kv.plan("", parameters, {3, 3}, 2).steps.at(0).operation);
     EXPECT_EQ(wait.recv, (std::vector<Block>{{0, 64, page}, {1, second.targets.front(), page}}));
 }
 
@@ -262,7 +256,7 @@ TEST(KvPlan, SeveralSendersOfAReceiverHaveTheirOwnPlaces) {
 TEST(KvPlan, SizesAbove2GiBHoldTogether) {
     for (char const* layout : {"paged", "contiguous"}) {
         Parameters const parameters{{"layers", "2"}, {"tokens", "4194304"}, {"cache-layout", layout}};
-        EXPECT_EQ(bytes_of(plan_of("", parameters, {2, 2})).sent, Bytes{1} << 35U);
+        EXPECT_EQ(bytes_of(kv.plan("", parameters, {2, 2})).sent, Bytes{1} << 35U);
         expect_sound("", parameters, {2, 2});
     }
 }
@@ -270,19 +264,19 @@ TEST(KvPlan, SizesAbove2GiBHoldTogether) {
 TEST(KvPlan, StatisticsCountTokensBytesAndMessages) {
     Parameters const parameters{{"layers", "2"},   {"tokens", "160"},   {"reuse", "0.5"},
                                 {"requests", "3"}, {"prefill-tp", "1"}, {"decode-tp", "2"}};
-    auto const pattern = make_pattern("", parameters, {6, 6});
+    auto const pattern = kv.make("", parameters, {6, 6});
     EXPECT_EQ(statistic(*pattern, 6, "request_tokens"), 160);
     EXPECT_EQ(statistic(*pattern, 6, "request_cache_bytes"), 160 * 2 * 4096);
     EXPECT_EQ(statistic(*pattern, 6, "request_moved_bytes"), 80 * 2 * 4096);
     Bytes messages = 0;
     for (Rank rank = 0; rank < 6; ++rank) {
-        messages += bytes_of(plan_of("", parameters, {6, 6}, rank)).messages_sent;
+        messages += bytes_of(kv.plan("", parameters, {6, 6}, rank)).messages_sent;
     }
     EXPECT_EQ(statistic(*pattern, 6, "window_messages"), static_cast<double>(messages));
     EXPECT_EQ(messages, 2U * 3 * 5 * 2 * 2);  // layers, requests, blocks, decode ranks, instances
     Parameters puts = parameters;
     puts["op-type"] = "write";
-    EXPECT_EQ(statistic(*make_pattern("", puts, {6, 6}), 6, "window_messages"), static_cast<double>(messages));
+    EXPECT_EQ(statistic(*kv.make("", puts, {6, 6}), 6, "window_messages"), static_cast<double>(messages));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 namespace dlmb::kv_transfer {
@@ -66,30 +65,6 @@ TEST(KvSplit, EveryHeadArrivesOnceAndNoOther) {
                 bool const is_wanted = wanted.first <= unit && unit < wanted.end();
                 ASSERT_EQ(arrivals[unit], is_wanted ? 1 : 0) << "unit " << unit << " at rank " << to;
             }
-        }
-    });
-}
-
-// The same as byte ranges of a token in one layer, of heads of 2 x 128 x 2 bytes: sorted, the parts that arrive at a
-// rank begin where the one before ends, from its first byte to its last.
-TEST(KvSplit, ByteRangesOfEveryRankJoinWithoutGapOrOverlap) {
-    constexpr std::uint64_t head_bytes = 512;
-    for_each_split([](CacheSplit const& split) {
-        for (std::uint64_t to = 0; to < split.decode.ranks; ++to) {
-            std::set<std::pair<std::uint64_t, std::uint64_t>> parts;  // begin, end
-            for (std::uint64_t from = 0; from < split.prefill.ranks; ++from) {
-                UnitRange const share = split.share(from, to);
-                if (share.count > 0) {
-                    EXPECT_TRUE(parts.emplace(share.first * head_bytes, share.end() * head_bytes).second);
-                }
-            }
-            UnitRange const wanted = split.decode.held_by(to);
-            std::uint64_t at = wanted.first * head_bytes;
-            for (auto const& [begin, end] : parts) {
-                ASSERT_EQ(begin, at);
-                at = end;
-            }
-            EXPECT_EQ(at, wanted.end() * head_bytes);
         }
     });
 }

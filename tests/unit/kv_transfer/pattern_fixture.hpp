@@ -9,18 +9,7 @@
 
 namespace dlmb::kv_transfer {
 
-inline std::unique_ptr<Pattern> make_pattern(std::string_view preset, Parameters const& overrides,
-                                             WorldShape const& world) {
-    return dlmb::make_pattern(type(), preset, overrides, world);
-}
-
-inline Plan plan_of(std::string_view preset, Parameters const& overrides, WorldShape const& world, Rank me = 0) {
-    return build_one(*make_pattern(preset, overrides, world), me, {});
-}
-
-inline std::string refusal(Parameters const& overrides, WorldShape const& world, std::string_view preset = "") {
-    return dlmb::refusal(type(), preset, overrides, world);
-}
+inline constexpr TypeUnderTest kv{type};
 
 /// Bytes of all messages that a rank sends and receives in steps whose labels begin so.
 struct RankBytes {

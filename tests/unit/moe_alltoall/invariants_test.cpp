@@ -4,7 +4,6 @@
 // What must hold for every moe_alltoall plan, over randomly chosen parameters (the same ones on every run).
 #include "common/base/philox.hpp"
 #include "common/formats/plan/traffic.hpp"
-#include "common/formats/plan/validate.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
 #include "tests/unit/plan/traffic_matrix.hpp"
@@ -65,15 +64,21 @@ Case random_case(std::uint32_t number) {
     return made;
 }
 
-Case with(Case made, Parameters const& overrides) {
-    for (auto const& [name, value] : overrides) {
-        made.parameters.insert_or_assign(name, value);
+std::vector<Case> random_cases(Parameters const& overrides = {}) {
+    std::vector<Case> cases;
+    for (std::uint32_t number = 0; number < 100; ++number) {
+        cases.push_back(random_case(number));
+        for (auto const& [name, value] : overrides) {
+            cases.back().parameters.insert_or_assign(name, value);
+        }
     }
-    return made;
+    return cases;
 }
 
 std::vector<Plan> plans_of(Case const& made, std::string const& wire, Draw draw = {}) {
-    return build_all(*make_moe(with(made, {{"wire", wire}}).parameters, made.world), made.world, draw);
+    Parameters parameters = made.parameters;
+    parameters.insert_or_assign("wire", wire);
+    return build_all(*make_moe(parameters, made.world), made.world, draw);
 }
 
 /// node_dedup needs nodes and groups that fit.
@@ -83,31 +88,22 @@ bool fits_nodes(Case const& made) {
     return ep % per_node == 0 || per_node % ep == 0;
 }
 
-std::string first_problem(std::vector<Plan> const& plans) {
-    auto const problems = validate(plans);
-    return problems.empty() ? "" : problems[0].text;
-}
-
-constexpr std::uint32_t cases = 100;
-
 TEST(MoeInvariants, EverySendMeetsAReceiveOfTheSameSize) {
-    for (std::uint32_t number = 0; number < cases; ++number) {
-        Case const made = random_case(number);
+    for (Case const& made : random_cases()) {
         for (char const* wire : {"expanded", "rank_dedup", "node_dedup", "padded"}) {
             if (std::string_view(wire) == "node_dedup" && !fits_nodes(made)) {
                 continue;
             }
-            EXPECT_EQ(first_problem(plans_of(made, wire)), "") << wire << ' ' << made.text();
+            EXPECT_EQ(problem_of(plans_of(made, wire)), "") << wire << ' ' << made.text();
         }
     }
 }
 
 // Also where a rank has fewer experts than another one, replicas, or no token.
 TEST(MoeInvariants, EveryPutIsWaitedForInItsSlot) {
-    for (std::uint32_t number = 0; number < cases; ++number) {
-        Case const made = with(random_case(number), {{"direction", "forward"}, {"element", "fp8"}, {"probs", "off"}});
+    for (Case const& made : random_cases({{"direction", "forward"}, {"element", "fp8"}, {"probs", "off"}})) {
         std::vector<Plan> const plans = plans_of(made, "low_latency");
-        EXPECT_EQ(first_problem(plans), "") << made.text();
+        EXPECT_EQ(problem_of(plans), "") << made.text();
         for (Plan const& plan : plans) {
             RankTraffic const dispatch = traffic_of(plan, "dispatch");
             std::uint64_t const hidden = std::stoull(made.parameters.at("hidden"));
@@ -119,8 +115,7 @@ TEST(MoeInvariants, EveryPutIsWaitedForInItsSlot) {
 }
 
 TEST(MoeInvariants, CombineIsDispatchTransposed) {
-    for (std::uint32_t number = 0; number < cases; ++number) {
-        Case const made = with(random_case(number), {{"probs", "off"}});
+    for (Case const& made : random_cases({{"probs", "off"}})) {
         for (char const* wire : {"expanded", "rank_dedup", "padded"}) {
             auto const plans = plans_of(made, wire);
             test::TrafficMatrix const dispatch(plans, "dispatch");
@@ -135,8 +130,7 @@ TEST(MoeInvariants, CombineIsDispatchTransposed) {
 }
 
 TEST(MoeInvariants, EachRankSendsTokensTimesTopKRowsWhenExpanded) {
-    for (std::uint32_t number = 0; number < cases; ++number) {
-        Case const made = with(random_case(number), {{"direction", "forward"}, {"layers", "1"}, {"element", "bf16"}});
+    for (Case const& made : random_cases({{"direction", "forward"}, {"layers", "1"}, {"element", "bf16"}})) {
         for (Plan const& plan : plans_of(made, "expanded")) {
             EXPECT_EQ(total(exchange_of(plan, "dispatch").send),
                       made.tokens * made.top_k * 2 * std::stoull(made.parameters.at("hidden")))
@@ -146,8 +140,7 @@ TEST(MoeInvariants, EachRankSendsTokensTimesTopKRowsWhenExpanded) {
 }
 
 TEST(MoeInvariants, DeduplicationNeverSendsMoreRows) {
-    for (std::uint32_t number = 0; number < cases; ++number) {
-        Case const made = with(random_case(number), {{"direction", "forward"}, {"layers", "1"}, {"probs", "off"}});
+    for (Case const& made : random_cases({{"direction", "forward"}, {"layers", "1"}, {"probs", "off"}})) {
         Bytes const expanded = sent(plans_of(made, "expanded"), "dispatch");
         Bytes const by_rank = sent(plans_of(made, "rank_dedup"), "dispatch");
         EXPECT_LE(by_rank, expanded) << made.text();
@@ -163,43 +156,20 @@ TEST(MoeInvariants, DeduplicationNeverSendsMoreRows) {
 }
 
 TEST(MoeInvariants, PaddedTotalsDependOnParametersOnly) {
-    for (std::uint32_t number = 0; number < cases; ++number) {
-        Case const made = random_case(number);
+    for (Case const& made : random_cases()) {
         EXPECT_EQ(plans_of(made, "padded", {1, 0}), plans_of(made, "padded", {77, 5})) << made.text();
     }
 }
 
-TEST(MoeInvariants, TheSameDrawIsTheSamePlan) {
-    for (std::uint32_t number = 0; number < cases; ++number) {
-        Case const made = random_case(number);
-        EXPECT_EQ(plans_of(made, "rank_dedup", {5, 3}), plans_of(made, "rank_dedup", {5, 3})) << made.text();
-    }
-}
-
-TEST(MoeInvariants, AnotherDrawIsAnotherPlan) {
-    WorldShape const world{8, 4};
-    auto const pattern = make_moe({{"tokens", "64"}}, world);
-    auto const plans = build_all(*pattern, world, {1, 0});
-    EXPECT_NE(build_all(*pattern, world, {1, 1}), plans);
-    EXPECT_NE(build_all(*pattern, world, {2, 0}), plans);
-}
-
 TEST(MoeInvariants, OneRankBuiltAloneIsTheRankBuiltWithAll) {
-    for (std::uint32_t number = 0; number < cases; number += 5) {
-        Case const made = random_case(number);
+    std::vector<Case> const all = random_cases();
+    for (Case const& made : std::span(all).first(20)) {
         auto const pattern = make_moe(made.parameters, made.world);
         auto const plans = build_all(*pattern, made.world, {});
         for (Rank me = 0; me < made.world.ranks; ++me) {
             EXPECT_EQ(build_one(*pattern, me, {}), plans[static_cast<std::size_t>(me)]) << made.text();
         }
     }
-}
-
-TEST(MoeInvariants, NoTokensIsALegalIterationOfEmptyExchanges) {
-    WorldShape const world{4, 2};
-    auto const plans = build_all(*make_moe({{"tokens", "0"}}, world), world, {});
-    EXPECT_TRUE(exchange_of(plans[0], "dispatch").send.empty());
-    EXPECT_TRUE(validate(plans).empty());
 }
 
 }  // namespace

@@ -5,12 +5,10 @@
 #pragma once
 
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
-#include "tests/unit/patterns/build_one.hpp"
+#include "tests/unit/patterns/pattern_under_test.hpp"
 
-#include <cstddef>
 #include <memory>
-#include <numeric>
-#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -19,26 +17,15 @@ namespace dlmb::moe_alltoall {
 
 inline std::unique_ptr<Pattern> make_moe(Parameters const& overrides, WorldShape const& world,
                                          std::string_view preset = "") {
-    return type().make(resolve(type(), preset, overrides), world);
+    return make_pattern(type(), preset, overrides, world);
 }
 
-inline std::vector<Step const*> steps_with(Plan const& plan, std::string_view label) {
-    std::vector<Step const*> found;
-    for (Step const& step : plan.steps) {
-        if (step.label == label) {
-            found.push_back(&step);
-        }
-    }
-    return found;
+inline std::string refusal(Parameters const& overrides, WorldShape const& world) {
+    return dlmb::refusal(type(), "", overrides, world);
 }
 
 inline Exchange const& exchange_of(Plan const& plan, std::string_view label) {
     return std::get<Exchange>(steps_with(plan, label).at(0)->operation);
-}
-
-inline Bytes total(std::vector<Block> const& blocks) {
-    return std::accumulate(blocks.begin(), blocks.end(), Bytes{0},
-                           [](Bytes sum, Block const& block) { return sum + block.bytes; });
 }
 
 /// Bytes that all ranks send in the steps of this label.

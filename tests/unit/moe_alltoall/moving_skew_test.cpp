@@ -5,7 +5,6 @@
 #include "patterns/moe_alltoall/routing.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
 #include "tests/unit/plan/traffic_matrix.hpp"
-#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,10 +24,6 @@ Routing routing_of(Parameters const& overrides, WorldShape const& world = {4, 4}
 
 std::vector<double> weights_at(std::string const& skew, std::uint32_t index, std::uint32_t layer = 0) {
     return routing_of({{"experts", "16"}, {"skew", skew}}).weights(0, {1, index}, layer);
-}
-
-std::string refusal_of_skew(Parameters const& overrides, WorldShape const& world = {4, 4}) {
-    return usage_error_of([&] { (void)read_params(resolve(type(), "", overrides), world); });
 }
 
 double correlation_of(std::vector<double> const& a, std::vector<double> const& b) {
@@ -58,7 +53,7 @@ TEST(MovingSkew, ReadsEveryPartInAnyOrder) {
 }
 
 TEST(MovingSkew, RefusalsSayWhatIsAllowed) {
-    auto const skew = [](char const* text) { return refusal_of_skew({{"skew", text}}); };
+    auto const skew = [](char const* text) { return refusal({{"skew", text}}, {4, 4}); };
     EXPECT_EQ(skew("zipf:1+rotating:0"),
               "--skew 'zipf:1+rotating:0': expected rotating:PERIOD with the draws until the next shift, from 1 to "
               "1000000");
@@ -90,18 +85,17 @@ TEST(MovingSkew, RefusalsSayWhatIsAllowed) {
 }
 
 TEST(MovingSkew, ZeroExpertMustLeaveEveryTokenItsExperts) {
-    EXPECT_EQ(refusal_of_skew({{"experts", "8"}, {"top-k", "7"}, {"skew", "zero_expert:1"}}),
+    EXPECT_EQ(refusal({{"experts", "8"}, {"top-k", "7"}, {"skew", "zero_expert:1"}}, {4, 4}),
               "--skew 'zero_expert:1': leaves a token 6 experts, fewer than --top-k 7");
-    EXPECT_EQ(refusal_of_skew({{"skew", "zero_expert:0"}}, {1, 1}),
+    EXPECT_EQ(refusal({{"skew", "zero_expert:0"}}, {1, 1}),
               "--skew 'zero_expert:0': leaves a token 0 experts, fewer than --top-k 6");
     // Four groups of 4 on 8 ranks of 2: a group of rank 0 has 2 left, and a token uses two groups.
     Parameters groups{{"experts", "16"}, {"skew", "zero_expert:0"}, {"expert-groups", "4"}, {"group-limit", "2"}};
-    EXPECT_EQ(refusal_of_skew(groups, {8, 8}), "accepted");
+    EXPECT_EQ(refusal(groups, {8, 8}), "accepted");
     groups.insert({"top-k", "7"});
-    EXPECT_EQ(refusal_of_skew(groups, {8, 8}),
-              "--skew 'zero_expert:0': leaves a token 6 experts, fewer than --top-k 7");
+    EXPECT_EQ(refusal(groups, {8, 8}), "--skew 'zero_expert:0': leaves a token 6 experts, fewer than --top-k 7");
     groups.at("top-k") = "8";
-    EXPECT_EQ(refusal_of_skew(groups, {4, 4}), "accepted") << "the group that has nothing left is chosen last";
+    EXPECT_EQ(refusal(groups, {4, 4}), "accepted") << "the group that has nothing left is chosen last";
 }
 
 TEST(MovingSkew, RotatingMovesEveryWeightByOneExpertPerPeriod) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/moe_alltoall/params.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
-#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +10,6 @@ namespace {
 
 Params read(Parameters const& overrides, WorldShape const& world) {
     return read_params(resolve(type(), "", overrides), world);
-}
-
-std::string refusal(Parameters const& overrides, WorldShape const& world) {
-    return usage_error_of([&] { (void)read(overrides, world); });
 }
 
 TEST(MoeParams, AutomaticEpIsTheLargestDivisorNotAboveTheExperts) {
@@ -117,6 +112,51 @@ TEST(MoeParams, WhatCannotBePackedIsRefusedByName) {
             .pack,
         Pack::host);
     EXPECT_TRUE(read({{"quantize", "none"}}, {8, 8}).dispatch_packing == std::nullopt);
+}
+
+TEST(RowBytes, AreThePublishedOnes) {
+    struct Row {
+        Element element;
+        std::uint64_t hidden;
+        Bytes dispatched, combined;
+    };
+    for (Row const& row :
+         {Row{Element::bf16, 7168, 14336, 14336},
+          Row{Element::fp8, 7168, 7392, 14336},      // and 4 * 56 scales: DeepEP's 0.515625 of bf16
+          Row{Element::fp8, 2880, 2880 + 92, 5760},  // gpt-oss: 22.5 blocks of 128 need 23 scales
+          Row{Element::fp8, 1, 5, 2}, Row{Element::fp32, 100, 400, 400}, Row{Element::fp16, 100, 200, 200}}) {
+        EXPECT_EQ(dispatch_row_bytes(row.element, row.hidden), row.dispatched) << row.hidden;
+        EXPECT_EQ(combine_row_bytes(row.element, row.hidden), row.combined) << row.hidden;
+    }
+}
+
+// DeepSpeed: max(ceil(T / E * factor * k), min).
+TEST(Capacity, FollowsDeepSpeedsRule) {
+    EXPECT_EQ(capacity(8192, 128, 1, {1'000'000, 4}), 64U);
+    EXPECT_EQ(capacity(100, 64, 1, {1'000'000, 4}), 4U);  // ceil(1.56) = 2 is below the minimum
+    EXPECT_EQ(capacity(100, 64, 1, {1'000'000, 0}), 2U);  // Megatron: the same without a minimum
+    EXPECT_EQ(capacity(256, 64, 1, {1'000'000, 4}), 4U);  // exactly the minimum
+    EXPECT_EQ(capacity(257, 64, 1, {1'000'000, 4}), 5U);  // one more rounds up
+    EXPECT_EQ(capacity(0, 64, 2, {1'000'000, 4}), 4U);
+}
+
+// 70 * 1.1 is 77.00000000000001 in double arithmetic; the rule means 77.
+TEST(Capacity, RoundsUpTheDecimalFactorExactly) {
+    EXPECT_EQ(capacity(70, 1, 1, {1'100'000, 0}), 77U);
+}
+
+// Switch and Mesh-TensorFlow: int(1024 * 1.25 / 32) = 40 rows per group of 1024 tokens; here for top-2, 4 groups.
+TEST(Capacity, ReachesTheSwitchRuleThroughTheFactor) {
+    EXPECT_EQ(capacity(4096, 32, 2, {625'000, 4}), 4U * 40U);
+}
+
+TEST(Capacity, IsFixedWithFactorZero) {
+    EXPECT_EQ(capacity(4096, 8, 1, {0, 64}), 64U);
+}
+
+TEST(Capacity, SurvivesProductsAbove64Bits) {
+    std::uint64_t const tokens = std::uint64_t{1} << 31;
+    EXPECT_EQ(capacity(tokens, 65536, 65536, {1'000'000'000'000, 0}), tokens * 1'000'000);
 }
 
 }  // namespace

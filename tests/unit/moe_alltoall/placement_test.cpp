@@ -4,11 +4,9 @@
 // Where experts are, and what that does to the messages.
 #include "common/base/error.hpp"
 #include "common/formats/plan/traffic.hpp"
-#include "common/formats/plan/validate.hpp"
 #include "patterns/moe_alltoall/eplb.hpp"
 #include "patterns/moe_alltoall/expert_placement.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
-#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -71,8 +69,7 @@ TEST(MoePlacement, RowsAreConservedWhereverExpertsAre) {
         for (char const* placement : {"block", "cyclic", "coarse:3", "fine:3", "lpt", "eplb"}) {
             auto const pattern = make_moe(small({{"placement", placement}, {"wire", wire}}), two_nodes);
             auto const plans = build_all(*pattern, two_nodes, {});
-            auto const problems = validate(plans);
-            EXPECT_TRUE(problems.empty()) << wire << " " << placement << ": " << problems.at(0).text;
+            EXPECT_EQ(problem_of(plans), "") << wire << " " << placement;
             if (std::string_view(wire) == "expanded") {
                 EXPECT_EQ(sent(plans, "dispatch"), 8U * 256 * 4 * 128) << placement;
             }
@@ -113,7 +110,7 @@ TEST(MoeRebalance, OnlyWhatLiesElsewhereMoves) {
         EXPECT_EQ(moved.send[0].bytes, 3U * 64 * 32 * 2);
         EXPECT_EQ(steps_with(plan, "dispatch").at(0)->after.size(), 1U);
     }
-    EXPECT_TRUE(validate(plans).empty());
+    EXPECT_EQ(problem_of(plans), "");
 }
 
 TEST(MoeRebalance, WhatMovesIsWhatTheNewPlacementLacks) {
@@ -125,26 +122,23 @@ TEST(MoeRebalance, WhatMovesIsWhatTheNewPlacementLacks) {
                                              {"layers", "2"}}),
                                       two_nodes);
         auto const plans = build_all(*pattern, two_nodes, {});
-        EXPECT_TRUE(validate(plans).empty());
+        EXPECT_EQ(problem_of(plans), "");
         EXPECT_GT(sent(plans, "rebalance.0"), 0U) << before;
     }
     auto const same = make_moe(small({{"rebalance", "block"}, {"expert-ffn", "8"}}), two_nodes);
     EXPECT_EQ(sent(build_all(*same, two_nodes, {}), "rebalance"), 0U);
 }
 
-std::string refusal_of(Parameters const& overrides) {
-    return usage_error_of([&] { (void)make_moe(small(overrides), two_nodes); });
-}
-
 TEST(MoePlacement, RefusalsSayWhatToDo) {
-    EXPECT_EQ(refusal_of({{"redundant-experts", "8"}}), "--redundant-experts 8: only --placement eplb has replicas");
-    EXPECT_EQ(refusal_of({{"redundant-experts", "3"}, {"placement", "eplb"}}),
+    EXPECT_EQ(refusal(small({{"redundant-experts", "8"}}), two_nodes),
+              "--redundant-experts 8: only --placement eplb has replicas");
+    EXPECT_EQ(refusal(small({{"redundant-experts", "3"}, {"placement", "eplb"}}), two_nodes),
               "--redundant-experts 3: with --experts 32 that is 35, which does not divide over --ep 8");
-    EXPECT_EQ(refusal_of({{"redundant-experts", "8"}, {"placement", "eplb"}, {"wire", "padded"}}),
+    EXPECT_EQ(refusal(small({{"redundant-experts", "8"}, {"placement", "eplb"}, {"wire", "padded"}}), two_nodes),
               "--redundant-experts 8: --wire padded knows no replicas");
-    EXPECT_EQ(refusal_of({{"rebalance", "block"}}),
+    EXPECT_EQ(refusal(small({{"rebalance", "block"}}), two_nodes),
               "--rebalance: needs --expert-ffn, which says how large an expert is");
-    EXPECT_EQ(refusal_of({{"placement", "none"}}),
+    EXPECT_EQ(refusal(small({{"placement", "none"}}), two_nodes),
               "--placement 'none': expected block, cyclic, coarse[:SEED], fine[:SEED], lpt, eplb, file:PATH");
 }
 
@@ -154,7 +148,7 @@ TEST(MoePlacementFile, SaysForEveryExpertWhichRanksHaveIt) {
     Parameters const parameters{
         {"hidden", "64"}, {"experts", "4"}, {"top-k", "4"}, {"tokens", "10"}, {"placement", "file:" + path}};
     auto const plans = build_all(*make_moe(parameters, {2, 2}), {2, 2}, {});
-    EXPECT_TRUE(validate(plans).empty());
+    EXPECT_EQ(problem_of(plans), "");
     // Of each 10 tokens 5 go to each replica of expert 0; 1 goes to rank 1; 2 and 3 to rank 0.
     EXPECT_EQ(exchange_of(plans[0], "dispatch").send.at(0).bytes, 25U * 128);
     EXPECT_EQ(exchange_of(plans[0], "dispatch").send.at(1).bytes, 15U * 128);

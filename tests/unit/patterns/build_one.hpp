@@ -6,8 +6,10 @@
 
 #include "patterns/pattern.hpp"
 
-#include <stdexcept>
-#include <string_view>
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,21 +44,21 @@ inline std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& wor
 }
 
 /// Over the first `sources` ranks.
-inline double statistic(Pattern const& pattern, int sources, std::string_view name, Draw draw = {}) {
+inline std::map<std::string, double> statistics_of(Pattern const& pattern, int sources, Draw draw = {}) {
     std::vector<std::uint64_t> summed;
     for (Rank rank = 0; rank < sources; ++rank) {
         auto const counts = pattern.setup_of(rank, draw).statistics;
         summed.resize(counts.size());
-        for (std::size_t i = 0; i < counts.size(); ++i) {
-            summed[i] += counts[i];
-        }
+        std::transform(counts.begin(), counts.end(), summed.begin(), summed.begin(), std::plus<>{});
     }
-    for (Statistic const& entry : pattern.statistics(summed)) {
-        if (entry.name == name) {
-            return entry.value;
-        }
+    std::map<std::string, double> found;
+    for (Statistic const& each : pattern.statistics(summed)) {
+        found[each.name] = each.value;
     }
-    throw std::out_of_range("no statistic of that name");
+    return found;
+}
+inline double statistic(Pattern const& pattern, int sources, std::string const& name, Draw draw = {}) {
+    return statistics_of(pattern, sources, draw).at(name);
 }
 
 }  // namespace dlmb

@@ -114,7 +114,7 @@ TEST(BubbleFill, OperationsGoOverTheCopiesOfAStageAndMatchOnAllRanks) {
         for (char const* mode : modes) {
             Parameters const parameters = with(square(schedule, 8, fill), {{"mode", mode}, {"pp", "2"}, {"tp", "2"}});
             auto const plans = plans_of(parameters, 8);
-            EXPECT_EQ(first_problem(plans), "") << schedule << ' ' << mode;
+            EXPECT_EQ(problem_of(plans), "") << schedule << ' ' << mode;
             Plan const& plan = plans.at(1);
             ASSERT_EQ(steps_with(plan, "fill.allreduce").size(), 2U);
             auto const& all_reduce = std::get<Collective>(steps_with(plan, "fill.allreduce").at(0)->operation);

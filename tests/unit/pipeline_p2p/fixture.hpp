@@ -4,9 +4,8 @@
 // Short ways to pipeline_p2p plans and to what they hold.
 #pragma once
 
-#include "common/formats/plan/validate.hpp"
 #include "patterns/pipeline_p2p/pipeline_p2p.hpp"
-#include "tests/unit/patterns/build_one.hpp"
+#include "tests/unit/patterns/pattern_under_test.hpp"
 
 #include <memory>
 #include <string>
@@ -17,7 +16,7 @@ namespace dlmb::pipeline_p2p {
 
 inline std::unique_ptr<Pattern> make_pipeline(Parameters const& overrides, WorldShape const& world,
                                               std::string_view preset = "") {
-    return type().make(resolve(type(), preset, overrides), world);
+    return make_pattern(type(), preset, overrides, world);
 }
 
 inline std::vector<Plan> plans_of(Parameters const& overrides, int ranks, std::string_view preset = "") {
@@ -33,21 +32,6 @@ inline Parameters with(Parameters parameters, Parameters const& overrides) {
         parameters.insert_or_assign(name, value);
     }
     return parameters;
-}
-
-inline std::string first_problem(std::vector<Plan> const& plans) {
-    auto const problems = validate(plans);
-    return problems.empty() ? "" : problems[0].text;
-}
-
-inline std::vector<Step const*> steps_with(Plan const& plan, std::string_view label) {
-    std::vector<Step const*> found;
-    for (Step const& step : plan.steps) {
-        if (step.label == label) {
-            found.push_back(&step);
-        }
-    }
-    return found;
 }
 
 inline double statistic(Pattern const& pattern, std::string_view name) {

@@ -118,7 +118,7 @@ TEST(PipelineMessages, LateMicroBatchesShareBuffers) {
             EXPECT_EQ(plan.buffers[buffer].shared, step.microbatch >= 2) << step.label << step.microbatch;
         }
     }
-    EXPECT_EQ(first_problem(plans), "");
+    EXPECT_EQ(problem_of(plans), "");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/pipeline_p2p/params.hpp"
 #include "tests/unit/pipeline_p2p/fixture.hpp"
-#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +11,7 @@ namespace dlmb::pipeline_p2p {
 namespace {
 
 std::string refusal(Parameters const& overrides, int ranks) {
-    return usage_error_of([&] { (void)read_params(resolve(type(), "", overrides), {ranks, ranks}); });
+    return dlmb::refusal(type(), "", overrides, {ranks, ranks});
 }
 
 TEST(PipelineParams, WhatIsLeftOfTheWorldIsThePipelineAndThenData) {
@@ -85,7 +84,7 @@ TEST(PipelineParams, ChimeraSumsTheGradientsOfAllReplicas) {
     auto const plans = plans_of({{"schedule", "chimera"}, {"pp", "4"}, {"gradient-bytes", "64"}}, 8);
     Step const& step = *steps_with(plans.at(2), "gradient_sync.1").at(0);
     EXPECT_EQ(plans.at(2).groups[std::get<Collective>(step.operation).group].members, (std::vector<Rank>{2, 3, 4, 5}));
-    EXPECT_EQ(first_problem(plans), "");
+    EXPECT_EQ(problem_of(plans), "");
 }
 
 }  // namespace

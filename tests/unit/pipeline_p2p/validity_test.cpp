@@ -19,7 +19,7 @@ protected:
             Parameters const parameters =
                 with(with(small_stage, {{"schedule", std::get<0>(GetParam())}, {"mode", std::get<1>(GetParam())}}),
                      with(overrides, {{"compute", compute}}));
-            EXPECT_EQ(first_problem(plans_of(parameters, ranks)), "")
+            EXPECT_EQ(problem_of(plans_of(parameters, ranks)), "")
                 << ranks << " ranks, micro-batches " << parameters.at("microbatches") << ", compute " << compute;
         }
     }

@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/formats/plan/traffic.hpp"
-#include "common/formats/plan/validate.hpp"
 #include "tests/unit/sparse_allreduce/sparse_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +10,6 @@ namespace dlmb::sparse_allreduce {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr char const* every_algorithm[] = {"dense", "topk_allgather", "gtopk", "recursive_sparse", "oktopk"};
 
@@ -25,8 +23,7 @@ TEST(SparsePlans, HoldTogetherForEveryAlgorithmAndNumberOfRanks) {
             for (std::uint32_t const draw : {0U, 1U}) {
                 Parameters const parameters{
                     {"algorithm", algorithm}, {"elements", "5000"}, {"k", "40"}, {"balance-above", "1"}};
-                std::vector<PlanProblem> const problems = validate(plans(ranks, {1, draw}, parameters));
-                EXPECT_TRUE(problems.empty()) << algorithm << ' ' << ranks << ": " << problems.front().text;
+                EXPECT_EQ(problem_of(plans(ranks, {1, draw}, parameters)), "") << algorithm << ' ' << ranks;
             }
         }
     }
@@ -36,7 +33,7 @@ TEST(SparsePlans, HoldTogetherWhereMostPartsAreEmpty) {
     for (char const* const no_balance : {"off", "on"}) {
         Parameters const parameters{{"elements", "50"}, {"k", "1"}, {"no-balance", no_balance}};
         for (std::uint32_t draw = 0; draw < 20; ++draw) {
-            EXPECT_THAT(validate(plans(8, {1, draw}, parameters)), IsEmpty());
+            EXPECT_EQ(problem_of(plans(8, {1, draw}, parameters)), "");
         }
     }
 }
@@ -145,6 +142,39 @@ TEST(SparsePlans, DrawsDifferWhereSizesDependOnTheData) {
         bool const differ = build_one(*pattern, 1, {1, 1}) != build_one(*pattern, 1, {1, 2});
         EXPECT_EQ(pattern->draws_differ(), differ) << algorithm;
     }
+}
+
+std::string refused(Parameters const& parameters) {
+    return refusal(type(), "", parameters, {4, 4});
+}
+
+TEST(SparseParams, KIsTheDensityTimesTheElementsUnlessItIsGiven) {
+    // Ok-Topk, section 5: 1 % of BERT's 133,547,324 gradients, rounded down.
+    EXPECT_EQ(params_of(4, {{"elements", "133547324"}, {"density", "0.01"}}).k, 1'335'473U);
+    EXPECT_EQ(params_of(4, {{"elements", "50"}, {"density", "0.001"}}).k, 1U);
+    EXPECT_EQ(params_of(4, {{"elements", "1000"}, {"density", "0.01"}, {"k", "7"}}).k, 7U);
+}
+
+TEST(SparseParams, ASwitchTurnsBalancingOff) {
+    EXPECT_TRUE(params_of(4, {}).balanced);
+    EXPECT_FALSE(params_of(4, {{"no-balance", "on"}}).balanced);
+}
+
+TEST(SparseParams, RefusalsNameWhatIsWrong) {
+    for (char const* const share : {"", "0.8", "0.8:0.1:2", "0:0.1", "0.8:0", "1.1:0.1", "a:b", "0.5:1"}) {
+        EXPECT_NE(refused({{"skew-share", share}}).find("expected PICKS:INDICES"), std::string::npos) << share;
+    }
+    EXPECT_EQ(refused({{"elements", "1000"}, {"k", "40"}, {"skew-share", "0.8:0.1"}}),
+              "--k 40: too many for --elements 1000 and --skew-share 0.8:0.1: at most a quarter of the gradients "
+              "anywhere are picked, here 31");
+    EXPECT_NE(refused({{"elements", "10"}, {"k", "11"}}).find("--k '11'"), std::string::npos);
+    EXPECT_NE(refused({{"elements", "4294967297"}}).find("--elements '4294967297'"), std::string::npos);
+    EXPECT_NE(refused({{"density", "0"}}).find("--density '0'"), std::string::npos);
+    EXPECT_NE(refused({{"balance-above", "0.5"}}).find("--balance-above '0.5'"), std::string::npos);
+    EXPECT_NE(refused({{"bucket", "0"}}).find("--bucket '0'"), std::string::npos);
+    EXPECT_NE(refused({{"elements", "4294967296"}, {"density", "0.1"}, {"skew-share", "1:1"}})
+                  .find("works out the picks of all at set-up"),
+              std::string::npos);
 }
 
 }  // namespace

@@ -31,18 +31,7 @@ inline Params params_of(int ranks, Parameters const& overrides) {
 }
 
 inline std::map<std::string, double> statistics_of(int ranks, Draw draw, Parameters const& overrides) {
-    auto const pattern = make_pattern(type(), "", overrides, {ranks, ranks});
-    std::vector<std::uint64_t> sums;
-    for (Rank rank = 0; rank < ranks; ++rank) {
-        std::vector<std::uint64_t> const own = pattern->setup_of(rank, draw).statistics;
-        sums.resize(own.size());
-        std::transform(own.begin(), own.end(), sums.begin(), sums.begin(), std::plus<>{});
-    }
-    std::map<std::string, double> found;
-    for (Statistic const& each : pattern->statistics(sums)) {
-        found[each.name] = each.value;
-    }
-    return found;
+    return dlmb::statistics_of(*make_pattern(type(), "", overrides, {ranks, ranks}), ranks, draw);
 }
 
 /// The `count` indices of largest magnitude, of equal ones the lower, largest first.
