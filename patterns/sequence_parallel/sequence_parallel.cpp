@@ -296,12 +296,8 @@ std::vector<OperationUse> operations_of(Params const& params) {
     if (params.kind == Kind::ring) {
         return {{OperationKind::send}, {OperationKind::recv}};
     }
-    // Equal blocks that are whole multiples of the alignment lie packed: a backend may use its uniform all-to-all.
-    if (params.pack == Pack::fused) {
-        return {{OperationKind::exchange, false, true}};
-    }
-    return {{OperationKind::exchange, params.bytes_per_peer(params.queries) % guard_bytes == 0 &&
-                                          params.bytes_per_peer(params.keys) % guard_bytes == 0}};
+    bool const fused = params.pack == Pack::fused;
+    return {{OperationKind::exchange, !fused, fused}};
 }
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
