@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <type_traits>
 
 namespace dlmb::conformance {
@@ -61,27 +60,15 @@ std::vector<OperationUse> uses_of(CorpusEntry const& entry) {
     return uses;
 }
 
-std::vector<Bytes> sent_by(int me, int ranks, Sizes const& sizes) {
-    std::vector<Bytes> bytes;
-    for (int to = 0; to < ranks; ++to) {
-        bytes.push_back(sizes(me, to));
+StepId add_exchange(PlanBuilder& builder, GroupId group, int me, int ranks, Sizes const& sizes, std::string label,
+                    std::vector<StepId> after) {
+    std::vector<Bytes> sent;
+    std::vector<Bytes> received;
+    for (int peer = 0; peer < ranks; ++peer) {
+        sent.push_back(sizes(me, peer));
+        received.push_back(sizes(peer, me));
     }
-    return bytes;
-}
-
-std::vector<Bytes> received_by(int me, int ranks, Sizes const& sizes) {
-    std::vector<Bytes> bytes;
-    for (int from = 0; from < ranks; ++from) {
-        bytes.push_back(sizes(from, me));
-    }
-    return bytes;
-}
-
-Group world_group(int ranks) {
-    Group group;
-    group.members.resize(static_cast<std::size_t>(ranks));
-    std::iota(group.members.begin(), group.members.end(), 0);
-    return group;
+    return builder.exchange(group, sent, received, std::move(label), std::move(after));
 }
 
 Group parity_group(Rank me, int ranks) {

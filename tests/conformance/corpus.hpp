@@ -5,10 +5,11 @@
 // implementations have been wrong. Pure data; run_corpus runs them.
 #pragma once
 
-#include "common/formats/plan/plan.hpp"
+#include "tests/unit/plan/plans_of.hpp"
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlmb::conformance {
@@ -17,6 +18,12 @@ struct CorpusEntry {
     std::string name;
     std::vector<Plan> plans;  // by world rank
 };
+
+/// Each rank's plan is built by add(builder, the group of all) or add(builder, the group of all, its rank).
+template <class Add>
+[[nodiscard]] CorpusEntry entry_of(std::string name, int ranks, Add const& add) {
+    return {std::move(name), test::plans_of(ranks, add)};
+}
 
 [[nodiscard]] std::vector<CorpusEntry> corpus(int ranks);
 
@@ -40,17 +47,15 @@ void add_signals(int ranks, std::vector<CorpusEntry>& entries);
 
 /// Bytes from one rank of a group to another.
 using Sizes = std::function<Bytes(int from, int to)>;
-/// Row `me` of the matrix, and column `me`.
-[[nodiscard]] std::vector<Bytes> sent_by(int me, int ranks, Sizes const& sizes);
-[[nodiscard]] std::vector<Bytes> received_by(int me, int ranks, Sizes const& sizes);
+/// Of rank `me` of the group, which has `ranks`.
+StepId add_exchange(PlanBuilder& builder, GroupId group, int me, int ranks, Sizes const& sizes, std::string label,
+                    std::vector<StepId> after = {});
 
 /// Sizes around which code paths change: nothing, less than a word, odd, a page and its neighbours, above what is
 /// eager.
 inline constexpr Bytes sizes_up_to_66_kib[] = {0, 1, 3, 17, 4095, 4096, 4097, 66 << 10};
 inline constexpr Bytes one_mib = Bytes{1} << 20;
 
-/// All ranks of the world, in order.
-[[nodiscard]] Group world_group(int ranks);
 /// The ranks that are even, or odd, as `me` is; the odd ones in reverse order, so that group ranks are not world ranks
 /// and not those modulo the size of the group.
 [[nodiscard]] Group parity_group(Rank me, int ranks);

@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/formats/plan/builder.hpp"
 #include "tests/conformance/corpus.hpp"
 #include "tests/reductions/all_reductions.hpp"
 
@@ -9,25 +8,13 @@
 namespace dlmb::conformance {
 namespace {
 
-/// The same steps on every rank of the world.
-template <class Build>
-CorpusEntry alike(std::string name, int ranks, Build const& build) {
-    CorpusEntry entry{std::move(name), {}};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        build(builder, builder.group(world_group(ranks)));
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
-}
-
 void add_reductions(int ranks, Element element, Reduction reduction, Bytes count, std::vector<CorpusEntry>& entries) {
     Bytes const bytes = count * size_of(element);
     std::string const what = fmt::format("{} {} of {} elements", name_of(element), name_of(reduction), count);
-    entries.push_back(alike("allreduce " + what, ranks, [&](PlanBuilder& builder, GroupId all) {
+    entries.push_back(entry_of("allreduce " + what, ranks, [&](PlanBuilder& builder, GroupId all) {
         builder.all_reduce(all, bytes, element, reduction, "allreduce");
     }));
-    entries.push_back(alike("reduce_scatter " + what + " per rank", ranks, [&](PlanBuilder& builder, GroupId all) {
+    entries.push_back(entry_of("reduce_scatter " + what + " per rank", ranks, [&](PlanBuilder& builder, GroupId all) {
         builder.reduce_scatter(all, bytes * static_cast<Bytes>(ranks), element, reduction, "reduce_scatter");
     }));
 }
@@ -47,7 +34,7 @@ void add_rooted_and_ragged(int ranks, Bytes count, bool in_place, std::vector<Ra
     auto const add = [&](std::string const& name, Element element, auto const& build) {
         std::string const text =
             fmt::format("{}, {} elements of {}{}", name, count, name_of(element), in_place ? ", in place" : "");
-        entries.push_back(alike(text, ranks, [&](PlanBuilder& builder, GroupId all) {
+        entries.push_back(entry_of(text, ranks, [&](PlanBuilder& builder, GroupId all) {
             builder.in_place(in_place);
             build(builder, all, element);
         }));
@@ -112,13 +99,13 @@ void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
     sizes.push_back(one_mib);
     for (Bytes const bytes : sizes) {
         entries.push_back(
-            alike(fmt::format("allgather, {} B per rank", bytes), ranks, [&](PlanBuilder& builder, GroupId all) {
+            entry_of(fmt::format("allgather, {} B per rank", bytes), ranks, [&](PlanBuilder& builder, GroupId all) {
                 builder.all_gather(all, bytes * static_cast<Bytes>(ranks), Element::byte, "allgather");
             }));
-        entries.push_back(alike(fmt::format("broadcast from the last rank, {} B", bytes), ranks,
-                                [&](PlanBuilder& builder, GroupId all) {
-                                    builder.broadcast(all, ranks - 1, bytes, Element::byte, "broadcast");
-                                }));
+        entries.push_back(entry_of(fmt::format("broadcast from the last rank, {} B", bytes), ranks,
+                                   [&](PlanBuilder& builder, GroupId all) {
+                                       builder.broadcast(all, ranks - 1, bytes, Element::byte, "broadcast");
+                                   }));
         add_reductions(ranks, Element::fp32, Reduction::sum, bytes / 4, entries);
     }
     for (Element const element : all_elements) {
@@ -126,7 +113,7 @@ void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
             add_reductions(ranks, element, reduction, 1001, entries);
         }
         entries.push_back(
-            alike(fmt::format("reduce {}", name_of(element)), ranks, [&](PlanBuilder& builder, GroupId all) {
+            entry_of(fmt::format("reduce {}", name_of(element)), ranks, [&](PlanBuilder& builder, GroupId all) {
                 builder.reduce(all, ranks - 1, 1001 * size_of(element), element, Reduction::max, "reduce");
             }));
     }
@@ -136,7 +123,7 @@ void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
     }
     add_rooted_and_ragged(ranks, 0, false, {0}, entries);
     add_rooted_and_ragged(ranks, 1, false, {ranks - 1}, entries);
-    entries.push_back(alike("barriers between messages", ranks, [&](PlanBuilder& builder, GroupId all) {
+    entries.push_back(entry_of("barriers between messages", ranks, [&](PlanBuilder& builder, GroupId all) {
         StepId const first = builder.barrier(all, "barrier.first");
         StepId const moved = builder.all_gather(all, 64 * static_cast<Bytes>(ranks), Element::byte, "gather", {first});
         builder.barrier(all, "barrier.second", {moved});
@@ -144,19 +131,20 @@ void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
     if (ranks >= 4) {
         entries.push_back(collectives_of_two_groups(ranks));
     }
-    entries.push_back(alike("every collective, some of them together", ranks, [&](PlanBuilder& builder, GroupId all) {
-        Bytes const bytes = 4096 * static_cast<Bytes>(ranks);
-        StepId const gathered = builder.all_gather(all, bytes, Element::fp32, "gather");
-        StepId const reduced = builder.all_reduce(all, bytes, Element::int32, Reduction::sum, "reduce.first");
-        StepId const again =
-            builder.all_reduce(all, bytes, Element::fp64, Reduction::max, "reduce.second", {gathered, reduced});
-        builder.broadcast(all, 0, bytes, Element::byte, "broadcast", {again});
-        builder.reduce_scatter(all, bytes, Element::fp32, Reduction::sum, "scatter", {again});
-        builder.reduce(all, ranks - 1, 4096, Element::int8, Reduction::max, "reduce.third", {again});
-        builder.gather(all, 0, ragged_parts(ranks, 512, Element::fp64), Element::fp64, "gather.second", {again});
-        builder.scatter(all, ranks - 1, bytes, Element::fp32, "scatter.second", {again});
-        builder.barrier(all, "barrier", {again});
-    }));
+    entries.push_back(
+        entry_of("every collective, some of them together", ranks, [&](PlanBuilder& builder, GroupId all) {
+            Bytes const bytes = 4096 * static_cast<Bytes>(ranks);
+            StepId const gathered = builder.all_gather(all, bytes, Element::fp32, "gather");
+            StepId const reduced = builder.all_reduce(all, bytes, Element::int32, Reduction::sum, "reduce.first");
+            StepId const again =
+                builder.all_reduce(all, bytes, Element::fp64, Reduction::max, "reduce.second", {gathered, reduced});
+            builder.broadcast(all, 0, bytes, Element::byte, "broadcast", {again});
+            builder.reduce_scatter(all, bytes, Element::fp32, Reduction::sum, "scatter", {again});
+            builder.reduce(all, ranks - 1, 4096, Element::int8, Reduction::max, "reduce.third", {again});
+            builder.gather(all, 0, ragged_parts(ranks, 512, Element::fp64), Element::fp64, "gather.second", {again});
+            builder.scatter(all, ranks - 1, bytes, Element::fp32, "scatter.second", {again});
+            builder.barrier(all, "barrier", {again});
+        }));
 }
 
 }  // namespace dlmb::conformance

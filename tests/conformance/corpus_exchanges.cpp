@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/formats/plan/builder.hpp"
 #include "common/formats/plan/group_index.hpp"
 #include "tests/conformance/corpus.hpp"
 
@@ -18,33 +17,21 @@ Bytes ragged(int from, int to) {
 }
 
 CorpusEntry one_exchange(std::string name, int ranks, Sizes const& sizes) {
-    CorpusEntry entry{std::move(name), {}};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        builder.exchange(builder.group(world_group(ranks)), sent_by(me, ranks, sizes), received_by(me, ranks, sizes),
-                         "exchange");
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+    return entry_of(std::move(name), ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
+        add_exchange(builder, all, me, ranks, sizes, "exchange");
+    });
 }
 
 /// Counts, rows out and the same rows back: a MoE layer with time between.
 CorpusEntry dispatch_and_combine(int ranks) {
     Sizes const counts = [](int, int) { return Bytes{8}; };
     Sizes const back = [](int from, int to) { return ragged(to, from); };
-    CorpusEntry entry{"counts, dispatch, experts, combine", {}};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
-        StepId const counted =
-            builder.exchange(all, sent_by(me, ranks, counts), received_by(me, ranks, counts), "count_exchange");
-        StepId const dispatched =
-            builder.exchange(all, sent_by(me, ranks, ragged), received_by(me, ranks, ragged), "dispatch", {counted});
+    return entry_of("counts, dispatch, experts, combine", ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
+        StepId const counted = add_exchange(builder, all, me, ranks, counts, "count_exchange");
+        StepId const dispatched = add_exchange(builder, all, me, ranks, ragged, "dispatch", {counted});
         StepId const worked = builder.compute(20'000, "experts", {dispatched});
-        builder.exchange(all, sent_by(me, ranks, back), received_by(me, ranks, back), "combine", {worked});
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+        add_exchange(builder, all, me, ranks, back, "combine", {worked});
+    });
 }
 
 /// What is sent is written by the step before, which takes a while: a transport that does not wait for it sends what
@@ -53,23 +40,20 @@ CorpusEntry dispatch_and_combine(int ranks) {
 CorpusEntry packed_rows(int ranks, BlockFormat const& format, Element element) {
     constexpr std::uint64_t row_numbers = 201;
     auto const rows = [](int from, int to) { return static_cast<std::uint64_t>((from * 3 + to * 5) % 4); };
-    CorpusEntry entry{fmt::format("rows of {} packed as {}", name_of(element), to_string(format)), {}};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
-        std::vector<std::uint64_t> sent;
-        std::vector<std::uint64_t> received;
-        std::vector<std::uint64_t> parts;
-        for (int peer = 0; peer < ranks; ++peer) {
-            sent.push_back(rows(me, peer));
-            received.push_back(rows(peer, me));
-            parts.push_back(static_cast<std::uint64_t>(1 + peer * 333));
-        }
-        StepId const moved = builder.packed_exchange(all, sent, received, row_numbers, {format, element}, "dispatch");
-        builder.packed_all_gather(all, parts, {format, element}, "gather", {moved});
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+    return entry_of(fmt::format("rows of {} packed as {}", name_of(element), to_string(format)), ranks,
+                    [&](PlanBuilder& builder, GroupId all, Rank me) {
+                        std::vector<std::uint64_t> sent;
+                        std::vector<std::uint64_t> received;
+                        std::vector<std::uint64_t> parts;
+                        for (int peer = 0; peer < ranks; ++peer) {
+                            sent.push_back(rows(me, peer));
+                            received.push_back(rows(peer, me));
+                            parts.push_back(static_cast<std::uint64_t>(1 + peer * 333));
+                        }
+                        StepId const moved =
+                            builder.packed_exchange(all, sent, received, row_numbers, {format, element}, "dispatch");
+                        builder.packed_all_gather(all, parts, {format, element}, "gather", {moved});
+                    });
 }
 
 /// Each rank sends its five rows to the ranks after it, the third row to all; who gets them has them in reverse order,
@@ -88,73 +72,65 @@ CorpusEntry moved_rows(int ranks, std::optional<Packing> packing = std::nullopt)
         }
         return rows;
     };
-    CorpusEntry entry{packing ? "rows moved and packed" : "rows moved to and from where they travel", {}};
-    for (Rank me = 0; me < ranks; ++me) {
-        RowOrder sent{.tensor_rows = own_rows, .rank_rows = {}, .moves = {}};
-        RowOrder received{.tensor_rows = 0, .rank_rows = {}, .moves = {}};
-        RowOrder back{.tensor_rows = 0, .rank_rows = {}, .moves = {}};
-        std::uint64_t packed = 0;
-        std::vector<std::uint64_t> arriving;
-        for (Rank peer = 0; peer < ranks; ++peer) {
-            std::vector<std::uint64_t> const to_peer = rows_between(me, peer);
-            std::vector<std::uint64_t> const from_peer = rows_between(peer, me);
-            for (std::uint64_t const row : to_peer) {
-                sent.moves.push_back({.tensor = row, .packed = packed++});
-                sent.origins.push_back(row);
-            }
-            sent.rank_rows.push_back(to_peer.size());
-            received.rank_rows.push_back(from_peer.size());
-            arriving.insert(arriving.end(), from_peer.begin(), from_peer.end());
-        }
-        received.tensor_rows = arriving.size();
-        received.origins = arriving;
-        for (std::uint64_t row = 0; row < arriving.size(); ++row) {
-            received.moves.push_back({.tensor = arriving.size() - 1 - row, .packed = row});
-        }
-        RowOrder const going_back{received.tensor_rows, received.rank_rows, received.moves};
-        back.tensor_rows = packed;
-        back.rank_rows = sent.rank_rows;
-        std::uint64_t first = 0;
-        for (std::uint64_t const rows : sent.rank_rows) {
-            for (std::uint64_t const odd : {0U, 1U}) {
-                if (odd < rows) {
-                    back.moves.push_back({(rows + 1 - odd) / 2, first + odd * ((rows + 1) / 2), first + odd, 1, 2});
+    return entry_of(
+        packing ? "rows moved and packed" : "rows moved to and from where they travel", ranks,
+        [&](PlanBuilder& builder, GroupId all, Rank me) {
+            RowOrder sent{.tensor_rows = own_rows, .rank_rows = {}, .moves = {}};
+            RowOrder received{.tensor_rows = 0, .rank_rows = {}, .moves = {}};
+            RowOrder back{.tensor_rows = 0, .rank_rows = {}, .moves = {}};
+            std::uint64_t packed = 0;
+            std::vector<std::uint64_t> arriving;
+            for (Rank peer = 0; peer < ranks; ++peer) {
+                std::vector<std::uint64_t> const to_peer = rows_between(me, peer);
+                std::vector<std::uint64_t> const from_peer = rows_between(peer, me);
+                for (std::uint64_t const row : to_peer) {
+                    sent.moves.push_back({.tensor = row, .packed = packed++});
+                    sent.origins.push_back(row);
                 }
+                sent.rank_rows.push_back(to_peer.size());
+                received.rank_rows.push_back(from_peer.size());
+                arriving.insert(arriving.end(), from_peer.begin(), from_peer.end());
             }
-            first += rows;
-        }
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
-        auto const add = [&](RowOrder const& from, RowOrder const& to, char const* label, std::vector<StepId> after) {
-            return packing ? builder.rearranged_exchange(all, from, to, PackedRowShape{*packing, row_numbers},
-                                                         Processor::host, label, std::move(after))
-                           : builder.rearranged_exchange(all, from, to, row_bytes, Processor::host, label,
-                                                         std::move(after));
-        };
-        StepId const there = add(sent, received, "dispatch", {});
-        add(going_back, back, "combine", {there});
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+            received.tensor_rows = arriving.size();
+            received.origins = arriving;
+            for (std::uint64_t row = 0; row < arriving.size(); ++row) {
+                received.moves.push_back({.tensor = arriving.size() - 1 - row, .packed = row});
+            }
+            RowOrder const going_back{received.tensor_rows, received.rank_rows, received.moves};
+            back.tensor_rows = packed;
+            back.rank_rows = sent.rank_rows;
+            std::uint64_t first = 0;
+            for (std::uint64_t const rows : sent.rank_rows) {
+                for (std::uint64_t const odd : {0U, 1U}) {
+                    if (odd < rows) {
+                        back.moves.push_back({(rows + 1 - odd) / 2, first + odd * ((rows + 1) / 2), first + odd, 1, 2});
+                    }
+                }
+                first += rows;
+            }
+            auto const add = [&](RowOrder const& from, RowOrder const& to, char const* label,
+                                 std::vector<StepId> after) {
+                return packing ? builder.rearranged_exchange(all, from, to, PackedRowShape{*packing, row_numbers},
+                                                             Processor::host, label, std::move(after))
+                               : builder.rearranged_exchange(all, from, to, row_bytes, Processor::host, label,
+                                                             std::move(after));
+            };
+            StepId const there = add(sent, received, "dispatch", {});
+            add(going_back, back, "combine", {there});
+        });
 }
 
 /// One step, two that wait for it and may run together, one that waits for both.
 CorpusEntry diamond(int ranks) {
-    CorpusEntry entry{"diamond of exchanges", {}};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
+    return entry_of("diamond of exchanges", ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
         auto const add = [&](Sizes const& sizes, std::string label, std::vector<StepId> after) {
-            return builder.exchange(all, sent_by(me, ranks, sizes), received_by(me, ranks, sizes), std::move(label),
-                                    std::move(after));
+            return add_exchange(builder, all, me, ranks, sizes, std::move(label), std::move(after));
         };
         StepId const top = add(ragged, "top", {});
         StepId const left = add([](int from, int to) { return ragged(from + 1, to); }, "left", {top});
         StepId const right = add([](int from, int to) { return ragged(from, to + 1); }, "right", {top});
         add([](int from, int to) { return ragged(to, from); }, "bottom", {left, right});
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+    });
 }
 
 /// Even and odd ranks at the same time. Public code gives a group's ranks as rank modulo size (MCR-DL, arXiv
@@ -167,8 +143,7 @@ CorpusEntry two_groups(int ranks) {
         int const size = static_cast<int>(mine.members.size());
         PlanBuilder builder(me);
         GroupId const group = builder.group(mine);
-        StepId const exchanged =
-            builder.exchange(group, sent_by(place, size, ragged), received_by(place, size, ragged), "in_group");
+        StepId const exchanged = add_exchange(builder, group, place, size, ragged, "in_group");
         builder.all_gather(group, static_cast<Bytes>(size) * 1000, Element::byte, "gather", {exchanged});
         entry.plans.push_back(std::move(builder).finish());
     }

@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/formats/plan/builder.hpp"
 #include "tests/conformance/corpus.hpp"
 
 #include <fmt/core.h>
@@ -12,10 +11,8 @@ namespace {
 
 /// Every rank passes something on when it has got something: the waves of a pipeline.
 CorpusEntry chain(int ranks, Bytes bytes) {
-    CorpusEntry entry{fmt::format("chain of messages, {} B", bytes), {}};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
+    std::string const name = fmt::format("chain of messages, {} B", bytes);
+    return entry_of(name, ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
         std::vector<StepId> after;
         if (me > 0) {
             after.push_back(builder.recv(all, me - 1, bytes, 0, -1, "forward.in"));
@@ -23,18 +20,13 @@ CorpusEntry chain(int ranks, Bytes bytes) {
         if (me + 1 < ranks) {
             builder.send(all, me + 1, bytes, 0, -1, "forward.out", after);
         }
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+    });
 }
 
 /// Everyone sends right and left at once, with several messages per pair that only their order tells apart. All sends
 /// are posted before the first receive: one that blocks hangs here (a defect of MCR-DL 47c97a8, arXiv 2303.08374).
 CorpusEntry ring_of_batches(int ranks) {
-    CorpusEntry entry{"ring, both directions in one batch", {}};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
+    return entry_of("ring, both directions in one batch", ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
         Rank const right = (me + 1) % ranks;
         Rank const left = (me + ranks - 1) % ranks;
         constexpr std::array sizes{Bytes{4097}, Bytes{17}, Bytes{66 << 10}};
@@ -46,18 +38,13 @@ CorpusEntry ring_of_batches(int ranks) {
             builder.recv(all, left, bytes, 0, 0, "right.in");
             builder.recv(all, right, bytes + 1, 1, 0, "left.in");
         }
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+    });
 }
 
 /// The receiver posts both messages of a wave before it waits; the sender sends them one after the other, the second
 /// posted first. Waiting in the order of posting hangs here.
 CorpusEntry crossing(int ranks) {
-    CorpusEntry entry{"messages sent in the other order", {}};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
+    return entry_of("messages sent in the other order", ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
         if (me == 0) {
             builder.recv(all, ranks - 1, one_mib, 0, -1, "first.in");
             builder.recv(all, ranks - 1, one_mib, 1, -1, "second.in");
@@ -65,21 +52,16 @@ CorpusEntry crossing(int ranks) {
             StepId const second = builder.send(all, 0, one_mib, 1, -1, "second.out");
             builder.send(all, 0, one_mib, 0, -1, "first.out", {second});
         }
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+    });
 }
 
 /// Windows from the first half to the second, answered by one message, or both ways at once; with an odd number of
 /// ranks the last one has nothing to do.
 CorpusEntry windows(int ranks, Bytes bytes, MessageWindow const& window, bool both_ways) {
-    CorpusEntry entry{fmt::format("windows of {} messages of {} B, {} B apart{}", window.messages, bytes, window.stride,
-                                  both_ways ? ", both ways" : ""),
-                      {}};
+    std::string const name = fmt::format("windows of {} messages of {} B, {} B apart{}", window.messages, bytes,
+                                         window.stride, both_ways ? ", both ways" : "");
     int const half = ranks / 2;
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
+    return entry_of(name, ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
         Rank const peer = me < half ? me + half : me - half;
         if (me >= 2 * half) {
         } else if (both_ways) {
@@ -92,9 +74,7 @@ CorpusEntry windows(int ranks, Bytes bytes, MessageWindow const& window, bool bo
             StepId const received = builder.recv(all, peer, bytes, 0, -1, "window.in", {}, window);
             builder.send(all, peer, 4, 0, -1, "answer.out", {received});
         }
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+    });
 }
 
 }  // namespace

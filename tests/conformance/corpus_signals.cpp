@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/formats/plan/builder.hpp"
 #include "tests/conformance/corpus.hpp"
 
 #include <fmt/core.h>
@@ -71,7 +70,6 @@ enum class Access : std::uint8_t { puts, gets, puts_then_gets };
 /// layer does. `exchanges`: with an exchange at the same time.
 CorpusEntry there_and_back(int ranks, std::uint32_t signals, Sizes const& bytes, std::string const& name,
                            bool exchanges, Access access = Access::puts) {
-    CorpusEntry entry{name, {}};
     Bytes most = 1;
     for (int from = 0; from < ranks; ++from) {
         for (int to = 0; to < ranks; ++to) {
@@ -81,29 +79,23 @@ CorpusEntry there_and_back(int ranks, std::uint32_t signals, Sizes const& bytes,
     Slots const there{access == Access::gets, ranks, signals, 2 * (most + signals) + 64, bytes};
     Slots const back{access != Access::puts, ranks, signals, there.slot_bytes,
                      [bytes](int from, int to) { return bytes(to, from); }};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
+    return entry_of(name, ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
         if (exchanges) {
-            builder.exchange(all, sent_by(me, ranks, bytes), received_by(me, ranks, bytes), "beside");
+            add_exchange(builder, all, me, ranks, bytes, "beside");
         }
         add_put(builder, all, me, there, "there.put", {});
         StepId const arrived = add_wait(builder, all, me, there, "there.wait", {});
         add_put(builder, all, me, back, "back.put", {arrived});
         add_wait(builder, all, me, back, "back.wait", {arrived});
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+    });
 }
 
 /// From the first rank to the last one, which sends nothing: many blocks and one signal. A put does not wait for it.
 CorpusEntry one_way(int ranks, Bytes bytes, Access access) {
     constexpr std::uint32_t blocks = 9;
     bool const reads = access == Access::gets;
-    CorpusEntry entry{fmt::format("{} one way, {} B", reads ? "gets" : "puts", bytes), {}};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
+    std::string const name = fmt::format("{} one way, {} B", reads ? "gets" : "puts", bytes);
+    return entry_of(name, ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
         std::vector<PlacedBytes> places;
         for (std::uint32_t block = 0; block < blocks; ++block) {
             places.push_back({guard_bytes + (blocks - block) * (bytes + 3), bytes});
@@ -117,20 +109,16 @@ CorpusEntry one_way(int ranks, Bytes bytes, Access access) {
             builder.wait_signal(all, {{0, blocks}}, places, 0, "page.wait", {computed},
                                 reads ? OperationKind::get : OperationKind::wait_signal);
         }
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+    });
 }
 
 /// One put or offer from the first rank to the last one: each of its two signals is waited for in a buffer of its own.
 CorpusEntry into_two_buffers(int ranks, Bytes bytes, Access access) {
     bool const reads = access == Access::gets;
     OperationKind const wait = reads ? OperationKind::get : OperationKind::wait_signal;
-    CorpusEntry entry{fmt::format("one {} into two buffers, {} B", reads ? "offer" : "put", bytes), {}};
+    std::string const name = fmt::format("one {} into two buffers, {} B", reads ? "offer" : "put", bytes);
     std::vector<PlacedBytes> const places{{guard_bytes, bytes}, {guard_bytes + bytes + 64, bytes}};
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
+    return entry_of(name, ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
         if (me == 0) {
             builder.put(all, {{ranks - 1, 1}, {ranks - 1, 1}}, places, "pages.put", {},
                         reads ? OperationKind::offer : OperationKind::put);
@@ -139,9 +127,7 @@ CorpusEntry into_two_buffers(int ranks, Bytes bytes, Access access) {
             builder.wait_signal(all, {{0, 1}}, std::span(places).first(1), 0, "keys.wait", {}, wait);
             builder.wait_signal(all, {{0, 1}}, std::span(places).last(1), 0, "values.wait", {}, wait);
         }
-        entry.plans.push_back(std::move(builder).finish());
-    }
-    return entry;
+    });
 }
 
 }  // namespace

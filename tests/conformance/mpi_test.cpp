@@ -22,9 +22,7 @@ bool is_known_fault(Declined const& declined) {
 }
 
 void expect_clean(CorpusResult const& result) {
-    for (std::string const& problem : result.problems) {
-        ADD_FAILURE() << problem;
-    }
+    EXPECT_EQ(result.problems, std::vector<std::string>{});
     for (Declined const& declined : result.declined) {
         EXPECT_FALSE(declined.reason.empty()) << declined.method << ", " << declined.entry;
         EXPECT_FALSE(declined.required && !is_known_fault(declined))
@@ -76,9 +74,7 @@ TEST_P(OneSided, DeliversEveryByte) {
     auto const memory = make_memory(MemoryKind::host, why_not);
     CorpusResult const result = run_method(corpus(bootstrap->size()), GetParam(), *bootstrap, *backend, *memory);
     EXPECT_GT(result.iterations, 0U);
-    for (std::string const& problem : result.problems) {
-        ADD_FAILURE() << problem;
-    }
+    EXPECT_EQ(result.problems, std::vector<std::string>{});
     for (Declined const& declined : result.declined) {
         EXPECT_TRUE(declined.reason.find("overlap") != std::string::npos || is_known_fault(declined) ||
                     declined.reason.find("its signals follow a flush") != std::string::npos ||

@@ -32,31 +32,36 @@ std::vector<Bytes> all(int places, Bytes bytes) {
 
 constexpr Bytes part = 24;
 
+/// A part for each place.
+Outcome run_parts(Algorithm algorithm, OperationKind kind, int places, Knobs const& knobs = {}) {
+    return run(algorithm, kind, places, static_cast<Bytes>(places) * part, knobs);
+}
+Bytes other_parts(int places) {
+    return static_cast<Bytes>(places - 1) * part;
+}
+
 TEST(SentBytes, OfARingAreTwiceAllOtherPartsInAsManyRounds) {
     for (int places = 1; places <= 17; ++places) {
-        Bytes const others = static_cast<Bytes>(places - 1) * part;
-        Bytes const bytes = static_cast<Bytes>(places) * part;
-        Outcome const reduced = run(ring, OperationKind::all_reduce, places, bytes);
-        EXPECT_EQ(reduced.sent, all(places, 2 * others));
+        Outcome const reduced = run_parts(ring, OperationKind::all_reduce, places);
+        EXPECT_EQ(reduced.sent, all(places, 2 * other_parts(places)));
         EXPECT_EQ(reduced.rounds, 2 * (places - 1));
-        EXPECT_EQ(run(ring, OperationKind::reduce_scatter, places, bytes).sent, all(places, others));
-        EXPECT_EQ(run(ring, OperationKind::all_gather, places, bytes).sent, all(places, others));
+        EXPECT_EQ(run_parts(ring, OperationKind::reduce_scatter, places).sent, all(places, other_parts(places)));
+        EXPECT_EQ(run_parts(ring, OperationKind::all_gather, places).sent, all(places, other_parts(places)));
     }
 }
 
 TEST(SentBytes, OfKnomialAreAllOtherPartsToReduceAndOnAverageAsManyToGather) {
     for (int places = 1; places <= 17; ++places) {
         for (int const radix : {2, 3, 4, 16}) {
-            Bytes const others = static_cast<Bytes>(places - 1) * part;
-            Bytes const bytes = static_cast<Bytes>(places) * part;
-            EXPECT_EQ(run(knomial, OperationKind::reduce_scatter, places, bytes, {radix, 0}).sent, all(places, others));
-            std::vector<Bytes> const sent = run(knomial, OperationKind::all_gather, places, bytes, {radix, 0}).sent;
+            Bytes const others = other_parts(places);
+            EXPECT_EQ(run_parts(knomial, OperationKind::reduce_scatter, places, {radix, 0}).sent, all(places, others));
+            std::vector<Bytes> const sent = run_parts(knomial, OperationKind::all_gather, places, {radix, 0}).sent;
             EXPECT_EQ(std::accumulate(sent.begin(), sent.end(), Bytes{0}), static_cast<Bytes>(places) * others);
         }
     }
-    EXPECT_EQ(run(knomial, OperationKind::all_reduce, 16, 16 * part, {4, 0}).sent, all(16, 2 * (15 * part)));
-    EXPECT_EQ(run(knomial, OperationKind::all_reduce, 16, 16 * part, {4, 0}).rounds, 4) << "2 log4 16";
-    EXPECT_EQ(run(knomial, OperationKind::all_reduce, 13, 13 * part, {2, 0}).rounds, 8) << "2 ceil(log2 13)";
+    EXPECT_EQ(run_parts(knomial, OperationKind::all_reduce, 16, {4, 0}).sent, all(16, 2 * other_parts(16)));
+    EXPECT_EQ(run_parts(knomial, OperationKind::all_reduce, 16, {4, 0}).rounds, 4) << "2 log4 16";
+    EXPECT_EQ(run_parts(knomial, OperationKind::all_reduce, 13, {2, 0}).rounds, 8) << "2 ceil(log2 13)";
 }
 
 TEST(SentBytes, OfRecursiveDoublingAreTheWholeInEveryRound) {
@@ -69,12 +74,10 @@ TEST(SentBytes, OfRecursiveDoublingAreTheWholeInEveryRound) {
 
 TEST(SentBytes, OfGatheringAreAllOtherParts) {
     for (int places = 1; places <= 17; ++places) {
-        Bytes const others = static_cast<Bytes>(places - 1) * part;
-        Bytes const bytes = static_cast<Bytes>(places) * part;
-        Outcome const bruck = run(bruck_all_gather, OperationKind::all_gather, places, bytes);
-        EXPECT_EQ(bruck.sent, all(places, others));
-        Outcome const swapped = run(neighbor, OperationKind::all_gather, places, bytes);
-        EXPECT_EQ(swapped.sent, all(places, others));
+        EXPECT_EQ(run_parts(bruck_all_gather, OperationKind::all_gather, places).sent,
+                  all(places, other_parts(places)));
+        Outcome const swapped = run_parts(neighbor, OperationKind::all_gather, places);
+        EXPECT_EQ(swapped.sent, all(places, other_parts(places)));
         EXPECT_EQ(swapped.rounds, places % 2 == 0 ? places / 2 : places - 1);
     }
 }
@@ -85,14 +88,10 @@ TEST(SentBytes, OfABruckExchangeAreTheBlocksWhoseDistanceHasTheRoundsBit) {
         for (int distance = 0; distance < places; ++distance) {
             blocks += static_cast<Bytes>(__builtin_popcount(static_cast<unsigned>(distance)));
         }
-        Outcome const bruck = run(bruck_exchange, OperationKind::exchange, places, static_cast<Bytes>(places) * part);
-        EXPECT_EQ(bruck.sent, all(places, blocks * part));
+        EXPECT_EQ(run_parts(bruck_exchange, OperationKind::exchange, places).sent, all(places, blocks * part));
     }
-}
-
-TEST(Rounds, OfBruckAreAsManyAsTheDistanceHasBits) {
-    EXPECT_EQ(run(bruck_all_gather, OperationKind::all_gather, 16, 16 * part).rounds, 4);
-    EXPECT_EQ(run(bruck_exchange, OperationKind::exchange, 16, 16 * part).rounds, 4);
+    EXPECT_EQ(run_parts(bruck_exchange, OperationKind::exchange, 16).rounds, 4);
+    EXPECT_EQ(run_parts(bruck_all_gather, OperationKind::all_gather, 16).rounds, 4);
 }
 
 TEST(SentBytes, OfABroadcastReachEveryOtherPlaceOnce) {
@@ -124,14 +123,13 @@ TEST(SentBytes, OfAReductionLeaveEveryOtherPlaceOnce) {
 
 TEST(SentBytes, OfATreeArePartsOfItsSubtrees) {
     // Radix 2, 8 places: places 4, 2, 1 have 3, 1, 0 others below them; place 4 moves 4 parts, 2 and 6 two, others one.
-    EXPECT_EQ(run(knomial_tree, OperationKind::gather, 8, 8 * part, {2, 0}).sent,
+    EXPECT_EQ(run_parts(knomial_tree, OperationKind::gather, 8, {2, 0}).sent,
               (std::vector<Bytes>{0, part, 2 * part, part, 4 * part, part, 2 * part, part}));
-    EXPECT_EQ(run(knomial_tree, OperationKind::scatter, 8, 8 * part, {2, 0}).sent,
+    EXPECT_EQ(run_parts(knomial_tree, OperationKind::scatter, 8, {2, 0}).sent,
               (std::vector<Bytes>{7 * part, 0, part, 0, 3 * part, 0, part, 0}));
-    EXPECT_EQ(run(knomial_tree, OperationKind::gather, 8, 8 * part, {2, 0}).rounds, 3);
-    EXPECT_EQ(run(direct_parts, OperationKind::gather, 5, 5 * part).sent,
-              (std::vector<Bytes>{0, part, part, part, part}));
-    EXPECT_EQ(run(direct_parts, OperationKind::scatter, 5, 5 * part).rounds, 1);
+    EXPECT_EQ(run_parts(knomial_tree, OperationKind::gather, 8, {2, 0}).rounds, 3);
+    EXPECT_EQ(run_parts(direct_parts, OperationKind::gather, 5).sent, (std::vector<Bytes>{0, part, part, part, part}));
+    EXPECT_EQ(run_parts(direct_parts, OperationKind::scatter, 5).rounds, 1);
 }
 
 Shape shape_of(OperationKind kind, int places, Bytes bytes) {

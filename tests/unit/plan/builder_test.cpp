@@ -84,6 +84,7 @@ TEST(PlanBuilder, OffsetsAboveFourGibibytesStayExact) {
 TEST(PlanBuilder, ABlockThatEndsAboveTheAddressSpaceIsRefused) {
     EXPECT_THROW(one_exchange({std::numeric_limits<Bytes>::max() - 100, 1}, {0, 0}), Error);
     EXPECT_THROW(one_exchange({Bytes{1} << 63, Bytes{1} << 63}, {0, 0}), Error);
+    EXPECT_THROW(one_exchange({std::numeric_limits<Bytes>::max() - 128, 200}, {0, 0}), Error);
 }
 
 TEST(PlanBuilder, AnExchangeNeedsOneSizePerMember) {
@@ -116,13 +117,6 @@ TEST(PlanBuilder, CollectivesGetASideForEachDirection) {
     EXPECT_EQ(scatter.recv.offset, guard_bytes);
 }
 
-TEST(PlanBuilder, EveryStepOfEveryRankIsSound) {
-    for (Plan const& plan : test::mixed_plans()) {
-        EXPECT_EQ(test::texts(validate_rank(plan)), "");
-        EXPECT_EQ(plan.steps.size(), 13U);
-    }
-}
-
 // Magicube (arXiv 2209.06979): int4 moves ceil(n / 2) bytes and its scales, odd n included.
 TEST(PlanBuilder, PackedRowsMoveTheirCodesAndScalesOnly) {
     constexpr std::uint64_t row_numbers = 201;
@@ -140,11 +134,8 @@ TEST(PlanBuilder, PackedRowsMoveTheirCodesAndScalesOnly) {
     EXPECT_EQ(plan.steps[1].after, std::vector<StepId>{0});
     EXPECT_EQ(plan.steps[2].after, std::vector<StepId>{1});
     auto const& exchange = std::get<Exchange>(plan.steps[1].operation);
-    ASSERT_EQ(exchange.send.size(), 2U);
-    EXPECT_EQ(exchange.send[0].bytes, 2 * row_bytes);
-    EXPECT_EQ(exchange.send[1].bytes, 3 * row_bytes);
-    ASSERT_EQ(exchange.recv.size(), 2U);
-    EXPECT_EQ(exchange.recv[1].bytes, row_bytes);
+    EXPECT_EQ(exchange.send, (std::vector<Block>{{0, 0, 2 * row_bytes}, {2, 320, 3 * row_bytes}}));
+    EXPECT_EQ(exchange.recv, (std::vector<Block>{{0, 64, 2 * row_bytes}, {1, 448, row_bytes}}));
     EXPECT_TRUE(validate_rank(plan).empty());
 }
 
@@ -280,14 +271,11 @@ TEST(PlanBuilder, WrongPlacesOfRowsThatLieApartAreFound) {
 }
 
 TEST(PlanBuilder, BothSidesOfAnExchangeOfRowsAgreeOnTheirLength) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 2; ++me) {
-        PlanBuilder builder(me);
+    std::vector<Plan> const plans = test::plans_of(2, [](PlanBuilder& builder, GroupId all, Rank me) {
         std::uint64_t const rows = me == 0 ? 2 : 1;
         RowOrder const order{2 * rows, {rows, rows}, {}, {}};
-        builder.scattered_exchange(builder.group(test::world_group(2)), order, order, me == 0 ? 8 : 16, "dispatch");
-        plans.push_back(std::move(builder).finish());
-    }
+        builder.scattered_exchange(all, order, order, me == 0 ? 8 : 16, "dispatch");
+    });
     EXPECT_FALSE(validate(plans).empty());
 }
 

@@ -25,14 +25,10 @@ Bytes sum(Traffic const& traffic) {
 }
 
 TEST(Goal, OfTwoRanksIsThisText) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 2; ++me) {
-        PlanBuilder builder(me);
-        GroupId const pair = builder.group(test::world_group(2));
+    std::vector<Plan> const plans = test::plans_of(2, [](PlanBuilder& builder, GroupId pair, Rank me) {
         StepId const work = builder.compute(250, "work");
         me == 0 ? builder.send(pair, 1, 8, 3, -1, "ping", {work}) : builder.recv(pair, 0, 8, 3, -1, "ping", {work});
-        plans.push_back(std::move(builder).finish());
-    }
+    });
     EXPECT_EQ(to_goal(plans), "num_ranks 2\n"
                               "\n"
                               "rank 0 {\n"
@@ -67,12 +63,7 @@ TEST(Goal, MovesTheBytesOfEachRankThatTheTextPrints) {
              [&](PlanBuilder&builder, GroupId all) {
                  builder.reduce_scatter(all, SharedBytes(shares), Element::fp32, Reduction::sum, "s");
              }}) {
-        std::vector<Plan> plans;
-        for (Rank me = 0; me < 3; ++me) {
-            PlanBuilder builder(me);
-            add(builder, builder.group(test::world_group(3)));
-            plans.push_back(std::move(builder).finish());
-        }
+        std::vector<Plan> const plans = test::plans_of(3, add);
         Schedule const schedule = read(to_goal(plans));
         for (Plan const& plan : plans) {
             Bytes out = 0;
@@ -87,25 +78,14 @@ TEST(Goal, MovesTheBytesOfEachRankThatTheTextPrints) {
     }
 }
 
-TEST(Goal, EverySendHasAReceiveOfTheSameSizeAndTag) {
-    Schedule const schedule = read(to_goal(test::mixed_plans()));
-    EXPECT_EQ(schedule.sent, schedule.received);
-    EXPECT_FALSE(schedule.sent.empty());
-}
-
 // LogGOPSim subtracts 1 of a size; a tag that is used again lets messages meet the receive of another.
 TEST(Goal, MessagesOfAWindowHaveTagsOfTheirOwnAndAtLeastAByte) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 2; ++me) {
-        PlanBuilder builder(me);
-        GroupId const pair = builder.group(test::world_group(2));
+    std::string const text = to_goal(test::plans_of(2, [](PlanBuilder& builder, GroupId pair, Rank me) {
         for (int const channel : {7, 7, 5}) {
             me == 0 ? builder.send(pair, 1, 0, channel, -1, "x", {}, {2, 0})
                     : builder.recv(pair, 0, 0, channel, -1, "x", {}, {2, 0});
         }
-        plans.push_back(std::move(builder).finish());
-    }
-    std::string const text = to_goal(plans);
+    }));
     Schedule const schedule = read(text);
     EXPECT_EQ(schedule.sent, schedule.received);
     EXPECT_EQ(schedule.sent.size(), 6U);
@@ -116,13 +96,7 @@ TEST(Goal, MessagesOfAWindowHaveTagsOfTheirOwnAndAtLeastAByte) {
 TEST(Goal, MovesWhatTheOperationsMove) {
     // One collective on four ranks each, summed over ranks. Shares of 60 fp32 over 4 ranks: 16 16 16 12 B.
     auto const moved = [](auto const& add) {
-        std::vector<Plan> plans;
-        for (Rank me = 0; me < 4; ++me) {
-            PlanBuilder builder(me);
-            add(builder, builder.group(test::world_group(4)));
-            plans.push_back(std::move(builder).finish());
-        }
-        Schedule const schedule = read(to_goal(plans));
+        Schedule const schedule = read(to_goal(test::plans_of(4, add)));
         EXPECT_EQ(schedule.sent, schedule.received);
         return sum(schedule.sent);
     };
@@ -151,13 +125,9 @@ TEST(Goal, MovesWhatTheOperationsMove) {
 }
 
 TEST(Goal, RingRoundsWaitForTheRoundBefore) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 3; ++me) {
-        PlanBuilder builder(me);
-        builder.all_reduce(builder.group(test::world_group(3)), 12, Element::fp32, Reduction::sum, "x");
-        plans.push_back(std::move(builder).finish());
-    }
-    Schedule const schedule = read(to_goal(plans));
+    Schedule const schedule = read(to_goal(test::plans_of(3, [](PlanBuilder& builder, GroupId all) {
+        builder.all_reduce(all, 12, Element::fp32, Reduction::sum, "x");
+    })));
     // 2 * (3 - 1) rounds of a receive and a send, then the join: line 2k+1 and 2k+2 wait for 2k-1 and 2k.
     EXPECT_EQ(schedule.lines.at(1), 9);
     for (int label = 3; label <= 8; ++label) {
@@ -168,16 +138,11 @@ TEST(Goal, RingRoundsWaitForTheRoundBefore) {
 
 TEST(Goal, DependenciesOfDenseExchangesStayLinear) {
     constexpr int ranks = 32;
-    std::vector<Plan> plans;
     std::vector<Bytes> const bytes(ranks, 8);
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(test::world_group(ranks));
+    Schedule const schedule = read(to_goal(test::plans_of(ranks, [&](PlanBuilder& builder, GroupId all) {
         StepId const dispatch = builder.exchange(all, bytes, bytes, "dispatch");
         builder.exchange(all, bytes, bytes, "combine", {dispatch});
-        plans.push_back(std::move(builder).finish());
-    }
-    Schedule const schedule = read(to_goal(plans));
+    })));
     std::size_t dependencies = 0;
     for (auto const& [label, labels] : schedule.requires_labels.at(0)) {
         dependencies += labels.size();
@@ -187,13 +152,12 @@ TEST(Goal, DependenciesOfDenseExchangesStayLinear) {
 }
 
 TEST(Goal, AStepWithoutMessagesStillCarriesItsDependencies) {
-    PlanBuilder builder(0);
-    GroupId const alone = builder.group(test::world_group(1));
-    std::vector<Bytes> const self{64};
-    StepId last = builder.compute(10, "a");
-    last = builder.exchange(alone, self, self, "b", {last});
-    builder.compute(20, "c", {last});
-    std::vector<Plan> const plans{std::move(builder).finish()};
+    std::vector<Plan> const plans = test::plans_of(1, [](PlanBuilder& builder, GroupId alone) {
+        std::vector<Bytes> const self{64};
+        StepId last = builder.compute(10, "a");
+        last = builder.exchange(alone, self, self, "b", {last});
+        builder.compute(20, "c", {last});
+    });
     EXPECT_EQ(to_goal(plans), "num_ranks 1\n\nrank 0 {\n"
                               "l1: calc 10\n"
                               "l2: calc 0\n"

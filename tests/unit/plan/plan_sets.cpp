@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/unit/plan/plan_sets.hpp"
 
-#include <numeric>
-
 namespace dlmb::test {
 namespace {
 
@@ -22,32 +20,18 @@ Sides sides_of(Rank me, int ranks, ByteMatrix const& bytes) {
 
 }  // namespace
 
-Group world_group(int ranks) {
-    Group group;
-    group.members.resize(static_cast<std::size_t>(ranks));
-    std::iota(group.members.begin(), group.members.end(), 0);
-    return group;
-}
-
 std::vector<Plan> exchange_plans(int ranks, ByteMatrix const& bytes) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < ranks; ++me) {
+    return plans_of(ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
         Sides const sides = sides_of(me, ranks, bytes);
-        PlanBuilder builder(me);
-        builder.exchange(builder.group(world_group(ranks)), sides.send, sides.recv, "dispatch");
-        plans.push_back(std::move(builder).finish());
-    }
-    return plans;
+        builder.exchange(all, sides.send, sides.recv, "dispatch");
+    });
 }
 
 std::vector<Plan> mixed_plans() {
     constexpr int ranks = 4;
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < ranks; ++me) {
+    return plans_of(ranks, [](PlanBuilder& builder, GroupId all, Rank me) {
         Sides const sides = sides_of(
             me, ranks, [](Rank from, Rank to) { return 1000 * static_cast<Bytes>(from + 1) + static_cast<Bytes>(to); });
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(world_group(ranks));
         StepId last = builder.compute(500, "route");
         last = builder.exchange(all, sides.send, sides.recv, "dispatch", {last});
         last = builder.exchange(all, sides.recv, sides.send, "combine", {last});
@@ -61,9 +45,7 @@ std::vector<Plan> mixed_plans() {
         last = builder.gather(all, 1, SharedBytes({8, 0, 24, 16}), Element::int64, "rooted.gather", {last});
         last = builder.scatter(all, 1, 12, Element::byte, "rooted.scatter", {last});
         builder.barrier(all, "rooted.barrier", {last});
-        plans.push_back(std::move(builder).finish());
-    }
-    return plans;
+    });
 }
 
 std::string texts(std::vector<PlanProblem> const& problems) {

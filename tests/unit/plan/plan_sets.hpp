@@ -4,8 +4,8 @@
 // Plan sets of all ranks that the tests of common/formats/plan start from.
 #pragma once
 
-#include "common/formats/plan/builder.hpp"
 #include "common/formats/plan/validate.hpp"
+#include "tests/unit/plan/plans_of.hpp"
 
 #include <functional>
 #include <string>
@@ -14,9 +14,6 @@
 namespace dlmb::test {
 
 using ByteMatrix = std::function<Bytes(Rank from, Rank to)>;
-
-/// Group of ranks 0 to ranks - 1.
-[[nodiscard]] Group world_group(int ranks);
 
 /// One exchange "dispatch" over all ranks.
 [[nodiscard]] std::vector<Plan> exchange_plans(int ranks, ByteMatrix const& bytes);

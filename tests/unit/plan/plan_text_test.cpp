@@ -54,23 +54,16 @@ TEST(PlanText, ShowsStepsMatrixAndTotals) {
 }
 
 TEST(PlanText, AddsUpMessagesBytesAndSizesByPhaseAndOperation) {
-    std::vector<Plan> plans;
-    for (Rank const me : {0, 1}) {
-        PlanBuilder builder(me);
-        GroupId const both = builder.group({{0, 1}});
+    std::vector<Plan> const plans = test::plans_of(2, [](PlanBuilder& builder, GroupId both, Rank me) {
         std::array<Bytes, 2> const sizes{100, 100};
         builder.exchange(both, sizes, sizes, "dispatch");
         for (Bytes const bytes : {Bytes{0}, Bytes{3000}}) {
-            if (me == 0) {
-                builder.send(both, 1, bytes, 0, -1, "forward.a");
-            } else {
-                builder.recv(both, 0, bytes, 0, -1, "forward.a");
-            }
+            me == 0 ? builder.send(both, 1, bytes, 0, -1, "forward.a")
+                    : builder.recv(both, 0, bytes, 0, -1, "forward.a");
         }
         builder.compute(10, "think");
         builder.all_reduce(both, 4096, Element::fp32, Reduction::sum, "gradients");
-        plans.push_back(std::move(builder).finish());
-    }
+    });
     std::string const text = words(to_text(plans));
     EXPECT_EQ(text.substr(text.find("phase operation group")),
               "phase operation group steps messages payload (B) wire (B) sizes\n"

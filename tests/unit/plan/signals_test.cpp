@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Puts and their signals as values: what is proved of them, counted, printed and lowered to messages.
-#include "common/formats/plan/builder.hpp"
 #include "common/formats/plan/messages.hpp"
 #include "common/formats/plan/plan_text.hpp"
 #include "common/formats/plan/traffic.hpp"
 #include "common/formats/plan/transform/transform.hpp"
-#include "common/formats/plan/validate.hpp"
+#include "tests/unit/plan/plan_sets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,19 +23,14 @@ constexpr PlacedBytes second{256, 40};
 /// Each of two ranks puts two blocks before one signal to the other one and one block to itself, waits, and answers by
 /// a signal without data.
 std::vector<Plan> two_ranks(std::function<void(Plan&)> const& change_of_rank_1 = {}) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 2; ++me) {
+    std::vector<PlacedBytes> const places{first, second, {512, 8}};
+    std::vector<Plan> plans = test::plans_of(2, [&](PlanBuilder& builder, GroupId both, Rank me) {
         Rank const other = 1 - me;
-        PlanBuilder builder(me);
-        GroupId const both = builder.group({{0, 1}});
-        StepId const put =
-            builder.put(both, {{other, 2}, {me, 1}}, std::vector{first, second, PlacedBytes{512, 8}}, "there.put");
-        StepId const wait = builder.wait_signal(both, {{other, 2}, {me, 1}},
-                                                std::vector{first, second, PlacedBytes{512, 8}}, 0, "there.wait");
+        StepId const put = builder.put(both, {{other, 2}, {me, 1}}, places, "there.put");
+        StepId const wait = builder.wait_signal(both, {{other, 2}, {me, 1}}, places, 0, "there.wait");
         builder.put(both, {{other, 0}}, {}, "back.put", {put, wait});
         builder.wait_signal(both, {{other, 0}}, {}, 0, "back.wait", {wait});
-        plans.push_back(std::move(builder).finish());
-    }
+    });
     if (change_of_rank_1) {
         change_of_rank_1(plans[1]);
     }
@@ -55,11 +49,8 @@ WaitSignal& wait_of(Plan& plan, StepId step = 1) {
     return std::get<WaitSignal>(plan.steps[step].operation);
 }
 
-TEST(Signals, OfRanksThatAgreeAreInOrder) {
-    EXPECT_EQ(first_problem(), "");
-}
-
 TEST(Signals, OneRankThatDisagreesIsNamed) {
+    EXPECT_EQ(first_problem(), "");
     EXPECT_EQ(
         first_problem([](Plan& plan) { wait_of(plan).recv[1].offset = 264; }),
         "rank 1 step 1 \"there.wait\" expects 40 B at offset 264, rank 0 step 0 \"there.put\" puts 40 B at offset "
@@ -88,6 +79,8 @@ TEST(Signals, AStepThatIsWrongByItselfIsNamed) {
               "rank 1 step 0 \"there.put\" put: no signal has block 2");
     EXPECT_EQ(first_problem([](Plan& plan) { put_of(plan).signals[1].peer = 0; }),
               "rank 1 step 0 \"there.put\" put: 8 B of peer 1 are of a signal of peer 0");
+    EXPECT_EQ(first_problem([](Plan& plan) { put_of(plan, 2).buffer = 9; }),
+              "rank 1 step 2 \"back.put\" put: uses buffer 9, the plan has 4 buffers");
     EXPECT_EQ(first_problem([](Plan& plan) { wait_of(plan).recv[1].offset = 100; }),
               "rank 1 step 1 \"there.wait\" wait_signal: blocks overlap in buffer \"there.wait.recv\"");
     EXPECT_EQ(first_problem([](Plan& plan) { wait_of(plan).recv[2].offset = 1000; }).substr(0, 77),
@@ -103,19 +96,22 @@ TEST(Signals, APutWaitsForNobody) {
 }
 
 TEST(Signals, RanksThatWaitForEachOtherAreADeadlock) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 2; ++me) {
-        PlanBuilder builder(me);
-        GroupId const both = builder.group({{0, 1}});
-        StepId const wait = builder.wait_signal(both, {{1 - me, 1}}, std::vector{first}, 0, "wait");
-        builder.put(both, {{1 - me, 1}}, std::vector{first}, "put", {wait});
-        plans.push_back(std::move(builder).finish());
-    }
-    std::vector<PlanProblem> const problems = validate(plans);
-    ASSERT_EQ(problems.size(), 1U);
-    EXPECT_EQ(problems[0].text,
+    std::vector<PlacedBytes> const place{first};
+    std::vector<Plan> const puts = test::plans_of(2, [&](PlanBuilder& builder, GroupId both, Rank me) {
+        StepId const wait = builder.wait_signal(both, {{1 - me, 1}}, place, 0, "wait");
+        builder.put(both, {{1 - me, 1}}, place, "put", {wait});
+    });
+    EXPECT_EQ(test::texts(validate(puts)),
               "deadlock: rank 0 step 0 \"wait\" waits for rank 1 step 1 \"put\"; rank 1 step 0 \"wait\" "
-              "waits for rank 0 step 1 \"put\"");
+              "waits for rank 0 step 1 \"put\"\n");
+    // An offer waits for its reader.
+    std::vector<Plan> const reads = test::plans_of(2, [&](PlanBuilder& builder, GroupId both, Rank me) {
+        StepId const offer = builder.put(both, {{1 - me, 1}}, place, "offer", {}, OperationKind::offer);
+        builder.wait_signal(both, {{1 - me, 1}}, place, 0, "get", {offer}, OperationKind::get);
+    });
+    EXPECT_EQ(test::texts(validate(reads)),
+              "deadlock: rank 0 step 0 \"offer\" waits for rank 1 step 1 \"get\"; rank 1 step 0 \"offer\" waits for "
+              "rank 0 step 1 \"get\"\n");
 }
 
 /// The first rank offers two blocks and a signal without blocks to the second one, which gets them.
@@ -145,38 +141,34 @@ TEST(Signals, AReaderAloneKnowsItsPlaces) {
               "rank 1 step 0 \"pages.get\" is wait_signal, and rank 0 step 0 \"pages.offer\" is offer");
 }
 
-TEST(Signals, AnOfferWaitsForItsReader) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 2; ++me) {
-        PlanBuilder builder(me);
-        GroupId const both = builder.group({{0, 1}});
-        StepId const offer = builder.put(both, {{1 - me, 1}}, std::vector{first}, "offer", {}, OperationKind::offer);
-        builder.wait_signal(both, {{1 - me, 1}}, std::vector{first}, 0, "get", {offer}, OperationKind::get);
-        plans.push_back(std::move(builder).finish());
+/// All messages of a rank's plan.
+std::vector<Message> messages_of(std::vector<Plan> const& plans, std::size_t rank) {
+    std::vector<Message> all;
+    Messages const messages{PlanSource(plans)};
+    messages.each(plans[rank],
+                  [&](StepId, std::span<Message const> each) { all.insert(all.end(), each.begin(), each.end()); });
+    return all;
+}
+
+using Sizes = std::vector<std::pair<bool, Bytes>>;  // sends, bytes
+
+/// Those of both ranks meet, and these are the first one's.
+Sizes sizes_of(std::vector<Message> const& own, std::vector<Message> const& others) {
+    Sizes sizes;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        sizes.emplace_back(own[i].sends, own[i].bytes);
+        EXPECT_NE(own[i].sends, others.at(i).sends);
+        EXPECT_EQ(own[i].tag, others[i].tag);
+        EXPECT_EQ(own[i].bytes, others[i].bytes);
     }
-    std::vector<PlanProblem> const problems = validate(plans);
-    ASSERT_EQ(problems.size(), 1U);
-    EXPECT_EQ(problems[0].text,
-              "deadlock: rank 0 step 0 \"offer\" waits for rank 1 step 1 \"get\"; rank 1 step 0 \"offer\" waits for "
-              "rank 0 step 1 \"get\"");
+    EXPECT_EQ(own.size(), others.size());
+    return sizes;
 }
 
 TEST(Signals, AReadIsToldByAFlagBack) {
     std::vector<Plan> const plans = reader_and_owner();
-    Messages const messages{PlanSource(plans)};
-    std::vector<Message> of_owner;
-    std::vector<Message> of_reader;
-    messages.each(plans[0], [&](StepId, std::span<Message const> each) { of_owner.assign(each.begin(), each.end()); });
-    messages.each(plans[1], [&](StepId, std::span<Message const> each) { of_reader.assign(each.begin(), each.end()); });
-    std::vector<std::pair<bool, Bytes>> sizes;
-    for (std::size_t i = 0; i < of_owner.size(); ++i) {
-        sizes.emplace_back(of_owner[i].sends, of_owner[i].bytes);
-        EXPECT_NE(of_owner[i].sends, of_reader.at(i).sends);
-        EXPECT_EQ(of_owner[i].tag, of_reader.at(i).tag);
-        EXPECT_EQ(of_owner[i].bytes, of_reader.at(i).bytes);
-    }
-    EXPECT_EQ(sizes, (std::vector<std::pair<bool, Bytes>>{
-                         {true, 100}, {true, 40}, {true, 8}, {false, 8}, {true, 8}, {false, 8}}));
+    EXPECT_EQ(sizes_of(messages_of(plans, 0), messages_of(plans, 1)),
+              (Sizes{{true, 100}, {true, 40}, {true, 8}, {false, 8}, {true, 8}, {false, 8}}));
 }
 
 // A flag is a message, and no payload.
@@ -199,25 +191,11 @@ TEST(Signals, ArePrintedWithTheirSteps) {
 
 TEST(Signals, AreMessagesForThoseWhoKnowNothingElse) {
     std::vector<Plan> const plans = two_ranks();
-    Messages const messages{PlanSource(plans)};
-    std::vector<Message> sent;
-    std::vector<Message> received;
-    messages.each(plans[0], [&](StepId, std::span<Message const> of_step) {
-        sent.insert(sent.end(), of_step.begin(), of_step.end());
-    });
-    messages.each(plans[1], [&](StepId, std::span<Message const> of_step) {
-        received.insert(received.end(), of_step.begin(), of_step.end());
-    });
+    std::vector<Message> sent = messages_of(plans, 0);
+    std::vector<Message> received = messages_of(plans, 1);
     std::erase_if(sent, [](Message const& message) { return !message.sends; });
     std::erase_if(received, [](Message const& message) { return message.sends; });
-    ASSERT_EQ(sent.size(), 4U);
-    ASSERT_EQ(received.size(), 4U);
-    std::vector<Bytes> const bytes{100, 40, flag_bytes, flag_bytes};
-    for (std::size_t i = 0; i < sent.size(); ++i) {
-        EXPECT_EQ(sent[i].bytes, bytes[i]);
-        EXPECT_EQ(received[i].bytes, bytes[i]);
-        EXPECT_EQ(sent[i].tag, received[i].tag);
-    }
+    EXPECT_EQ(sizes_of(sent, received), (Sizes{{true, 100}, {true, 40}, {true, flag_bytes}, {true, flag_bytes}}));
 }
 
 TEST(Signals, StayWholeWhereAPlanIsTransformed) {

@@ -11,10 +11,7 @@ namespace {
 
 /// A ring in which every rank sends to the next and receives from the one before; `chained`: the receive waits.
 std::vector<Plan> ring(int ranks, bool chained, Rank receives_first) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < ranks; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(test::world_group(ranks));
+    return test::plans_of(ranks, [&](PlanBuilder& builder, GroupId all, Rank me) {
         Rank const next = (me + 1) % ranks;
         Rank const previous = (me + ranks - 1) % ranks;
         std::vector<StepId> const after = chained ? std::vector<StepId>{0} : std::vector<StepId>{};
@@ -25,9 +22,7 @@ std::vector<Plan> ring(int ranks, bool chained, Rank receives_first) {
             builder.send(all, next, 8, 0, -1, "to");
             builder.recv(all, previous, 8, 0, -1, "from", after);
         }
-        plans.push_back(std::move(builder).finish());
-    }
-    return plans;
+    });
 }
 
 constexpr Rank nobody = -1;
@@ -61,10 +56,7 @@ TEST(ValidateDeadlock, ASendToOneselfNeedsItsReceiveInTheSameWave) {
 }
 
 TEST(ValidateDeadlock, ACollectiveAndAMessageCanWaitForEachOther) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 2; ++me) {
-        PlanBuilder builder(me);
-        GroupId const pair = builder.group(test::world_group(2));
+    std::vector<Plan> plans = test::plans_of(2, [](PlanBuilder& builder, GroupId pair, Rank me) {
         if (me == 0) {
             builder.all_reduce(pair, 8, Element::fp64, Reduction::sum, "sum");
             builder.send(pair, 1, 8, 0, -1, "late", {0});
@@ -72,8 +64,7 @@ TEST(ValidateDeadlock, ACollectiveAndAMessageCanWaitForEachOther) {
             builder.recv(pair, 0, 8, 0, -1, "late");
             builder.all_reduce(pair, 8, Element::fp64, Reduction::sum, "sum", {0});
         }
-        plans.push_back(std::move(builder).finish());
-    }
+    });
     EXPECT_EQ(test::texts(validate(plans)),
               "deadlock: rank 0 step 0 \"sum\" waits for rank 1 step 1 \"sum\"; rank 1 step 0 "
               "\"late\" waits for rank 0 step 1 \"late\"\n");
@@ -83,10 +74,7 @@ TEST(ValidateDeadlock, ACollectiveAndAMessageCanWaitForEachOther) {
 
 TEST(ValidateDeadlock, OnlyTheCircleIsReportedNotThoseBehindIt) {
     // Ranks 1 and 2 both send first; rank 0 waits for rank 1 without being part of the circle.
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 3; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group(test::world_group(3));
+    std::vector<Plan> const plans = test::plans_of(3, [](PlanBuilder& builder, GroupId all, Rank me) {
         if (me == 0) {
             builder.recv(all, 1, 8, 1, -1, "behind");
         } else {
@@ -96,8 +84,7 @@ TEST(ValidateDeadlock, OnlyTheCircleIsReportedNotThoseBehindIt) {
                 builder.send(all, 0, 8, 1, -1, "behind", {1});
             }
         }
-        plans.push_back(std::move(builder).finish());
-    }
+    });
     std::vector<PlanProblem> const problems = validate(plans);
     ASSERT_EQ(problems.size(), 1U) << test::texts(problems);
     EXPECT_EQ(
