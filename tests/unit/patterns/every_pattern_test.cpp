@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What must hold for every pattern of the build, those that do not exist yet included.
-#include "common/base/error.hpp"
-#include "common/formats/plan/validate.hpp"
 #include "common/run/options/options.hpp"
-#include "patterns/registry.hpp"
-#include "tests/unit/patterns/build_one.hpp"
 #include "tests/unit/patterns/expected_refusals.hpp"
+#include "tests/unit/patterns/pattern_under_test.hpp"
+#include "tests/unit/patterns/registered.hpp"
 #include "tests/unit/plan_round_trip.hpp"
-#include "tests/unit/usage_error_of.hpp"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -17,42 +14,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace dlmb {
 namespace {
-
-/// Parameters that cost less time and change no shape; one size where the default is a range of them.
-Parameters quick(std::string_view pattern) {
-    if (pattern == "moe_alltoall") {
-        return {{"tokens", "32"}};
-    }
-    if (pattern == "sparse_allreduce") {
-        return {{"density", "0.0001"}};
-    }
-    return pattern == "collective" ? Parameters{{"message-size", "4096"}} : Parameters{};
-}
-
-/// What is wrong with the plans of all ranks, or why there are none; empty: nothing.
-std::string problem_of(PatternType const& type, std::string_view preset, WorldShape const& world,
-                       std::string_view expected_refusal) {
-    std::vector<Plan> plans;
-    try {
-        plans = build_all(*type.make(resolve(type, preset, quick(type.name)), world), world, {});
-    } catch (UsageError const& refusal) {
-        bool const expected =
-            !expected_refusal.empty() && std::string_view(refusal.what()).find(expected_refusal) != std::string::npos;
-        return expected ? "" : fmt::format("refused: {}", refusal.what());
-    }
-    if (!expected_refusal.empty()) {
-        return fmt::format("not refused, expected '{}'", expected_refusal);
-    }
-    std::vector<PlanProblem> const problems = validate(plans);
-    if (!problems.empty()) {
-        return problems.front().text;
-    }
-    return world == WorldShape{4, 4} ? round_trip_problem(plans) : "";  // once for each preset
-}
 
 /// Words of the refusal that the table expects; empty: none.
 std::string_view expected_refusal(std::string_view pattern, std::string_view preset, int ranks) {
@@ -65,18 +29,21 @@ std::string_view expected_refusal(std::string_view pattern, std::string_view pre
     return "";
 }
 
+/// What is wrong with the plans of all ranks, or why there are none; empty: nothing, or the refusal that is expected.
 std::string problem_of(PatternType const& type, std::string_view preset, WorldShape const& world) {
-    return problem_of(type, preset, world, expected_refusal(type.name, preset, world.ranks));
-}
-
-PatternType const& type_named(std::string_view name) {
-    auto const types = pattern_types();
-    auto const found =
-        std::find_if(types.begin(), types.end(), [&](PatternType const* each) { return each->name == name; });
-    if (found == types.end()) {
-        throw Error(fmt::format("no pattern {}", name));
+    std::string_view const expected = expected_refusal(type.name, preset, world.ranks);
+    std::vector<Plan> plans;
+    try {
+        plans = build_all(*make_pattern(type, preset, quick(type.name), world), world, {});
+    } catch (UsageError const& refusal) {
+        bool const said = !expected.empty() && std::string_view(refusal.what()).find(expected) != std::string::npos;
+        return said ? "" : fmt::format("refused: {}", refusal.what());
     }
-    return **found;
+    if (!expected.empty()) {
+        return fmt::format("not refused, expected '{}'", expected);
+    }
+    std::string const problem = problem_of(plans);
+    return problem.empty() && world == WorldShape{4, 4} ? round_trip_problem(plans) : problem;  // once for each preset
 }
 
 TEST(EveryPattern, HasThePresetsThatScriptsRelyOn) {
@@ -194,7 +161,7 @@ TEST(EveryPattern, PlansOfItsOptionsAreReadBackFromAFile) {
     for (auto const& [name, parameters] : all) {
         WorldShape const world{4, 4};
         PatternType const& type = type_named(name);
-        std::vector<Plan> const plans = build_all(*type.make(resolve(type, "", parameters), world), world, {});
+        std::vector<Plan> const plans = build_all(*make_pattern(type, "", parameters, world), world, {});
         EXPECT_EQ(round_trip_problem(plans), "") << name;
     }
 }
@@ -212,8 +179,7 @@ TEST(EveryPattern, SequenceParallelHoldsTogetherInGroupsOnManyRanks) {
     PatternType const& type = type_named("sequence_parallel");
     for (int const ranks : many_ranks) {
         WorldShape const world{ranks, 8};
-        auto const plans = build_all(*type.make(resolve(type, "", {{"sp", "32"}}), world), world, {});
-        EXPECT_TRUE(validate(plans).empty()) << ranks << " ranks";
+        EXPECT_EQ(problem_of(*make_pattern(type, "", {{"sp", "32"}}, world), world), "") << ranks << " ranks";
     }
 }
 
@@ -232,42 +198,25 @@ TEST(EveryPattern, EveryExpectedRefusalIsOfALayoutThatIsTried) {
     }
 }
 
-/// tp_allreduce, but it refuses 64 ranks.
-PatternType type_that_refuses_64_ranks() {
-    PatternType type = type_named("tp_allreduce");
-    type.make = [](Parameters const& parameters, WorldShape const& world) -> std::unique_ptr<Pattern> {
-        if (world.ranks == 64) {
-            throw UsageError("--tp 0: 64 ranks are too many");
-        }
-        return type_named("tp_allreduce").make(parameters, world);
-    };
-    return type;
-}
-
-TEST(EveryPattern, ARefusalThatIsNotExpectedIsAProblem) {
-    PatternType const type = type_that_refuses_64_ranks();
-    EXPECT_EQ(problem_of(type, "", {64, 8}), "refused: --tp 0: 64 ranks are too many");
-    EXPECT_EQ(problem_of(type, "", {64, 8}, "too few"), "refused: --tp 0: 64 ranks are too many");
-    EXPECT_EQ(problem_of(type, "", {64, 8}, "64 ranks are too many"), "");
-}
-
-TEST(EveryPattern, AnExpectedRefusalThatDoesNotComeIsAProblem) {
-    EXPECT_EQ(problem_of(type_that_refuses_64_ranks(), "", {8, 8}, "too many"), "not refused, expected 'too many'");
-}
-
-TEST(EveryPattern, SaysWhichOperationsItsPlansHoldAndWhetherDrawsDiffer) {
+TEST(EveryPattern, SaysWhichOperationsAndPhasesItsPlansHoldAndWhetherDrawsDiffer) {
     WorldShape const world{4, 4};
     for (PatternType const* type : pattern_types()) {
-        auto const pattern = type->make(resolve(*type, "", quick(type->name)), world);
-        std::set<OperationKind> declared;
+        auto const pattern = make_pattern(*type, "", quick(type->name), world);
+        std::map<OperationKind, bool> uniform{{OperationKind::compute, true}};
         for (OperationUse const& use : pattern->operations()) {
-            declared.insert(use.kind);
+            uniform[use.kind] = use.uniform;
         }
         for (Plan const& plan : build_all(*pattern, world, {})) {
             for (Step const& step : plan.steps) {
                 OperationKind const kind = kind_of(step.operation);
-                EXPECT_TRUE(kind == OperationKind::compute || declared.count(kind) > 0)
-                    << type->name << " has " << name_of(kind);
+                EXPECT_TRUE(uniform.count(kind) > 0) << type->name << " has " << name_of(kind);
+                EXPECT_EQ(std::count(type->phases.begin(), type->phases.end(), phase_of(step.label)), 1)
+                    << type->name << ": " << step.label;
+                if (auto const* const exchange = std::get_if<Exchange>(&step.operation)) {
+                    std::size_t const members = plan.groups[exchange->group].members.size();
+                    EXPECT_EQ(uniform[kind], packed(exchange->send, members) && packed(exchange->recv, members))
+                        << type->name << ": " << step.label;
+                }
             }
         }
         if (!pattern->draws_differ()) {
@@ -287,7 +236,7 @@ TEST(EveryPattern, PlansOfAllDrawsNameTheSameBuffers) {
         return names;
     };
     for (PatternType const* type : pattern_types()) {
-        auto const pattern = type->make(resolve(*type, "", quick(type->name)), world);
+        auto const pattern = make_pattern(*type, "", quick(type->name), world);
         for (std::uint32_t draw = 1; draw < 4; ++draw) {
             EXPECT_EQ(buffers(build_one(*pattern, 1, {1, draw})), buffers(build_one(*pattern, 1, {1, 0})))
                 << type->name;
@@ -303,19 +252,6 @@ TEST(EveryPattern, HasParametersThatCanBeOptions) {
                   }),
                   "accepted")
             << type->name;
-    }
-}
-
-TEST(EveryPattern, LabelsArePhasesThatItNames) {
-    WorldShape const world{4, 4};
-    for (PatternType const* type : pattern_types()) {
-        for (Plan const& plan : build_all(*type->make(resolve(*type, "", quick(type->name)), world), world, {})) {
-            for (Step const& step : plan.steps) {
-                std::string_view const phase = phase_of(step.label);
-                EXPECT_NE(std::find(type->phases.begin(), type->phases.end(), phase), type->phases.end())
-                    << type->name << ": " << step.label;
-            }
-        }
     }
 }
 

@@ -8,42 +8,22 @@
 #include "common/tools/plan/exports/exports.hpp"
 #include "common/tools/plan/plans.hpp"
 #include "common/tools/plan/read.hpp"
-#include "patterns/registry.hpp"
 #include "tests/unit/patterns/build_one.hpp"
+#include "tests/unit/patterns/registered.hpp"
 #include "tests/unit/plan/goal_schedule.hpp"
 #include "tests/unit/plan/plan_sets.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 
 namespace dlmb {
 namespace {
-
-namespace fs = std::filesystem;
-
-class Folder {
-public:
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "dlmb-exports-XXXXXX").string();
-        EXPECT_NE(mkdtemp(name.data()), nullptr);
-        path_ = name;
-    }
-    Folder(Folder const&) = delete;
-    Folder& operator=(Folder const&) = delete;
-    Folder(Folder&&) = delete;
-    Folder& operator=(Folder&&) = delete;
-    ~Folder() { fs::remove_all(path_); }
-    [[nodiscard]] fs::path const& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
 
 /// What plans move, in a form in which two sets of plans can be compared.
 struct Moved {
@@ -100,11 +80,11 @@ trace::ExportFormat const& format_named(std::string_view name) {
 
 /// Written, and read by the importer.
 Moved exported(PlanSource const& plans, std::string_view name, std::set<OperationKind> const& keeps) {
-    Folder const folder;
+    record::TemporaryFolder const folder;
     (void)format_named(name).write(plans, [&](std::string_view file, std::string_view piece) {
-        std::ofstream(folder.path() / (file.empty() ? "file" : file), std::ios::binary | std::ios::app) << piece;
+        std::ofstream(folder / std::string(file.empty() ? "file" : file), std::ios::binary | std::ios::app) << piece;
     });
-    trace::Trace const trace = trace::read_trace({folder.path()}, {std::string(name), {}});
+    trace::Trace const trace = trace::read_trace({folder / ""}, {std::string(name), {}});
     EXPECT_TRUE(trace.complete()) << name << ": " << trace.why_not.front();
     return moved(trace::plans_of(trace, {}), keeps);
 }
@@ -116,24 +96,12 @@ void expect_to_survive(PlanSource const& plans, std::string const& what) {
     EXPECT_EQ(exported(plans, "chakra", of_astra_sim), moved(plans, of_astra_sim)) << what;
 }
 
-/// Parameters that cost less time and change no shape; one size where the default is a range of them.
-Parameters quick(std::string_view pattern) {
-    if (pattern == "moe_alltoall") {
-        return {{"tokens", "32"}};
-    }
-    if (pattern == "kv_transfer") {
-        return {{"layers", "2"}, {"tokens", "64"}};
-    }
-    if (pattern == "sparse_allreduce") {
-        return {{"density", "0.0001"}};
-    }
-    return pattern == "collective" ? Parameters{{"message-size", "4096"}} : Parameters{};
-}
-
 TEST(Exports, EveryPatternComesBackAsFarAsTheFormatHoldsIt) {
     WorldShape const world{4, 4};
     for (PatternType const* type : pattern_types()) {
-        auto const plans = build_all(*type->make(resolve(*type, "", quick(type->name)), world), world, {});
+        Parameters const parameters =
+            type->name == "kv_transfer" ? Parameters{{"layers", "2"}, {"tokens", "64"}} : quick(type->name);
+        auto const plans = build_all(*type->make(resolve(*type, "", parameters), world), world, {});
         expect_to_survive(plans, std::string(type->name));
         test::goal::Schedule const schedule = test::goal::read(test::goal::to_goal(plans));
         EXPECT_EQ(schedule.sent, schedule.received) << type->name;
@@ -146,15 +114,13 @@ TEST(Exports, EveryKindOfOperationComesBackAsFarAsTheFormatHoldsIt) {
 }
 
 TEST(Exports, OnePhaseKeepsTheOrderOfItsSteps) {
-    PlanBuilder builder(0);
-    GroupId const alone = builder.group(test::world_group(1));
-    StepId const first = builder.barrier(alone, "a.1");
-    StepId const between = builder.barrier(alone, "b", {first});
-    StepId const other = builder.barrier(alone, "a.2", {first});
-    builder.barrier(alone, "a.3", {between, other});
-    std::vector<Plan> const plans{std::move(builder).finish()};
-    PlanSource const source(plans);
-    Plan const phase = trace::only_phase(source, "a").of(0);
+    std::vector<Plan> const plans = test::plans_of(1, [](PlanBuilder& builder, GroupId alone) {
+        StepId const first = builder.barrier(alone, "a.1");
+        StepId const between = builder.barrier(alone, "b", {first});
+        StepId const other = builder.barrier(alone, "a.2", {first});
+        builder.barrier(alone, "a.3", {between, other});
+    });
+    Plan const phase = trace::only_phase(PlanSource(plans), "a").of(0);
     ASSERT_EQ(phase.steps.size(), 3U);
     EXPECT_EQ(phase.steps[1].after, (std::vector<StepId>{0}));
     EXPECT_EQ(phase.steps[2].after, (std::vector<StepId>{0, 1}));

@@ -3,8 +3,8 @@
 #include "common/base/error.hpp"
 #include "common/formats/model_shape/model_file.hpp"
 #include "patterns/model_lint.hpp"
-#include "patterns/registry.hpp"
 #include "patterns/trained_model.hpp"
+#include "tests/unit/patterns/registered.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 #include "tests/unit/usage_error_of.hpp"
 
@@ -27,12 +27,7 @@ std::string refused(std::string const& text) {
 }
 
 ModelDerived derived(std::string_view pattern, ModelShape const& model, std::string_view parallel = "") {
-    for (PatternType const* const type : pattern_types()) {
-        if (type->name == pattern) {
-            return type->of_model(model, parse_parallelism(parallel, "--parallel"));
-        }
-    }
-    throw Error("no such pattern");
+    return type_named(pattern).of_model(model, parse_parallelism(parallel, "--parallel"));
 }
 
 Parameters of(std::string_view pattern, ModelShape const& model, std::string_view parallel = "") {
@@ -170,19 +165,15 @@ TEST(ModelFile, IsRefusedForAPatternOfWhichNoParameterFollowsFromAModel) {
 }
 
 TEST(ModelFile, DoesNotRefuseWhatIsGivenInstead) {
-    for (PatternType const* const type : pattern_types()) {
-        if (type->name == "sparse_allreduce") {
-            Parameters const given{{"elements", "4096"}};
-            EXPECT_THROW((void)derive(*type, read_text(llama), {}, {}), UsageError) << "more than 2^32 gradients";
-            EXPECT_TRUE(derive(*type, read_text(llama), {}, given).values.empty());
-            EXPECT_TRUE(derive(*type, read_text(mixture), {}, given).values.empty());
-        } else if (type->name == "dp_gradients") {
-            Parallelism const stages = parse_parallelism("pp=4", "--parallel");
-            EXPECT_THROW((void)derive(*type, read_text(llama), stages, {}), UsageError);
-            Parameters const given{{"dp", "0"}};
-            EXPECT_EQ(derive(*type, read_text(llama), stages, given).values.count("dp"), 0U) << "all ranks";
-        }
-    }
+    PatternType const& sparse = type_named("sparse_allreduce");
+    Parameters const elements{{"elements", "4096"}};
+    EXPECT_THROW((void)derive(sparse, read_text(llama), {}, {}), UsageError) << "more than 2^32 gradients";
+    EXPECT_TRUE(derive(sparse, read_text(llama), {}, elements).values.empty());
+    EXPECT_TRUE(derive(sparse, read_text(mixture), {}, elements).values.empty());
+    PatternType const& gradients = type_named("dp_gradients");
+    Parallelism const stages = parse_parallelism("pp=4", "--parallel");
+    EXPECT_THROW((void)derive(gradients, read_text(llama), stages, {}), UsageError);
+    EXPECT_EQ(derive(gradients, read_text(llama), stages, {{"dp", "0"}}).values.count("dp"), 0U) << "all ranks";
 }
 
 // A part that is said to be unused changes nothing, and one that is used changes something.
