@@ -10,15 +10,20 @@
 
 namespace dlmb {
 
-/// The message of the UsageError that `call` throws; "accepted": it throws none.
-template <class Call>
-std::string usage_error_of(Call const& call) {
+/// The message of the exception of this kind that `call` throws; "accepted": it throws none.
+template <class Kind, class Call>
+std::string message_of(Call const& call) {
     try {
         call();
-    } catch (UsageError const& error) {
+    } catch (Kind const& error) {
         return error.what();
     }
     return "accepted";
+}
+
+template <class Call>
+std::string usage_error_of(Call const& call) {
+    return message_of<UsageError>(call);
 }
 
 }  // namespace dlmb

@@ -20,10 +20,8 @@ TEST(Error, SaysWhatAndWhere) {
         throw Error("rank 3: out of memory");
     } catch (Error const& error) {
         EXPECT_EQ(error.where().line, line);
-        std::string const text = error.what();
-        EXPECT_EQ(text.rfind("rank 3: out of memory\n  at ", 0), 0U) << text;
-        EXPECT_NE(text.find("tests/unit/base/error_test.cpp:" + std::to_string(line) + " TestBody"), std::string::npos)
-            << text;
+        EXPECT_EQ(error.what(),
+                  "rank 3: out of memory\n  at tests/unit/base/error_test.cpp:" + std::to_string(line) + " TestBody");
     }
 }
 
@@ -57,16 +55,6 @@ TEST(Error, NamesTheCallerOfACheckNotTheCheck) {
         EXPECT_EQ(error.where().line, line);
         EXPECT_STREQ(error.where().function, "TestBody");
     }
-}
-
-TEST(Error, FileNamesAreRelativeToTheRepository) {
-    EXPECT_EQ(std::string(Where::here().file), "tests/unit/base/error_test.cpp");
-}
-
-TEST(Error, KindsAreTellableApart) {
-    EXPECT_THROW(throw UsageError("x"), std::runtime_error);
-    EXPECT_FALSE((std::is_base_of_v<Error, UsageError>));
-    EXPECT_FALSE((std::is_base_of_v<Error, OutputError>));
 }
 
 TEST(Expected, HoldsAValueOrAReason) {

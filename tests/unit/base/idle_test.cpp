@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/clock.hpp"
 #include "common/base/idle.hpp"
 
 #include <gtest/gtest.h>
@@ -28,24 +27,6 @@ TEST(Idle, CountsTheAffinityMaskNotTheMachine) {
     });
     pinned.join();
     EXPECT_EQ(in_thread, 1);
-}
-
-TEST(Idle, ReturnsWhetherItYieldsOrPauses) {
-    for (bool const yield : {false, true}) {
-        Idle const idle(yield);
-        idle();
-        EXPECT_EQ(idle.yields(), yield);
-    }
-}
-
-TEST(Clock, NeverGoesBack) {
-    Nanoseconds last = now_ns();
-    for (int i = 0; i < 1000; ++i) {
-        Nanoseconds const now = now_ns();
-        ASSERT_GE(now, last);
-        last = now;
-    }
-    EXPECT_GT(last, 0);
 }
 
 }  // namespace

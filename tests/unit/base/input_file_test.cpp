@@ -1,42 +1,30 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <sstream>
-#include <unistd.h>
 
 namespace dlmb {
 namespace {
 
-std::string complaint(std::filesystem::path const& path) {
-    try {
-        (void)read_document(path, Bytes{1} << 20);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "";
-}
-
-TEST(ReadDocument, RefusesWhatHasNoEnd) {
+TEST(ReadDocument, RefusesWhatIsNoFileOrHasNoEnd) {
+    auto const complaint = [](char const* path) {
+        return usage_error_of([&] { (void)read_document(path, Bytes{1} << 20); });
+    };
     EXPECT_EQ(complaint("/dev/zero"), "/dev/zero: larger than 1 MiB");
-}
-
-TEST(ReadDocument, RefusesWhatIsNoFile) {
     EXPECT_EQ(complaint("/nowhere"), "/nowhere: cannot be read");
     EXPECT_EQ(complaint("/"), "/: cannot be read");
 }
 
 TEST(ReadDocument, GivesEveryByte) {
-    auto const path = std::filesystem::temp_directory_path() / ("dlmb_input_file_test." + std::to_string(getpid()));
+    record::TemporaryFolder const folder;
     std::string const text = std::string(100000, 'x') + std::string(1, '\0') + "\r\nend";
-    std::ofstream(path, std::ios::binary) << text;
-    EXPECT_EQ(read_document(path), text);
-    std::filesystem::remove(path);
+    record::write_file(folder / "document", text);
+    EXPECT_EQ(read_document(folder / "document"), text);
     EXPECT_EQ(read_document("/dev/null"), "");
 }
 

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,14 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using record::read_file;
+using testing::HasSubstr;
 
-std::string message_of(fs::path const& path) {
-    try {
-        write_output(path, "text");
-    } catch (OutputError const& error) {
-        return error.what();
-    }
-    return "";
+std::string refusal(fs::path const& path) {
+    return message_of<OutputError>([&] { write_output(path, "text"); });
 }
 
 std::size_t files_beside(fs::path const& path) {
@@ -89,11 +86,10 @@ TEST(WriteOutput, AppendsToTheFileOfADescriptorInsteadOfReplacingIt) {
 TEST(WriteOutput, SaysWhyAFileCannotBeWrittenAndLeavesNothing) {
     record::TemporaryFolder const folder;
     record::write_file(folder / "file", "old");
-    EXPECT_NE(message_of(folder / "missing/file").find("missing/file: cannot be written: No such file"),
-              std::string::npos);
-    EXPECT_NE(message_of((folder / "file").parent_path()).find("Is a directory"), std::string::npos);
+    EXPECT_THAT(refusal(folder / "missing/file"), HasSubstr("missing/file: cannot be written: No such file"));
+    EXPECT_THAT(refusal((folder / "file").parent_path()), HasSubstr("Is a directory"));
     if (fs::exists("/dev/full")) {
-        EXPECT_NE(message_of("/dev/full").find("No space left on device"), std::string::npos);
+        EXPECT_THAT(refusal("/dev/full"), HasSubstr("No space left on device"));
     }
     EXPECT_EQ(files_beside(folder / "file"), 1U);
 }
@@ -104,9 +100,9 @@ TEST(WriteOutput, SaysThatAFileWouldBeLargerThanItsLimit) {
     ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
     rlimit const small{2, limit.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-    std::string const message = message_of(folder / "file");
+    std::string const message = refusal(folder / "file");
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    EXPECT_NE(message.find("File too large"), std::string::npos) << message;
+    EXPECT_THAT(message, HasSubstr("File too large"));
     EXPECT_EQ(files_beside(folder / "file"), 0U);
 }
 

@@ -38,30 +38,16 @@ TEST(Oversubscription, IsMoreRanksOnANodeThanUnits) {
     in_process::run_ranks(2 * units, units, [](Bootstrap& bootstrap) { EXPECT_FALSE(oversubscribed(bootstrap)); });
 }
 
-TEST(Oversubscription, RanksBoundToAUnitEachHaveOneEach) {
+TEST(Oversubscription, CountsTheUnitsThatRanksAreBoundTo) {
     std::vector<std::size_t> const units = usable_units();
     in_process::run_ranks(static_cast<int>(units.size()), [&](Bootstrap& bootstrap) {
         bind_to(units[static_cast<std::size_t>(bootstrap.rank())]);
-        EXPECT_FALSE(oversubscribed(bootstrap));
-    });
-}
-
-TEST(Oversubscription, RanksBoundToOneUnitShareIt) {
-    std::vector<std::size_t> const units = usable_units();
-    in_process::run_ranks(2, [&](Bootstrap& bootstrap) {
-        bind_to(units.front());
-        EXPECT_TRUE(oversubscribed(bootstrap));
-    });
-}
-
-TEST(YieldPolicy, AutomaticYieldsOnlyWhereRanksShareUnits) {
-    std::vector<std::size_t> const units = usable_units();
-    in_process::run_ranks(static_cast<int>(units.size()), [&](Bootstrap& bootstrap) {
-        bind_to(units[static_cast<std::size_t>(bootstrap.rank())]);
-        EXPECT_FALSE(should_yield(YieldPolicy::automatic, bootstrap)) << "each has a unit of its own";
+        EXPECT_FALSE(oversubscribed(bootstrap)) << "each has a unit of its own";
+        EXPECT_FALSE(should_yield(YieldPolicy::automatic, bootstrap));
     });
     in_process::run_ranks(2, [&](Bootstrap& bootstrap) {
         bind_to(units.front());
+        EXPECT_TRUE(oversubscribed(bootstrap)) << "both have one";
         EXPECT_TRUE(should_yield(YieldPolicy::automatic, bootstrap));
         EXPECT_FALSE(should_yield(YieldPolicy::never, bootstrap));
     });

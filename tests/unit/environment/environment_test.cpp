@@ -13,19 +13,9 @@ namespace {
 
 using Facts = std::map<std::string, std::string>;
 
-TEST(EnvironmentKey, DoesNotDependOnTheOrderInWhichFactsWereFound) {
-    Facts one;
-    one["b"] = "2";
-    one["a"] = "1";
-    Facts two;
-    two["a"] = "1";
-    two["b"] = "2";
-    EXPECT_EQ(record::environment_key(one), record::environment_key(two));
-    EXPECT_EQ(record::environment_key(one).size(), 16U);
-}
-
 TEST(EnvironmentKey, ChangesWithEveryNameAndValue) {
     Facts const facts{{"a", "1"}, {"b", "2"}};
+    EXPECT_EQ(record::environment_key(facts).size(), 16U);
     for (Facts const& other : {Facts{{"a", "1"}}, Facts{{"a", "1"}, {"b", "3"}}, Facts{{"a", "1"}, {"c", "2"}},
                                Facts{{"a", "1b"}, {"", "2"}}, Facts{{"a", "2"}, {"b", "1"}}}) {
         EXPECT_NE(record::environment_key(other), record::environment_key(facts));

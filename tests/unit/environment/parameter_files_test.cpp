@@ -1,27 +1,19 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/environment/parameter_files.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
-
-#include <fstream>
-#include <unistd.h>
 
 namespace dlmb::measure {
 namespace {
 
-namespace fs = std::filesystem;
-
 class ParameterFiles : public ::testing::Test {
 protected:
-    ParameterFiles() { fs::remove_all(root_); }
-    void TearDown() override { fs::remove_all(root_); }
-    void write(std::string const& file, std::string const& text) const {
-        fs::create_directories((root_ / file).parent_path());
-        std::ofstream(root_ / file) << text;
-    }
+    void write(std::string const& file, std::string const& text) const { record::write_file(root_ / file, text); }
 
-    fs::path root_ = fs::path(::testing::TempDir()) / ("dlmb_parameter_files_" + std::to_string(::getpid()));
+    record::TemporaryFolder const folder_;
+    std::filesystem::path const root_ = folder_ / "";
     Variables const somebody_{{"HOME", "/people/somebody"}};
 };
 

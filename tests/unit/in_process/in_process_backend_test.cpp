@@ -1,8 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/formats/plan/builder.hpp"
+#include "tests/unit/forwarding_bootstrap.hpp"
 #include "tests/unit/in_process/in_process_world.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,30 +12,14 @@
 namespace dlmb::in_process::testing {
 namespace {
 
-/// A bootstrap of another kind, of one rank: what the backend sees under mpirun.
-class OtherBootstrap final : public Bootstrap {
-public:
-    [[nodiscard]] std::string_view kind() const override { return "other"; }
-    [[nodiscard]] Rank rank() const override { return 0; }
-    [[nodiscard]] int size() const override { return 1; }
-    [[nodiscard]] int local_rank() const override { return 0; }
-    [[nodiscard]] int local_size() const override { return 1; }
-    [[nodiscard]] Rank node_leader() const override { return 0; }
-    [[nodiscard]] std::string const& host() const override { return host_; }
-    [[nodiscard]] std::map<std::string, std::string, std::less<>> facts() const override { return {}; }
-    [[nodiscard]] std::int64_t barrier_max(std::int64_t mine) override { return mine; }
-    [[nodiscard]] std::vector<Blob> all_gather(std::span<std::byte const> mine) override {
-        return {{mine.begin(), mine.end()}};
-    }
-    [[nodiscard]] std::vector<PeerBlob> exchange(std::vector<PeerBlob> outgoing) override { return outgoing; }
-    void all_reduce(std::span<std::int64_t>, Fold) override {}
-    void broadcast(Blob&, Rank) override {}
-    void send(Rank, std::span<std::byte const>) override {}
-    void receive(Rank, std::span<std::byte>) override {}
-    [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-private:
-    std::string host_ = "there";
+/// What the backend sees under mpirun.
+class OtherBootstrap final : public ForwardingBootstrap {
+public:
+    using ForwardingBootstrap::ForwardingBootstrap;
+    [[nodiscard]] std::string_view kind() const override { return "other"; }
 };
 
 Plan one_exchange(Rank me, Bytes to_other, Bytes from_other) {
@@ -46,11 +32,13 @@ Plan one_exchange(Rank me, Bytes to_other, Bytes from_other) {
 }
 
 TEST(InProcessBackend, SaysUnderALauncherHowToRunIt) {
-    OtherBootstrap bootstrap;
-    auto const backend = make_backend("in_process", {bootstrap});
-    ASSERT_FALSE(backend);
-    EXPECT_EQ(backend.error().reason,
-              "in_process runs ranks as threads; start the program without mpirun and with --ranks N");
+    run_ranks(1, [](Bootstrap& threads) {
+        OtherBootstrap bootstrap(threads);
+        auto const backend = make_backend("in_process", {bootstrap});
+        ASSERT_FALSE(backend);
+        EXPECT_EQ(backend.error().reason,
+                  "in_process runs ranks as threads; start the program without mpirun and with --ranks N");
+    });
 }
 
 TEST(InProcessBackend, ItsFirstMethodIsTheDefault) {
@@ -74,7 +62,7 @@ TEST(InProcessBackend, DeclinesMemoryThatTheHostCannotCopy) {
         Buffers const device{MemoryKind::cuda, {}};
         auto const compiled = rank.backend().compile(plan, device, {});
         ASSERT_FALSE(compiled);
-        EXPECT_NE(compiled.error().reason.find("cuda"), std::string::npos) << compiled.error().reason;
+        EXPECT_THAT(compiled.error().reason, HasSubstr("cuda"));
     });
 }
 
@@ -94,10 +82,9 @@ TEST(InProcessBackend, NamesBothRanksOfABlockWhoseEndsDifferInSize) {
         Plan const plan = rank.rank() == 0 ? one_exchange(0, 100, 8) : one_exchange(1, 8, 96);
         static_cast<void>(rank.compile(plan));
     });
-    EXPECT_NE(
-        text.find("step 0 \"dispatch\": rank 0 sends exchange of 100 B to rank 1, which expects exchange of 96 B"),
-        std::string::npos)
-        << text;
+    EXPECT_THAT(
+        text,
+        HasSubstr("step 0 \"dispatch\": rank 0 sends exchange of 100 B to rank 1, which expects exchange of 96 B"));
 }
 
 TEST(InProcessBackend, NamesAMessageThatNobodyExpects) {
@@ -109,9 +96,7 @@ TEST(InProcessBackend, NamesAMessageThatNobodyExpects) {
         }
         static_cast<void>(rank.compile(std::move(builder).finish()));
     });
-    EXPECT_NE(text.find("step 0 \"forward\": rank 1 sends message of 17 B to rank 0, which expects nothing"),
-              std::string::npos)
-        << text;
+    EXPECT_THAT(text, HasSubstr("step 0 \"forward\": rank 1 sends message of 17 B to rank 0, which expects nothing"));
 }
 
 TEST(InProcessBackend, NamesCollectivesThatDoNotFit) {
@@ -121,27 +106,19 @@ TEST(InProcessBackend, NamesCollectivesThatDoNotFit) {
         builder.all_reduce(builder.group({{0, 1}}), 64, Element::bf16, reduction, "reduce");
         static_cast<void>(rank.compile(std::move(builder).finish()));
     });
-    EXPECT_NE(text.find("allreduce bf16 sum of 64 B"), std::string::npos) << text;
-    EXPECT_NE(text.find("allreduce bf16 max of 64 B"), std::string::npos) << text;
+    EXPECT_THAT(text, AllOf(HasSubstr("allreduce bf16 sum of 64 B"), HasSubstr("allreduce bf16 max of 64 B")));
 }
 
 TEST(InProcessBackend, RefusesAPlanOfAnotherRankAndBlocksOutsideTheirBuffer) {
-    EXPECT_NE(error_of(1,
-                       [](TestRank& rank) {
-                           static_cast<void>(rank.compile({.me = 1, .groups = {}, .buffers = {}, .steps = {}}));
-                       })
-                  .find("the plan is rank 1's"),
-              std::string::npos);
-    EXPECT_NE(error_of(1,
-                       [](TestRank& rank) {
-                           Plan const plan{.me = 0,
-                                           .groups = {{{0}}},
-                                           .buffers = {{"small", 8}},
-                                           .steps = {{Exchange{0, 0, 0, {{0, 4, 8}}, {}}, {}, "x"}}};
-                           static_cast<void>(rank.compile(plan));
-                       })
-                  .find("8 B at offset 4 of buffer \"small\", which has 8 B"),
-              std::string::npos);
+    auto const refusal = [](Plan const& plan) {
+        return error_of(1, [&](TestRank& rank) { static_cast<void>(rank.compile(plan)); });
+    };
+    EXPECT_THAT(refusal({.me = 1, .groups = {}, .buffers = {}, .steps = {}}), HasSubstr("the plan is rank 1's"));
+    EXPECT_THAT(refusal({.me = 0,
+                         .groups = {{{0}}},
+                         .buffers = {{"small", 8}},
+                         .steps = {{Exchange{0, 0, 0, {{0, 4, 8}}, {}}, {}, "x"}}}),
+                HasSubstr("8 B at offset 4 of buffer \"small\", which has 8 B"));
 }
 
 }  // namespace

@@ -5,11 +5,13 @@
 #pragma once
 
 #include "common/backend_kit/registry.hpp"
-#include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/memory/host_space.hpp"
+#include "tests/unit/plan_memory.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace dlmb::in_process::testing {
@@ -21,27 +23,20 @@ public:
         : bootstrap_(bootstrap),
           backend_(std::move(make_backend("in_process", {bootstrap, YieldPolicy::always})).value()) {}
 
-    Buffers const& allocate(Plan const& plan) {
-        for (Buffer const& buffer : plan.buffers) {
-            allocations_.push_back(space_.allocate(std::max<Bytes>(buffer.bytes, 1)));
-            buffers_.base.push_back(allocations_.back().data());
-        }
-        return buffers_;
-    }
+    Buffers const& allocate(Plan const& plan) { return memory_.emplace(space_, plan).buffers; }
     std::unique_ptr<CompiledPlan> compile(Plan const& plan) {
         return std::move(backend_->compile(plan, allocate(plan), {})).value();
     }
     [[nodiscard]] Bootstrap& bootstrap() { return bootstrap_; }
     [[nodiscard]] Rank rank() const { return bootstrap_.rank(); }
     [[nodiscard]] Backend& backend() { return *backend_; }
-    [[nodiscard]] Buffers const& buffers() const { return buffers_; }
+    [[nodiscard]] Buffers const& buffers() const { return memory_->buffers; }
     [[nodiscard]] MemorySpace& space() { return space_; }
 
 private:
     Bootstrap& bootstrap_;
     HostSpace space_;
-    std::vector<Allocation> allocations_;
-    Buffers buffers_;
+    std::optional<PlanMemory> memory_;
     std::unique_ptr<Backend> backend_;
 };
 
@@ -53,12 +48,7 @@ inline void run_test_ranks(int ranks, std::function<void(TestRank&)> const& body
 }
 
 inline std::string error_of(int ranks, std::function<void(TestRank&)> const& body) {
-    try {
-        run_test_ranks(ranks, body);
-    } catch (Error const& error) {
-        return error.what();
-    }
-    return "no error";
+    return message_of<Error>([&] { run_test_ranks(ranks, body); });
 }
 
 }  // namespace dlmb::in_process::testing

@@ -3,24 +3,17 @@
 #pragma once
 
 #include "common/formats/plan/builder.hpp"
+#include "tests/unit/plan_memory.hpp"
 
-#include <numeric>
 #include <utility>
 #include <vector>
 
 namespace dlmb::in_process::testing {
 
-inline Group everyone(int ranks) {
-    Group group;
-    group.members.resize(static_cast<std::size_t>(ranks));
-    std::iota(group.members.begin(), group.members.end(), 0);
-    return group;
-}
-
 /// A dispatch, an allreduce beside it, a combine after both.
 inline Plan layered_plan(Rank me, int ranks) {
     PlanBuilder builder(me);
-    GroupId const all = builder.group(everyone(ranks));
+    GroupId const all = builder.group(world_of(ranks));
     std::vector<Bytes> const bytes(static_cast<std::size_t>(ranks), 100);
     StepId const dispatch = builder.exchange(all, bytes, bytes, "dispatch");
     StepId const reduce = builder.all_reduce(all, 400, Element::fp32, Reduction::sum, "reduce");

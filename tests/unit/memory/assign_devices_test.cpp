@@ -21,47 +21,36 @@ std::vector<Indices> by_numa(Indices const& ranks, Indices const& devices) {
     return distances;
 }
 
-Indices assigned(Indices const& ranks, Indices const& devices) {
-    return assign_devices(by_numa(ranks, devices));
-}
-
-TEST(AssignDevices, EightRanksOnTwoNumaNodesTakeTheDevicesOfTheirNode) {
-    Indices const devices{0, 0, 0, 0, 1, 1, 1, 1};
-    EXPECT_EQ(assigned({0, 0, 0, 0, 1, 1, 1, 1}, devices), (Indices{0, 1, 2, 3, 4, 5, 6, 7}));
-    // Ranks dealt to the nodes in turn, as --map-by numa does.
-    EXPECT_EQ(assigned({0, 1, 0, 1, 0, 1, 0, 1}, devices), (Indices{0, 4, 1, 5, 2, 6, 3, 7}));
-}
-
-TEST(AssignDevices, RanksBoundToNoSingleNodeTakeThemInOrder) {
-    EXPECT_EQ(assigned({-1, -1, -1, -1}, {0, 0, 1, 1}), (Indices{0, 1, 2, 3}));
-}
-
-TEST(AssignDevices, DevicesOfUnknownNodesAreTakenInOrder) {
-    EXPECT_EQ(assigned({1, 0, -1}, {-1, -1, -1}), (Indices{0, 1, 2}));
-}
-
-TEST(AssignDevices, MoreRanksThanDevicesTakeTurnsAndStayNear) {
-    EXPECT_EQ(assigned({0, 1, 0, 1, 1}, {0, 1}), (Indices{0, 1, 0, 1, 1}));
-    EXPECT_EQ(assigned({-1, -1, -1}, {0}), (Indices{0, 0, 0}));
-}
-
-TEST(AssignDevices, NoDeviceHasTwoRanksWhileAnotherHasNone) {
-    // Three ranks on node 0, which has one device of three: two of them go to node 1.
-    EXPECT_EQ(assigned({0, 0, 0}, {1, 0, 1}), (Indices{1, 0, 2}));
-}
-
-TEST(AssignDevices, FewerRanksThanDevicesLeaveSomeIdle) {
-    EXPECT_EQ(assigned({1}, {0, 0, 1, 1}), (Indices{2}));
+TEST(AssignDevices, GivesEachRankTheNearestThatIsFree) {
+    struct Case {
+        char const* what;
+        Indices ranks, devices, assigned;
+    };
+    for (auto const& [what, ranks, devices, assigned] : {
+             Case{"each node has as many of both",
+                  {0, 0, 0, 0, 1, 1, 1, 1},
+                  {0, 0, 0, 0, 1, 1, 1, 1},
+                  {0, 1, 2, 3, 4, 5, 6, 7}},
+             Case{"ranks dealt to the nodes in turn, as --map-by numa does",
+                  {0, 1, 0, 1, 0, 1, 0, 1},
+                  {0, 0, 0, 0, 1, 1, 1, 1},
+                  {0, 4, 1, 5, 2, 6, 3, 7}},
+             Case{"ranks bound to no node take them in order", {-1, -1, -1, -1}, {0, 0, 1, 1}, {0, 1, 2, 3}},
+             Case{"so do all where the nodes of devices are unknown", {1, 0, -1}, {-1, -1, -1}, {0, 1, 2}},
+             Case{"more ranks than devices take turns and stay near", {0, 1, 0, 1, 1}, {0, 1}, {0, 1, 0, 1, 1}},
+             Case{"one device for all", {-1, -1, -1}, {0}, {0, 0, 0}},
+             Case{"none has two ranks while another one has none", {0, 0, 0}, {1, 0, 1}, {1, 0, 2}},
+             Case{"fewer ranks than devices leave some idle", {1}, {0, 0, 1, 1}, {2}},
+             Case{"without devices", {0, 1}, {}, {}},
+         }) {
+        EXPECT_EQ(assign_devices(by_numa(ranks, devices)), assigned) << what;
+    }
 }
 
 // Four NUMA nodes of 8 units in two packages, GPUs on the first and third: a rank on the second takes that of its
 // package, one on the fourth that of the other.
 TEST(AssignDevices, WhereTheRanksOwnNodeHasNoneTheNearestOneIsTaken) {
     EXPECT_EQ(assign_devices({{32, 16}, {16, 32}}), (Indices{1, 0}));
-}
-
-TEST(AssignDevices, WithoutDevicesNobodyGetsOne) {
-    EXPECT_TRUE(assigned({0, 1}, {}).empty());
 }
 
 }  // namespace

@@ -4,26 +4,27 @@
 // Made-up trees of /proc and /sys: of machines and of containers, of both versions of control groups.
 #include "common/measure/environment/cpu_quota.hpp"
 #include "common/memory/control_groups.hpp"
+#include "common/memory/host_space.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <string>
-#include <unistd.h>
 
 namespace dlmb {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr Bytes gib = Bytes{1} << 30;
+
 class ControlGroups : public ::testing::Test {
 protected:
-    ControlGroups() { fs::remove_all(root_); }
-    void TearDown() override { fs::remove_all(root_); }
-
-    void write(std::string const& file, std::string const& text) const {
-        fs::create_directories((root_ / file).parent_path());
-        std::ofstream(root_ / file) << text;
+    void write(std::string const& file, std::string const& text) const { record::write_file(root_ / file, text); }
+    /// Of version 2.
+    void limit(std::string const& group, std::string const& most, Bytes used) const {
+        write("sys/fs/cgroup/" + group + "memory.max", most + "\n");
+        write("sys/fs/cgroup/" + group + "memory.current", std::to_string(used) + "\n");
     }
     [[nodiscard]] std::vector<std::string> groups(std::string_view controller) const {
         std::vector<std::string> names;
@@ -33,7 +34,8 @@ protected:
         return names;
     }
 
-    fs::path root_ = fs::path(::testing::TempDir()) / ("dlmb_control_groups_" + std::to_string(::getpid()));
+    record::TemporaryFolder const folder_;
+    fs::path const root_ = folder_ / "";
 };
 
 using Names = std::vector<std::string>;
@@ -72,6 +74,21 @@ TEST_F(ControlGroups, OfAContainerAreWhereItsOwnGroupIsMounted) {
     EXPECT_EQ(groups("cpu"), Names{"sys/fs/cgroup/cpu"});
 }
 
+TEST_F(ControlGroups, BoundTheMemoryThatTheKernelDeemsAvailable) {
+    EXPECT_EQ(available_host_memory(root_), 0U) << "nobody says";
+    write("proc/meminfo", "MemTotal:  16777216 kB\nMemFree:  1024 kB\nMemAvailable:    8388608 kB\n");
+    write("proc/self/cgroup", "1:name=systemd:/\n0::/jobs/job_7\n");
+    EXPECT_EQ(available_host_memory(root_), 8 * gib);
+    limit("jobs/", std::to_string(4 * gib), gib);
+    limit("jobs/job_7/", "max", gib);
+    EXPECT_EQ(available_host_memory(root_), 3 * gib);
+    limit("jobs/job_7/", std::to_string(2 * gib), gib);
+    EXPECT_EQ(available_host_memory(root_), gib);
+    limit("jobs/job_7/", std::to_string(3 * gib), 2 * gib);
+    write("sys/fs/cgroup/jobs/job_7/memory.stat", "anon 1\ninactive_file " + std::to_string(gib) + "\nslab 5\n");
+    EXPECT_EQ(available_host_memory(root_), 2 * gib) << "page cache can be dropped";
+}
+
 TEST_F(ControlGroups, MemoryLimitsOfBothVersionsCount) {
     constexpr Bytes mib = Bytes{1} << 20U;
     write("proc/self/cgroup", "4:memory:/jobs\n0::/\n");
@@ -82,8 +99,7 @@ TEST_F(ControlGroups, MemoryLimitsOfBothVersionsCount) {
     write("sys/fs/cgroup/memory/jobs/memory.usage_in_bytes", std::to_string(1000 * mib) + "\n");
     write("sys/fs/cgroup/memory/jobs/memory.stat", "cache 7\ntotal_inactive_file " + std::to_string(76 * mib) + "\n");
     EXPECT_EQ(left_in_control_groups(root_), 100 * mib);
-    write("sys/fs/cgroup/memory.max", std::to_string(64 * mib) + "\n");
-    write("sys/fs/cgroup/memory.current", std::to_string(60 * mib) + "\n");
+    limit("", std::to_string(64 * mib), 60 * mib);
     EXPECT_EQ(left_in_control_groups(root_), 4 * mib);
 }
 

@@ -3,7 +3,7 @@
 //
 // How a choice of the command line is read where the payload may be staged.
 #include "common/backends/mpi/methods.hpp"
-#include "common/base/error.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,12 +11,7 @@ namespace dlmb::mpi {
 namespace {
 
 std::string usage_error(std::string_view choice) {
-    try {
-        (void)read_method(parse_method(choice));
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "";
+    return usage_error_of([&] { (void)read_method(parse_method(choice)); });
 }
 
 TEST(MpiMethods, StagedHasAChunkAndTheDefaultCallsUnlessToldOtherwise) {
