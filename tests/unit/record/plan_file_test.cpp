@@ -17,6 +17,8 @@
 namespace dlmb::record {
 namespace {
 
+using testing::HasSubstr;
+
 std::vector<Json> lines_of(std::string const& text) {
     std::vector<Json> lines;
     std::istringstream stream(text);
@@ -168,7 +170,7 @@ TEST(PlanFile, AnotherHeaderBeginsAnotherIteration) {
     std::string const one = plan_lines(header, std::vector<Plan>{{0, {{{0}}}, {}, {{Barrier{0}, {}, "end"}}}});
     PlanTestFile const file(one + one);
     EXPECT_EQ(read_back(file.path()).size(), 2U);
-    EXPECT_THAT(usage_error_of([&] { (void)read_plan_file(file.path()); }), testing::HasSubstr("more than one"));
+    EXPECT_THAT(usage_error_of([&] { (void)read_plan_file(file.path()); }), HasSubstr("more than one"));
 }
 
 TEST(PlanFile, RefusesInOneLineThatNamesTheLineAndTheField) {
@@ -191,28 +193,24 @@ TEST(PlanFile, RefusesInOneLineThatNamesTheLineAndTheField) {
         return refused(changed.replace(good.find(old), old.size(), text));
     };
     EXPECT_EQ(refused(good), "");
-    EXPECT_THAT(with("dlmb.plan/2.0", "dlmb.plan/1.1"), testing::HasSubstr("write it again with --plan jsonl"));
-    EXPECT_THAT(with("dlmb.plan/2.0", "dlmb.result/2.0"), testing::HasSubstr("line 1: schema is \"dlmb.result/2.0\""));
-    EXPECT_THAT(with("\"pattern\":\"x\",", ""), testing::HasSubstr("line 1: pattern: is missing"));
-    EXPECT_THAT(refused("{}\n"), testing::HasSubstr("has no schema"));
-    EXPECT_THAT(refused(""), testing::HasSubstr("is empty"));
-    EXPECT_THAT(with("\"peer\":1", "\"peer\":2"),
-                testing::HasSubstr("line 3: steps[0].to: rank 2 is not in the group"));
-    EXPECT_THAT(with("\"send\"", "\"sned\""),
-                testing::HasSubstr("line 3: steps[0].operation: unknown operation 'sned'"));
-    EXPECT_THAT(with("\"bytes\":8", "\"bytes\":-8"), testing::HasSubstr("line 3: steps[0].to.bytes: "));
-    EXPECT_THAT(with("\"bytes\":8", "\"bytes\":4611686018427387905"), testing::HasSubstr("more than 2^62"));
-    EXPECT_THAT(with("\"after\":[]", "\"after\":[0]"), testing::HasSubstr("not an earlier one"));
-    EXPECT_THAT(with("\"groups\":[0]", "\"groups\":[1]"), testing::HasSubstr("1 is not a group"));
-    EXPECT_THAT(with("\"group\":0,\"to\"", "\"group\":3,\"to\""),
-                testing::HasSubstr("3 is not in the groups of rank 0"));
-    EXPECT_THAT(with("[0,1]", "[0,2]"), testing::HasSubstr("line 2: members: has rank 2"));
-    EXPECT_THAT(with("[0,1]", "[0,0]"), testing::HasSubstr("line 2: members: has rank 0 twice"));
-    EXPECT_THAT(with("\"rank\":1", "\"rank\":0"), testing::HasSubstr("plans stand in the order of ranks"));
-    EXPECT_THAT(with("\"step_count\":1", "\"step_count\":2"), testing::HasSubstr("rank 0 has 1 of its 2 steps"));
-    EXPECT_THAT(refused(good.substr(0, good.rfind("{\"rank\":1"))),
-                testing::HasSubstr("has 1 plans, and world.ranks is 2"));
-    EXPECT_THAT(with("\"channel\":0", "\"channel\":1"), testing::HasSubstr("do not fit together"));
+    EXPECT_THAT(with("dlmb.plan/2.0", "dlmb.plan/1.1"), HasSubstr("write it again with --plan jsonl"));
+    EXPECT_THAT(with("dlmb.plan/2.0", "dlmb.result/2.0"), HasSubstr("line 1: schema is \"dlmb.result/2.0\""));
+    EXPECT_THAT(with("\"pattern\":\"x\",", ""), HasSubstr("line 1: pattern: is missing"));
+    EXPECT_THAT(refused("{}\n"), HasSubstr("has no schema"));
+    EXPECT_THAT(refused(""), HasSubstr("is empty"));
+    EXPECT_THAT(with("\"peer\":1", "\"peer\":2"), HasSubstr("line 3: steps[0].to: rank 2 is not in the group"));
+    EXPECT_THAT(with("\"send\"", "\"sned\""), HasSubstr("line 3: steps[0].operation: unknown operation 'sned'"));
+    EXPECT_THAT(with("\"bytes\":8", "\"bytes\":-8"), HasSubstr("line 3: steps[0].to.bytes: "));
+    EXPECT_THAT(with("\"bytes\":8", "\"bytes\":4611686018427387905"), HasSubstr("more than 2^62"));
+    EXPECT_THAT(with("\"after\":[]", "\"after\":[0]"), HasSubstr("not an earlier one"));
+    EXPECT_THAT(with("\"groups\":[0]", "\"groups\":[1]"), HasSubstr("1 is not a group"));
+    EXPECT_THAT(with("\"group\":0,\"to\"", "\"group\":3,\"to\""), HasSubstr("3 is not in the groups of rank 0"));
+    EXPECT_THAT(with("[0,1]", "[0,2]"), HasSubstr("line 2: members: has rank 2"));
+    EXPECT_THAT(with("[0,1]", "[0,0]"), HasSubstr("line 2: members: has rank 0 twice"));
+    EXPECT_THAT(with("\"rank\":1", "\"rank\":0"), HasSubstr("plans stand in the order of ranks"));
+    EXPECT_THAT(with("\"step_count\":1", "\"step_count\":2"), HasSubstr("rank 0 has 1 of its 2 steps"));
+    EXPECT_THAT(refused(good.substr(0, good.rfind("{\"rank\":1"))), HasSubstr("has 1 plans, and world.ranks is 2"));
+    EXPECT_THAT(with("\"channel\":0", "\"channel\":1"), HasSubstr("do not fit together"));
 }
 
 TEST(PlanFile, HoldsEveryBlockOfAHundredRanks) {

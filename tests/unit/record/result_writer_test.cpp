@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/formats/record/result_file.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,6 +15,9 @@
 
 namespace dlmb::record {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
 
 /// Lets files of this process grow to `bytes` only: a full disk that needs neither root nor a disk.
 class FileSizeLimit {
@@ -34,21 +40,24 @@ private:
 std::string const our_line = R"({"kind":"launch","schema":"dlmb.result/1.0"})";
 std::string const ours = our_line + "\n";
 
-std::string message_of(std::function<void()> const& action) {
-    try {
-        action();
-    } catch (OutputError const& error) {
-        return error.what();
+std::string refusal(std::function<void()> const& action) {
+    return message_of<OutputError>(action);
+}
+
+class Writing : public testing::Test {
+protected:
+    /// To the file, from a writer of its own; what is said of it on standard error.
+    std::string append(std::string const& line) const {
+        testing::internal::CaptureStderr();
+        ResultWriter(file).append(line);
+        return testing::internal::GetCapturedStderr();
     }
-    return "nothing was thrown";
-}
 
-bool holds(std::string const& text, std::string const& part) {
-    return text.find(part) != std::string::npos;
-}
-
-TEST(ResultWriter, AppendsWholeLinesAndMakesTheFoldersOfItsFile) {
     TemporaryFolder const folder;
+    std::filesystem::path const file = folder / "r";
+};
+
+TEST_F(Writing, AppendsWholeLinesAndMakesTheFoldersOfItsFile) {
     auto const path = folder / "a/b/results.jsonl";
     {
         ResultWriter writer(path);
@@ -58,70 +67,59 @@ TEST(ResultWriter, AppendsWholeLinesAndMakesTheFoldersOfItsFile) {
     EXPECT_EQ(read_file(path), ours + "{\"b\":2}\n");
 }
 
-TEST(ResultWriter, ALineIsInTheFileWhenAppendReturns) {
-    TemporaryFolder const folder;
-    ResultWriter writer(folder / "r");
+TEST_F(Writing, ALineIsInTheFileWhenAppendReturns) {
+    ResultWriter writer(file);
     writer.append("{}");
-    EXPECT_EQ(read_file(folder / "r"), "{}\n");
+    EXPECT_EQ(read_file(file), "{}\n");
 }
 
-TEST(ResultWriter, RemovesALastLineThatAKillBrokeAndSaysSo) {
-    TemporaryFolder const folder;
-    write_file(folder / "r", ours + "{\"b\":\"tru");
-    testing::internal::CaptureStderr();
-    ResultWriter(folder / "r").append(R"({"c":3})");
-    std::string const said = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(read_file(folder / "r"), ours + "{\"c\":3}\n");
-    EXPECT_TRUE(holds(said, (folder / "r").string())) << said;
-    EXPECT_TRUE(holds(said, "9 bytes")) << said;  // {"b":"tru
+TEST_F(Writing, RemovesALastLineThatAKillBrokeAndSaysSo) {
+    write_file(file, ours + "{\"b\":\"tru");
+    std::string const said = append(R"({"c":3})");
+    EXPECT_EQ(read_file(file), ours + "{\"c\":3}\n");
+    EXPECT_THAT(said, HasSubstr(file.string()));
+    EXPECT_THAT(said, HasSubstr("9 bytes"));  // {"b":"tru
 }
 
-TEST(ResultWriter, KeepsALastLineThatOnlyLacksItsNewline) {
-    TemporaryFolder const folder;
-    write_file(folder / "r", ours + "{\"b\":2}");
-    ResultWriter(folder / "r").append(R"({"c":3})");
-    EXPECT_EQ(read_file(folder / "r"), ours + "{\"b\":2}\n{\"c\":3}\n");
+TEST_F(Writing, KeepsALastLineThatOnlyLacksItsNewline) {
+    write_file(file, ours + "{\"b\":2}");
+    ResultWriter(file).append(R"({"c":3})");
+    EXPECT_EQ(read_file(file), ours + "{\"b\":2}\n{\"c\":3}\n");
 }
 
-TEST(ResultWriter, RepairsABrokenLineLongerThanItsReadingWindow) {
-    TemporaryFolder const folder;
+TEST_F(Writing, RepairsABrokenLineLongerThanItsReadingWindow) {
     std::string const first = ours + R"({"a":")" + std::string(200'000, 'x') + "\"}\n";
-    write_file(folder / "r", first + R"({"b":")" + std::string(200'000, 'y'));
-    testing::internal::CaptureStderr();
-    ResultWriter(folder / "r").append("{}");
-    (void)testing::internal::GetCapturedStderr();
-    EXPECT_EQ(read_file(folder / "r"), first + "{}\n");
+    write_file(file, first + R"({"b":")" + std::string(200'000, 'y'));
+    (void)append("{}");
+    EXPECT_EQ(read_file(file), first + "{}\n");
 }
 
-TEST(ResultWriter, ASecondWriterIsRefusedUntilTheFirstIsGone) {
-    TemporaryFolder const folder;
+TEST_F(Writing, ASecondWriterIsRefusedUntilTheFirstIsGone) {
     {
-        ResultWriter const first(folder / "r");
-        std::string const message = message_of([&] { ResultWriter const second(folder / "r"); });
-        EXPECT_TRUE(holds(message, "another launch")) << message;
-        EXPECT_TRUE(holds(message, (folder / "r").string())) << message;
+        ResultWriter const first(file);
+        std::string const message = refusal([&] { ResultWriter const second(file); });
+        EXPECT_THAT(message, HasSubstr("another launch"));
+        EXPECT_THAT(message, HasSubstr(file.string()));
     }
-    EXPECT_NO_THROW(ResultWriter(folder / "r"));
+    EXPECT_NO_THROW(ResultWriter{file});
 }
 
-TEST(ResultWriter, AKilledWriterLeavesNoLockBehind) {
-    TemporaryFolder const folder;
+TEST_F(Writing, AKilledWriterLeavesNoLockBehind) {
     pid_t const child = fork();
     if (child == 0) {
-        ResultWriter writer(folder / "r");
+        ResultWriter writer(file);
         writer.append(our_line);
         kill(getpid(), SIGKILL);
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status));
-    ResultWriter(folder / "r").append(R"({"parent":1})");
-    EXPECT_EQ(read_file(folder / "r"), ours + "{\"parent\":1}\n");
+    ResultWriter(file).append(R"({"parent":1})");
+    EXPECT_EQ(read_file(file), ours + "{\"parent\":1}\n");
 }
 
-TEST(ResultWriter, CutsBackToTheLastWholeLineWhereTheFileMayNotGrowAndHandsTheLineBack) {
-    TemporaryFolder const folder;
-    ResultWriter writer(folder / "r");
+TEST_F(Writing, CutsBackToTheLastWholeLineWhereTheFileMayNotGrowAndHandsTheLineBack) {
+    ResultWriter writer(file);
     writer.append(R"({"a":1})");
     std::string const line = R"({"b":")" + std::string(100, 'x') + R"("})";
     {
@@ -131,40 +129,31 @@ TEST(ResultWriter, CutsBackToTheLastWholeLineWhereTheFileMayNotGrowAndHandsTheLi
             FAIL() << "the line cannot fit";
         } catch (LineNotWritten const& error) {
             EXPECT_EQ(error.line(), line);
-            EXPECT_TRUE(holds(error.what(), (folder / "r").string())) << error.what();
-            EXPECT_TRUE(holds(error.what(), "File too large")) << error.what();
+            EXPECT_THAT(error.what(), AllOf(HasSubstr(file.string()), HasSubstr("File too large")));
         }
     }
-    EXPECT_EQ(read_file(folder / "r"), "{\"a\":1}\n");
+    EXPECT_EQ(read_file(file), "{\"a\":1}\n");
     writer.append(R"({"c":3})");  // room again
-    EXPECT_EQ(read_file(folder / "r"), "{\"a\":1}\n{\"c\":3}\n");
+    EXPECT_EQ(read_file(file), "{\"a\":1}\n{\"c\":3}\n");
 }
 
-TEST(ResultWriter, RefusesAndLeavesAloneWhatIsNoResultFile) {
-    TemporaryFolder const folder;
+TEST_F(Writing, RefusesAndLeavesAloneWhatIsNoResultFile) {
     for (std::string const content :
          {"dear diary", "dear diary\n", "a\nb", "{\"a\":1}", "{\"a\":1}\n", "{", "\n",
           "{\"kind\":\"launch\",\"schema\":\"other/1.0\"}", "{\"kind\":\"campaign\",\"name\":\"x\"}\n", "[]"}) {
         write_file(folder / "notes.txt", content);
-        try {
-            ResultWriter const writer(folder / "notes.txt");
-            ADD_FAILURE() << content;
-        } catch (UsageError const& error) {
-            EXPECT_TRUE(holds(error.what(), "notes.txt: holds something else than results")) << error.what();
-        }
+        EXPECT_THAT(usage_error_of([&] { ResultWriter const writer(folder / "notes.txt"); }),
+                    HasSubstr("notes.txt: holds something else than results"));
         EXPECT_EQ(read_file(folder / "notes.txt"), content);
     }
 }
 
-TEST(ResultWriter, GoesOnWithAFileWhoseFirstLineAKillBroke) {
-    TemporaryFolder const folder;
+TEST_F(Writing, GoesOnWithAFileWhoseFirstLineAKillBroke) {
     for (std::string const first : {R"({"kind":"launch","schema":"dlmb.result/1)",
                                     R"({"kind": "launch", "schema": "dlmb.result/1.0", "launch_id": "0)"}) {
-        write_file(folder / "r", first);
-        testing::internal::CaptureStderr();
-        ResultWriter(folder / "r").append(our_line);
-        (void)testing::internal::GetCapturedStderr();
-        EXPECT_EQ(read_file(folder / "r"), ours);
+        write_file(file, first);
+        (void)append(our_line);
+        EXPECT_EQ(read_file(file), ours);
     }
 }
 
@@ -174,49 +163,46 @@ std::string removed_lines(ResultWriter const& writer) {
     return testing::internal::GetCapturedStdout();
 }
 
-TEST(ResultWriter, PrintsWhatItWroteToAFileThatWasRemoved) {
-    TemporaryFolder const folder;
-    write_file(folder / "r", ours);
-    ResultWriter writer(folder / "r");
+TEST_F(Writing, PrintsWhatItWroteToAFileThatWasRemoved) {
+    write_file(file, ours);
+    ResultWriter writer(file);
     std::string const longer = R"({"a":")" + std::string(10'000, 'x') + R"("})";
     writer.append(longer);
     writer.append("{}");
     EXPECT_EQ(removed_lines(writer), "") << "it is there";
-    std::filesystem::remove(folder / "r");
-    EXPECT_TRUE(holds(message_of([&] { writer.append("{}"); }), "was removed during the launch"));
+    std::filesystem::remove(file);
+    EXPECT_THAT(refusal([&] { writer.append("{}"); }), HasSubstr("was removed during the launch"));
     EXPECT_EQ(removed_lines(writer), "LOST " + longer + "\nLOST {}\n") << "those before are of others";
     std::string_view const piece = "{}\n";
     EXPECT_FALSE(writer.append_in_handler({&piece, 1}));
-    EXPECT_FALSE(std::filesystem::exists(folder / "r"));
+    EXPECT_FALSE(std::filesystem::exists(file));
 }
 
-TEST(ResultWriter, WritesNothingToAFileThatWasMovedOrReplaced) {
-    TemporaryFolder const folder;
+TEST_F(Writing, WritesNothingToAFileThatWasMovedOrReplaced) {
     {
-        ResultWriter writer(folder / "r");
+        ResultWriter writer(file);
         writer.append(our_line);
-        std::filesystem::rename(folder / "r", folder / "moved");
-        EXPECT_TRUE(holds(message_of([&] { writer.append("{}"); }), "was moved or replaced"));
-        write_file(folder / "r", "");
-        EXPECT_TRUE(holds(message_of([&] { writer.append("{}"); }), "was moved or replaced"));
+        std::filesystem::rename(file, folder / "moved");
+        EXPECT_THAT(refusal([&] { writer.append("{}"); }), HasSubstr("was moved or replaced"));
+        write_file(file, "");
+        EXPECT_THAT(refusal([&] { writer.append("{}"); }), HasSubstr("was moved or replaced"));
         EXPECT_EQ(removed_lines(writer), "") << "they are in the file that was moved";
     }
     EXPECT_EQ(read_file(folder / "moved"), ours);
-    EXPECT_EQ(read_file(folder / "r"), "");
+    EXPECT_EQ(read_file(file), "");
 }
 
-TEST(ResultWriter, NamesTheReasonWhenTheDeviceIsFull) {
+TEST_F(Writing, NamesTheReasonWhenTheDeviceIsFull) {
     if (!std::filesystem::exists("/dev/full")) {
         GTEST_SKIP() << "no /dev/full here";
     }
     ResultWriter writer("/dev/full");
-    std::string const message = message_of([&] { writer.append("{}"); });
-    EXPECT_TRUE(holds(message, "/dev/full")) << message;
-    EXPECT_TRUE(holds(message, "No space left on device")) << message;
+    std::string const message = refusal([&] { writer.append("{}"); });
+    EXPECT_THAT(message, HasSubstr("/dev/full"));
+    EXPECT_THAT(message, HasSubstr("No space left on device"));
 }
 
-TEST(ResultWriter, CutsBackToTheLastWholeLineOnAFullDisk) {
-    TemporaryFolder const folder;
+TEST_F(Writing, CutsBackToTheLastWholeLineOnAFullDisk) {
     auto const disk = folder / "disk";
     std::filesystem::create_directory(disk);
     if (mount("none", disk.c_str(), "tmpfs", 0, "size=64k") != 0) {
@@ -227,7 +213,7 @@ TEST(ResultWriter, CutsBackToTheLastWholeLineOnAFullDisk) {
     std::string message;
     {
         ResultWriter writer(disk / "r");
-        message = message_of([&] {
+        message = refusal([&] {
             for (; written < 100; ++written) {
                 writer.append(line);
             }
@@ -235,34 +221,31 @@ TEST(ResultWriter, CutsBackToTheLastWholeLineOnAFullDisk) {
     }
     std::string const content = read_file(disk / "r");
     umount2(disk.c_str(), MNT_DETACH);
-    EXPECT_TRUE(holds(message, "No space left on device")) << message;
+    EXPECT_THAT(message, HasSubstr("No space left on device"));
     EXPECT_EQ(written, 65'536 / (line.size() + 1));
     EXPECT_EQ(content.size(), written * (line.size() + 1));
     EXPECT_EQ(content.back(), '\n');
 }
 
-TEST(ResultWriter, NamesAPathThatCannotBeOpened) {
-    TemporaryFolder const folder;
+TEST_F(Writing, NamesAPathThatCannotBeOpened) {
     write_file(folder / "file", "");
-    std::string const message = message_of([&] { ResultWriter const writer(folder / "file/below"); });
-    EXPECT_TRUE(holds(message, (folder / "file/below").string())) << message;
-    EXPECT_TRUE(holds(message, "Not a directory")) << message;
+    std::string const message = refusal([&] { ResultWriter const writer(folder / "file/below"); });
+    EXPECT_THAT(message, HasSubstr((folder / "file/below").string()));
+    EXPECT_THAT(message, HasSubstr("Not a directory"));
 }
 
-TEST(ResultWriter, RefusesALineWithALineBreak) {
-    TemporaryFolder const folder;
-    ResultWriter writer(folder / "r");
+TEST_F(Writing, RefusesALineWithALineBreak) {
+    ResultWriter writer(file);
     EXPECT_THROW(writer.append("{}\n{}"), Error);
-    EXPECT_EQ(read_file(folder / "r"), "");
+    EXPECT_EQ(read_file(file), "");
 }
 
-TEST(ResultWriter, AClosedPipeIsAnErrorAndNotTheEndOfTheProcess) {
-    TemporaryFolder const folder;
+TEST_F(Writing, AClosedPipeIsAnErrorAndNotTheEndOfTheProcess) {
     int ends[2] = {-1, -1};
     ASSERT_EQ(pipe(ends), 0);
     ResultWriter writer("/proc/self/fd/" + std::to_string(ends[1]));
     close(ends[0]);
-    EXPECT_TRUE(holds(message_of([&] { writer.append("{}"); }), "Broken pipe"));
+    EXPECT_THAT(refusal([&] { writer.append("{}"); }), HasSubstr("Broken pipe"));
     close(ends[1]);
 }
 
