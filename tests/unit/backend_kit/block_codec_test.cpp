@@ -115,6 +115,20 @@ std::vector<std::byte> packed(Row const& row, Element element, BlockFormat const
     return bytes;
 }
 
+/// The numbers that come back.
+std::vector<double> unpacked(std::vector<std::byte>& packed_row, Element element, BlockFormat const& format,
+                             std::uint64_t count) {
+    std::vector<std::byte> back(count * size_of(element));
+    host_unpack(back.data(), PackedRow::at(packed_row.data(), format, count), count, element, format);
+    return values_of(back, element);
+}
+
+double scale_of(std::vector<std::byte> const& packed_row, BlockFormat const& format, std::uint64_t count,
+                std::uint64_t index) {
+    return scale_at(packed_row.data() + format.code_bytes(count) + index / format.block * format.scale_bytes(),
+                    format.scale);
+}
+
 std::uint32_t code_at(std::vector<std::byte> const& row, BlockFormat const& format, std::uint64_t index) {
     if (format.code_bytes(2) == 2) {
         return std::to_integer<std::uint32_t>(row[index]);
@@ -172,9 +186,7 @@ TEST(BlockCodec, CodesAreTheNearestOnesToTheScaledNumbers) {
                         int exponent = 0;
                         scale = std::frexp(scale, &exponent) == 0.5F ? scale : std::ldexp(1.0F, exponent);
                     }
-                    std::byte const* const stored =
-                        bytes.data() + format.code_bytes(count) + first / format.block * format.scale_bytes();
-                    ASSERT_EQ(amax == 0 ? 0.0 : scale_at(stored, format.scale), scale) << to_string(format);
+                    ASSERT_EQ(amax == 0 ? 0.0 : scale_of(bytes, format, count, first), scale) << to_string(format);
                     for (std::uint64_t i = first; i < end; ++i) {
                         float const scaled =
                             scale == 0 ? 0 : static_cast<float>(std::abs(row.values[i])) * (1.0F / scale);
@@ -201,13 +213,9 @@ TEST(BlockCodec, NoNumberIsFurtherOffThanTheBound) {
             Row const row = some_row(element, count, 11);
             for (BlockFormat const& format : every_format()) {
                 std::vector<std::byte> bytes = packed(row, element, format);
-                std::vector<std::byte> back(row.numbers.size());
-                host_unpack(back.data(), PackedRow::at(bytes.data(), format, count), count, element, format);
-                std::vector<double> const values = values_of(back, element);
+                std::vector<double> const values = unpacked(bytes, element, format, count);
                 for (std::uint64_t i = 0; i < count; ++i) {
-                    double const scale =
-                        scale_at(bytes.data() + format.code_bytes(count) + i / format.block * format.scale_bytes(),
-                                 format.scale);
+                    double const scale = scale_of(bytes, format, count, i);
                     double const error = std::abs(values[i] - row.values[i]);
                     ASSERT_LE(error, error_bound(row.values[i], scale, element, format.code))
                         << to_string(format) << " of " << count << ", number " << i << ": " << row.values[i];
@@ -237,16 +245,10 @@ TEST(BlockCodec, TheBoundIsReached) {
         BlockFormat const format{code, 32, ScaleType::fp32};
         Row const row = some_row(Element::fp32, 1U << 14U, 3);
         std::vector<std::byte> bytes = packed(row, Element::fp32, format);
-        std::vector<std::byte> back(row.numbers.size());
-        host_unpack(back.data(), PackedRow::at(bytes.data(), format, row.values.size()), row.values.size(),
-                    Element::fp32, format);
-        std::vector<double> const values = values_of(back, Element::fp32);
+        std::vector<double> const values = unpacked(bytes, Element::fp32, format, row.values.size());
         double most = 0;
         for (std::size_t i = 0; i < values.size(); ++i) {
-            double const scale =
-                scale_at(bytes.data() + format.code_bytes(values.size()) + i / format.block * format.scale_bytes(),
-                         format.scale);
-            if (scale > 0) {
+            if (double const scale = scale_of(bytes, format, values.size(), i); scale > 0) {
                 most = std::max(most, std::abs(values[i] - row.values[i]) /
                                           error_bound(row.values[i], scale, Element::fp32, code));
             }

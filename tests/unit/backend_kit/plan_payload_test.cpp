@@ -7,6 +7,7 @@
 #include "common/base/error.hpp"
 #include "common/formats/plan/builder.hpp"
 #include "common/memory/host_space.hpp"
+#include "tests/unit/plan_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,14 +27,10 @@ class Ranks {
 public:
     explicit Ranks(std::vector<Plan> plans) : plans_(std::move(plans)) {
         for (Plan const& plan : plans_) {
-            Buffers& buffers = buffers_.emplace_back();
-            for (Buffer const& buffer : plan.buffers) {
-                allocations_.push_back(space_.allocate(std::max<Bytes>(buffer.bytes, 1)));
-                buffers.base.push_back(allocations_.back().data());
-            }
+            memory_.emplace_back(space_, plan);
         }
         for (std::size_t rank = 0; rank < plans_.size(); ++rank) {
-            payloads_.emplace_back(space_, buffers_[rank], plans_[rank]);
+            payloads_.emplace_back(space_, memory_[rank].buffers, plans_[rank]);
         }
     }
 
@@ -47,7 +44,9 @@ public:
     }
     PlanPayload& payload(Rank rank) { return payloads_[index(rank)]; }
     Plan const& plan(Rank rank) const { return plans_[index(rank)]; }
-    std::byte* at(Rank rank, BufferId buffer, Bytes offset) { return buffers_[index(rank)].base[buffer] + offset; }
+    std::byte* at(Rank rank, BufferId buffer, Bytes offset) {
+        return memory_[index(rank)].buffers.base[buffer] + offset;
+    }
 
     /// Does exchange `step` of all ranks.
     void exchange(StepId step) {
@@ -77,8 +76,7 @@ private:
 
     HostSpace space_;
     std::vector<Plan> plans_;
-    std::vector<Buffers> buffers_;  // as many as plans before payloads_ refers to them
-    std::vector<Allocation> allocations_;
+    std::vector<PlanMemory> memory_;  // as many as plans before payloads_ refers to them
     std::vector<PlanPayload> payloads_;
 };
 
@@ -399,29 +397,24 @@ private:
 struct BlocksOnDevice {
     explicit BlocksOnDevice(std::size_t blocks) {
         PlanBuilder builder(0);
-        std::vector<Rank> members(blocks);
-        std::iota(members.begin(), members.end(), 0);
-        builder.exchange(builder.group({members}), std::vector<Bytes>(blocks, 24), std::vector<Bytes>(blocks, 24), "x");
+        std::vector<Bytes> const bytes(blocks, 24);
+        builder.exchange(builder.group(world_of(static_cast<int>(blocks))), bytes, bytes, "x");
         plan = std::move(builder).finish();
-        for (Buffer const& buffer : plan.buffers) {
-            allocations.push_back(device.allocate(buffer.bytes));
-            buffers.base.push_back(allocations.back().data());
-        }
+        memory.emplace(device, plan);
     }
     [[nodiscard]] std::byte* block(BufferId buffer, std::vector<Block> const& blocks, std::size_t index) const {
-        return buffers.base[buffer] + blocks[index].offset;
+        return memory->buffers.base[buffer] + blocks[index].offset;
     }
 
     CountedDevice device;
     Plan plan;
-    std::vector<Allocation> allocations;
-    Buffers buffers;
+    std::optional<PlanMemory> memory;
 };
 
 TEST(PlanPayload, ManySmallBlocksOnADeviceAreReadAndWrittenByOneTransferOfTheirBuffer) {
     constexpr std::size_t many = 64;
     BlocksOnDevice blocks(many);
-    PlanPayload payload(blocks.device, blocks.buffers, blocks.plan);
+    PlanPayload payload(blocks.device, blocks.memory->buffers, blocks.plan);
     blocks.device.requests = 0;
     payload.prepare(0);
     EXPECT_EQ(blocks.device.requests, 4) << "two buffers there and back";

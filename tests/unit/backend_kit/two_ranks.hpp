@@ -8,6 +8,7 @@
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/formats/plan/builder.hpp"
 #include "common/memory/host_space.hpp"
+#include "tests/unit/plan_memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -42,10 +43,8 @@ protected:
             build(builder, me);
             Endpoint& rank = ranks.emplace_back();
             rank.plan = std::move(builder).finish();
-            for (Buffer const& buffer : rank.plan.buffers) {
-                rank.memory.push_back(space.allocate(buffer.bytes));
-                rank.buffers.base.push_back(rank.memory.back().data());
-            }
+            rank.memory.emplace(space, rank.plan);
+            rank.buffers = rank.memory->buffers;
             rank.payload.emplace(space, rank.buffers, rank.plan);
             rank.payload->prepare(iteration);
         }
@@ -72,7 +71,7 @@ protected:
 
     struct Endpoint {
         Plan plan;
-        std::vector<Allocation> memory;
+        std::optional<PlanMemory> memory;
         Buffers buffers;
         std::optional<PlanPayload> payload;
     };

@@ -2,20 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The calibration on threads as ranks: every part gives figures that can be true. No time is asserted.
-#include "common/backend_kit/registry.hpp"
-#include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/measure/calibration/calibration.hpp"
-#include "common/memory/memory_space.hpp"
+#include "tests/unit/measure/run_world.hpp"
 #include "tests/unit/measure/time_units.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <mutex>
-
-namespace dlmb::in_process {
-MadeBackend make_backend(BackendContext const& context);
-}
 
 namespace dlmb::measure {
 namespace {
@@ -102,12 +96,6 @@ TEST(Calibration, ABackendIsAskedForItsShortestMessage) {
         EXPECT_EQ(floors[0].memory, "host");
         EXPECT_GT(floors[0].median_ns, 0);
     }
-}
-
-TEST(Calibration, EveryEffortHasItsWord) {
-    EXPECT_EQ(name_of(record::Effort::off), "off");
-    EXPECT_EQ(name_of(record::Effort::brief), "short");
-    EXPECT_EQ(name_of(record::Effort::full), "full");
 }
 
 TEST(Calibration, EveryTwoNodesTryTheirLinkOnce) {

@@ -75,164 +75,135 @@ TEST(Faults, DataThatComeBehindTheirSignalAreCaughtAndNamed) {
     EXPECT_EQ(in_time[0][0].result.status, record::Status::ok) << in_time[0][0].result.reason;
 }
 
-/// 120 samples in six rounds of 20 behind one check, of which iterations `first` .. `last` are struck on rank 1.
-std::vector<std::vector<Told>> struck_in_rounds(std::function<Fault(Rank, std::uint64_t, std::uint64_t)> const& fault,
-                                                std::uint64_t slots, std::uint64_t first, std::uint64_t last) {
-    RunnerOptions options = brief();
-    options.iterations = 120;
-    return run({.plan = one_phase_plan,
-                .draws = 1,
-                .slots = slots,
-                .options = options,
-                .cells = {with(fault(1, first, last))}});
+/// 120 samples in six rounds of 20 behind one check.
+RunSpec six_rounds(std::uint64_t slots = 1) {
+    RunSpec spec{.plan = one_phase_plan, .draws = 1, .slots = slots, .options = brief(), .cells = {without_fault()}};
+    spec.options.iterations = 120;
+    return spec;
+}
+constexpr std::uint64_t second_round = 1 + 20;
+constexpr std::uint64_t second_round_end = second_round + 19;
+
+std::vector<std::vector<Told>> run_with(RunSpec spec, Fault const& fault) {
+    spec.cells = {with(fault)};
+    return run(spec);
 }
 
-/// The second and the third round.
-std::vector<std::vector<Told>> two_struck_rounds(std::function<Fault(Rank, std::uint64_t, std::uint64_t)> const& fault,
-                                                 std::uint64_t slots) {
-    return struck_in_rounds(fault, slots, 1 + 20, 1 + 59);
+/// How many of its iterations were checked while it was timed; nothing: none could be.
+std::optional<std::uint64_t> checked_of_clean(RunSpec const& spec) {
+    record::CellResult const result = run(spec)[0][0].result;
+    EXPECT_EQ(result.status, record::Status::ok) << result.reason;
+    return result.validation.timed_checked;
 }
 
-std::function<Fault(Rank, std::uint64_t, std::uint64_t)> strike(std::function<void(Iteration const&)> const& what) {
-    return [what](Rank victim, std::uint64_t first, std::uint64_t last) { return struck(victim, first, last, what); };
-}
+using Strike = std::function<void(Iteration const&)>;
+Strike const flip = [](Iteration const& iteration) { received(iteration, "dispatch", 2)[9] ^= std::byte{1}; };
+Strike const change_own_data = [](Iteration const& iteration) {
+    Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
+    iteration.buffers.base[exchange.send_buffer][exchange.send[2].offset + 5] = std::byte{0x5A};
+};
 
 // None of these is seen by the checks before and after timing.
 TEST(FaultsWhileTimed, ThatLastForAWholeRoundAreCaught) {
-    auto const flip = strike([](Iteration const& iteration) { received(iteration, "dispatch", 2)[9] ^= std::byte{1}; });
-    auto const swap = strike([](Iteration const& iteration) {
+    Strike const swap = [](Iteration const& iteration) {
         std::span<std::byte> const a = received(iteration, "dispatch", 0);
         std::swap_ranges(a.begin(), a.end(), received(iteration, "dispatch", 2).begin());
-    });
-    auto const overrun = strike([](Iteration const& iteration) {
+    };
+    Strike const overrun = [](Iteration const& iteration) {
         std::span<std::byte> const last = received(iteration, "dispatch.node", 3);
         last.data()[last.size()] = std::byte{0x5A};
-    });
-    auto const underrun =
-        strike([](Iteration const& iteration) { *(received(iteration, "dispatch", 0).data() - 1) = std::byte{0x5A}; });
-    auto const own_data = strike([](Iteration const& iteration) {
-        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
-        iteration.buffers.base[exchange.send_buffer][exchange.send[2].offset + 5] = std::byte{0x5A};
-    });
+    };
+    Strike const underrun = [](Iteration const& iteration) {
+        *(received(iteration, "dispatch", 0).data() - 1) = std::byte{0x5A};
+    };
+    constexpr std::uint64_t third_round_end = second_round_end + 20;
     for (std::uint64_t const slots : {1U, 4U}) {
-        expect_invalid(two_struck_rounds(flip, slots), {"while timing, in round 2", "rank 1:", "byte 9"});
-        expect_invalid(two_struck_rounds(swap, slots), {"while timing, in round 2", "rank 1:", "block from rank 0"});
-        expect_invalid(two_struck_rounds(overrun, slots), {"while timing, in round 2", "1 byte behind the block"});
-        expect_invalid(two_struck_rounds(underrun, slots), {"while timing, in round 2", "in front of the block"});
-        expect_invalid(two_struck_rounds(nothing_delivered, slots),
-                       {"while timing, in round 2", "nothing was written"});
-        expect_invalid(two_struck_rounds(own_data, slots),
-                       {"while timing, in round 2", "what this rank sends was changed"});
+        auto const expect_said = [&](Fault const& fault, std::string const& said) {
+            expect_invalid(run_with(six_rounds(slots), fault), {"while timing, in round 2", "rank 1:", said});
+        };
+        for (auto const& [strike, said] :
+             {std::pair{flip, "byte 9"}, std::pair{swap, "block from rank 0"},
+              std::pair{overrun, "1 byte behind the block"}, std::pair{underrun, "in front of the block"},
+              std::pair{change_own_data, "what this rank sends was changed"}}) {
+            expect_said(struck(1, second_round, third_round_end, strike), said);
+        }
+        expect_said(nothing_delivered(1, second_round, third_round_end), "nothing was written");
     }
 }
 
 // Of 20 samples in a round two are checked with four slots, one with one slot.
 TEST(FaultsWhileTimed, ThatStrikeOnceAreCaughtAsOftenAsIterationsAreChecked) {
-    auto const flip =
-        strike([](Iteration const& iteration) { received(iteration, "dispatch.node", 2)[9] ^= std::byte{1}; });
-    auto const caught_of_all = [](std::uint64_t slots, unsigned checked, auto const& fault) {
+    auto const caught_of_all = [](std::uint64_t slots, unsigned checked, auto const& fault_at) {
         unsigned caught = 0;
-        for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
-            constexpr std::uint64_t second_round = 1 + 20;
-            auto const told = struck_in_rounds(fault, slots, second_round + iteration, second_round + iteration);
-            caught += told[0][0].result.status == record::Status::invalid ? 1U : 0U;
-            EXPECT_TRUE(told[0][0].result.status == record::Status::invalid ||
-                        told[0][0].result.validation.timed_checked == 6 * checked);
+        for (std::uint64_t iteration = second_round; iteration <= second_round_end; ++iteration) {
+            record::CellResult const result = run_with(six_rounds(slots), fault_at(iteration))[0][0].result;
+            bool const invalid = result.status == record::Status::invalid;
+            caught += invalid ? 1U : 0U;
+            EXPECT_TRUE(invalid || result.validation.timed_checked == 6 * checked);
         }
         return caught;
     };
-    EXPECT_EQ(caught_of_all(1, 1, nothing_delivered), 1U);
-    EXPECT_EQ(caught_of_all(4, 2, nothing_delivered), 2U);
-    EXPECT_EQ(caught_of_all(4, 2, flip), 2U);
+    auto const lost = [](std::uint64_t iteration) { return nothing_delivered(1, iteration, iteration); };
+    auto const flipped = [](std::uint64_t iteration) { return struck(1, iteration, iteration, flip); };
+    EXPECT_EQ(caught_of_all(1, 1, lost), 1U);
+    EXPECT_EQ(caught_of_all(4, 2, lost), 2U);
+    EXPECT_EQ(caught_of_all(4, 2, flipped), 2U);
 }
 
-Plan sum_in_place(Rank me, int ranks, std::uint32_t /*draw*/) {
-    PlanBuilder builder(me);
-    builder.in_place(true);
-    builder.all_reduce(builder.group(world_of(ranks)), 1024, Element::fp32, Reduction::sum, "dispatch");
-    return std::move(builder).finish();
+/// One reduction of 1024 B of fp32 in place.
+RunSpec rounds_in_place(OperationKind kind, Reduction reduction, record::CacheMode cache, std::uint64_t slots = 1) {
+    RunSpec spec = six_rounds(slots);
+    spec.options.cache = cache;
+    spec.plan = [=](Rank me, int ranks, std::uint32_t /*draw*/) {
+        PlanBuilder builder(me);
+        builder.in_place(true);
+        GroupId const all = builder.group(world_of(ranks));
+        if (kind == OperationKind::reduce) {
+            builder.reduce(all, 0, 1024, Element::fp32, reduction, "dispatch");
+        } else {
+            builder.all_reduce(all, 1024, Element::fp32, reduction, "dispatch");
+        }
+        return std::move(builder).finish();
+    };
+    return spec;
 }
 
-Fault wrong_sum(Rank victim, std::uint64_t first, std::uint64_t last) {
-    return struck(victim, first, last, [](Iteration const& iteration) {
+Fault wrong_sum(std::uint64_t first, std::uint64_t last) {
+    return struck(1, first, last, [](Iteration const& iteration) {
         auto const& sum = std::get<Collective>(iteration.plan.steps.at(0).operation);
         iteration.buffers.base[sum.recv.buffer][sum.recv.offset + 513] ^= std::byte{0x40};
     });
 }
 
 TEST(FaultsWhileTimed, OfSumsInPlaceAreCaughtWhereIterationsAreTimedOneByOneInSeveralSlots) {
-    RunnerOptions options = brief();
-    options.iterations = 120;
     for (std::uint64_t const slots : {1U, 4U}) {
-        RunSpec spec{.plan = sum_in_place, .draws = 1, .slots = slots, .options = options, .cells = {without_fault()}};
-        record::CellResult const clean = run(spec)[0][0].result;
-        EXPECT_EQ(clean.status, record::Status::ok) << clean.reason;
-        EXPECT_EQ(clean.validation.timed_checked, slots == 1 ? 6U : 12U);
-        spec.cells = {with(wrong_sum(1, 1 + 20, 1 + 39))};
-        expect_invalid(run(spec), {"while timing, in round 2", "rank 1:", "byte 513"});
+        RunSpec const spec =
+            rounds_in_place(OperationKind::all_reduce, Reduction::sum, record::CacheMode::rotate, slots);
+        EXPECT_EQ(checked_of_clean(spec), slots == 1 ? 6U : 12U);
+        expect_invalid(run_with(spec, wrong_sum(second_round, second_round_end)),
+                       {"while timing, in round 2", "rank 1:", "byte 513"});
     }
-}
-
-Fault sum_not_delivered(Rank victim, std::uint64_t first, std::uint64_t last) {
-    auto const kept = std::make_shared<std::vector<std::byte>>();
-    Fault fault = struck(victim, first, last, [kept](Iteration const& iteration) {
-        auto const& sum = std::get<Collective>(iteration.plan.steps.at(0).operation);
-        std::copy(kept->begin(), kept->end(), iteration.buffers.base[sum.recv.buffer] + sum.recv.offset);
-    });
-    fault.before = [kept, victim](Iteration const& iteration) {
-        if (iteration.plan.me == victim) {
-            auto const& sum = std::get<Collective>(iteration.plan.steps.at(0).operation);
-            std::byte const* const data = iteration.buffers.base[sum.recv.buffer] + sum.recv.offset;
-            kept->assign(data, data + sum.bytes);
-        }
-    };
-    return fault;
 }
 
 TEST(FaultsWhileTimed, OfSumsInPlaceAreCaughtHoweverOftenTheyAreSummedUpAgain) {
-    RunSpec spec{.plan = sum_in_place, .draws = 1, .options = brief(), .cells = {without_fault()}};
-    spec.options.iterations = 120;
-    spec.options.cache = record::CacheMode::warm;
-    record::CellResult const warm = run(spec)[0][0].result;
-    EXPECT_EQ(warm.status, record::Status::ok) << warm.reason;
-    EXPECT_EQ(warm.validation.timed_checked, 6U);
+    RunSpec const spec = rounds_in_place(OperationKind::all_reduce, Reduction::sum, record::CacheMode::warm);
+    EXPECT_EQ(checked_of_clean(spec), 6U);
     // Any single iteration of the second round, as what is wrong is summed up further.
-    for (std::uint64_t const iteration : {1 + 20U, 1 + 30U, 1 + 39U}) {
-        spec.cells = {with(wrong_sum(1, iteration, iteration))};
-        expect_invalid(run(spec), {"while timing, in round 2", "element 128"});
+    for (std::uint64_t const iteration : {second_round, second_round + 10, second_round_end}) {
+        expect_invalid(run_with(spec, wrong_sum(iteration, iteration)), {"while timing, in round 2", "element 128"});
     }
-    spec.cells = {with(sum_not_delivered(1, 1 + 20, 1 + 39))};
-    expect_invalid(run(spec), {"while timing, in round 2", "element 0"});
-}
-
-TEST(FaultsWhileTimed, OfReducesInPlaceThatAreRepeatedAreNotLookedForAndTheRecordSaysSo) {
-    RunSpec spec{.draws = 1, .options = brief(), .cells = {without_fault()}};
-    spec.plan = [](Rank me, int ranks, std::uint32_t /*draw*/) {
-        PlanBuilder builder(me);
-        builder.in_place(true);
-        builder.reduce(builder.group(world_of(ranks)), 0, 1024, Element::fp32, Reduction::sum, "dispatch");
-        return std::move(builder).finish();
-    };
-    spec.options.iterations = 120;
-    spec.options.cache = record::CacheMode::warm;
-    record::CellResult const warm = run(spec)[0][0].result;
-    EXPECT_EQ(warm.status, record::Status::ok) << warm.reason;
-    EXPECT_EQ(warm.validation.timed_checked, 0U);
+    expect_invalid(run_with(spec, nothing_delivered(1, second_round, second_round_end)),
+                   {"while timing, in round 2", "element 0"});
 }
 
 TEST(FaultsWhileTimed, OfAMaximumInPlaceAreCaughtHoweverOftenItIsTaken) {
-    RunSpec spec{.draws = 1, .options = brief(), .cells = {without_fault()}};
-    spec.plan = [](Rank me, int ranks, std::uint32_t /*draw*/) {
-        PlanBuilder builder(me);
-        builder.in_place(true);
-        builder.all_reduce(builder.group(world_of(ranks)), 1024, Element::fp32, Reduction::max, "dispatch");
-        return std::move(builder).finish();
-    };
-    spec.options.iterations = 120;
-    spec.options.cache = record::CacheMode::warm;
-    EXPECT_EQ(run(spec)[0][0].result.validation.timed_checked, 6U);
-    spec.cells = {with(wrong_sum(1, 1 + 20, 1 + 39))};
-    expect_invalid(run(spec), {"while timing, in round 2", "byte 513"});
+    RunSpec const spec = rounds_in_place(OperationKind::all_reduce, Reduction::max, record::CacheMode::warm);
+    EXPECT_EQ(checked_of_clean(spec), 6U);
+    expect_invalid(run_with(spec, wrong_sum(second_round, second_round_end)), {"while timing, in round 2", "byte 513"});
+}
+
+TEST(FaultsWhileTimed, OfReducesInPlaceThatAreRepeatedAreNotLookedForAndTheRecordSaysSo) {
+    EXPECT_EQ(checked_of_clean(rounds_in_place(OperationKind::reduce, Reduction::sum, record::CacheMode::warm)), 0U);
 }
 
 TEST(FaultsWhileTimed, AreNotLookedForWhereNothingIsSent) {
@@ -242,51 +213,31 @@ TEST(FaultsWhileTimed, AreNotLookedForWhereNothingIsSent) {
         builder.barrier(builder.group(world_of(ranks)), "barrier");
         return std::move(builder).finish();
     };
-    record::CellResult const result = run(spec)[0][0].result;
-    EXPECT_EQ(result.status, record::Status::ok) << result.reason;
-    EXPECT_FALSE(result.validation.timed_checked.has_value());
+    EXPECT_EQ(checked_of_clean(spec), std::nullopt);
 }
 
 TEST(FaultsWhileTimed, OfZerosAreCaughtButForBlocksInEachOthersPlace) {
-    RunnerOptions options = brief();
-    options.iterations = 120;
-    options.fill = record::Fill::zeros;
-    constexpr std::uint64_t begin = 1 + 20;
-    constexpr std::uint64_t end = 1 + 39;
-    auto const flip = struck(1, begin, end,
-                             [](Iteration const& iteration) { received(iteration, "dispatch", 2)[9] ^= std::byte{1}; });
-    auto const own_data = struck(1, begin, end, [](Iteration const& iteration) {
-        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
-        iteration.buffers.base[exchange.send_buffer][exchange.send[2].offset + 5] = std::byte{0x5A};
-    });
-    auto const run_with = [&](std::uint64_t slots, Fault const& fault) {
-        return run({.plan = one_phase_plan, .draws = 1, .slots = slots, .options = options, .cells = {with(fault)}});
-    };
     for (std::uint64_t const slots : {1U, 4U}) {
-        record::CellResult const clean = run_with(slots, Fault{})[0][0].result;
-        EXPECT_EQ(clean.status, record::Status::ok) << clean.reason;
-        EXPECT_EQ(clean.validation.timed_checked, slots == 1 ? 6U : 12U);
-        expect_invalid(run_with(slots, flip), {"while timing, in round 2", "rank 1:", "byte 9 of 256 is 0x01"});
-        expect_invalid(run_with(slots, nothing_delivered(1, begin, end)), {"round 2", "nothing was written there"});
-        expect_invalid(run_with(slots, own_data), {"round 2", "what this rank sends: byte 5", "0x5a"});
+        RunSpec spec = six_rounds(slots);
+        spec.options.fill = record::Fill::zeros;
+        EXPECT_EQ(checked_of_clean(spec), slots == 1 ? 6U : 12U);
+        expect_invalid(run_with(spec, struck(1, second_round, second_round_end, flip)),
+                       {"while timing, in round 2", "rank 1:", "byte 9 of 256 is 0x01"});
+        expect_invalid(run_with(spec, nothing_delivered(1, second_round, second_round_end)),
+                       {"round 2", "nothing was written there"});
+        expect_invalid(run_with(spec, struck(1, second_round, second_round_end, change_own_data)),
+                       {"round 2", "what this rank sends: byte 5", "0x5a"});
     }
 }
 
 TEST(FaultsWhileTimed, OfBuffersThatSeveralDrawsShareAreCaughtInWhatArrives) {
-    RunnerOptions options = brief();
-    options.iterations = 120;
-    auto const flip = [](Iteration const& iteration) { received(iteration, "dispatch", 2)[9] ^= std::byte{1}; };
-    expect_invalid(
-        run({.plan = one_phase_plan, .draws = 4, .options = options, .cells = {with(struck(1, 4 + 20, 4 + 59, flip))}}),
-        {"while timing, in round 2", "rank 1:", "byte 9"});
+    RunSpec spec = six_rounds();
+    spec.draws = 4;
+    expect_invalid(run_with(spec, struck(1, 4 + 20, 4 + 59, flip)), {"while timing, in round 2", "rank 1:", "byte 9"});
 }
 
 TEST(FaultsWhileTimed, ALibraryThatChangesWhatItSendsIsCaughtBeforeTiming) {
-    auto const fault = strike([](Iteration const& iteration) {
-        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
-        iteration.buffers.base[exchange.send_buffer][exchange.send[2].offset + 5] = std::byte{0x5A};
-    })(1, 0, 1000);
-    expect_invalid(run({.options = brief(), .cells = {with(fault)}}),
+    expect_invalid(run({.options = brief(), .cells = {with(struck(1, 0, 1000, change_own_data))}}),
                    {"before timing", "rank 1:", "what this rank sends was changed: byte 5"});
 }
 

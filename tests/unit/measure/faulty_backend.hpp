@@ -173,18 +173,23 @@ inline Fault struck(Rank victim, std::uint64_t first, std::uint64_t last,
     return fault;
 }
 
-/// Nothing arrives in iterations `first` .. `last` of `victim`: what was in its buffers is there again.
+/// Nothing arrives in iterations `first` .. `last` of `victim`: what was where its first step receives is there again.
 inline Fault nothing_delivered(Rank victim, std::uint64_t first, std::uint64_t last) {
+    auto const place = [](Iteration const& iteration) -> std::span<std::byte> {
+        Operation const& operation = iteration.plan.steps.at(0).operation;
+        if (auto const* const collective = std::get_if<Collective>(&operation)) {
+            return {iteration.buffers.base[collective->recv.buffer] + collective->recv.offset, collective->bytes};
+        }
+        BufferId const buffer = std::get<Exchange>(operation).recv_buffer;
+        return {iteration.buffers.base[buffer], iteration.plan.buffers[buffer].bytes};
+    };
     auto const kept = std::make_shared<std::vector<std::byte>>();
-    Fault fault = struck(victim, first, last, [kept](Iteration const& iteration) {
-        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
-        std::copy(kept->begin(), kept->end(), iteration.buffers.base[exchange.recv_buffer]);
+    Fault fault = struck(victim, first, last, [=](Iteration const& iteration) {
+        std::copy(kept->begin(), kept->end(), place(iteration).begin());
     });
     fault.before = [=](Iteration const& iteration) {
         if (iteration.plan.me == victim) {
-            Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
-            std::byte const* const begin = iteration.buffers.base[exchange.recv_buffer];
-            kept->assign(begin, begin + iteration.plan.buffers[exchange.recv_buffer].bytes);
+            kept->assign(place(iteration).begin(), place(iteration).end());
         }
     };
     return fault;

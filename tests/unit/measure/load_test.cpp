@@ -110,7 +110,7 @@ Plan busy_plan(Rank me, int ranks, std::uint32_t /*draw*/) {
     constexpr Nanoseconds busy_ns = 5'000'000;
     PlanBuilder builder(me);
     std::vector<Bytes> const bytes(static_cast<std::size_t>(ranks), Bytes{256});
-    StepId const sent = builder.exchange(builder.group(testing::world_of(ranks)), bytes, bytes, "dispatch");
+    StepId const sent = builder.exchange(builder.group(world_of(ranks)), bytes, bytes, "dispatch");
     builder.compute(busy_ns, "dispatch.compute", {sent});
     return std::move(builder).finish();
 }

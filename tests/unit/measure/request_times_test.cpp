@@ -21,7 +21,7 @@ constexpr Nanoseconds gap_ns = 1'000'000;
 /// Rank 0 sends rank 1 two requests of two parts. The second one arrives `gap_ns` after the first.
 Plan two_requests(Rank me, int ranks, std::uint32_t /*draw*/) {
     PlanBuilder builder(me);
-    GroupId const group = builder.group(testing::world_of(ranks));
+    GroupId const group = builder.group(world_of(ranks));
     std::vector<StepId> arrived;
     for (int request = 0; request < 2; ++request) {
         builder.microbatch(request);

@@ -13,10 +13,10 @@
 #include "common/measure/start/common_start.hpp"
 #include "common/memory/memory_space.hpp"
 #include "tests/unit/measure/faulty_backend.hpp"
+#include "tests/unit/plan_memory.hpp"
 
 #include <deque>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,12 +54,6 @@ struct RunSpec {
     std::function<void(HangReport const&)> hang = [](HangReport const&) {};
     std::function<void(Rank, record::CellResult const&)> finished = [](Rank, record::CellResult const&) {};
 };
-
-inline Group world_of(int ranks) {
-    Group world{std::vector<Rank>(static_cast<std::size_t>(ranks))};
-    std::iota(world.members.begin(), world.members.end(), 0);
-    return world;
-}
 
 inline Plan two_phase_plan(Rank me, int ranks, std::uint32_t draw) {
     PlanBuilder builder(me);
@@ -137,6 +131,16 @@ inline std::function<Fault(Rank)> without_fault() {
 }
 inline std::function<Fault(Rank)> with(Fault const& fault) {
     return [fault](Rank) { return fault; };
+}
+/// On rank 0 only.
+inline std::function<Fault(Rank)> on_rank_0(Fault const& fault) {
+    return [fault](Rank me) { return me == 0 ? fault : Fault{}; };
+}
+/// Sees each iteration of rank 0 before it begins.
+inline std::function<Fault(Rank)> seen_by(std::function<void(Iteration const&)> const& note) {
+    Fault fault;
+    fault.before = note;
+    return on_rank_0(fault);
 }
 
 /// Six samples and no warm-up: iterations are 0 .. draws - 1 checked, then 6 timed, then checked again.

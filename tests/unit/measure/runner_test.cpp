@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-record::CellResult on_rank_0(std::vector<std::vector<Told>> const& told) {
+record::CellResult result_of(std::vector<std::vector<Told>> const& told) {
     return told.at(0).at(0).result;
 }
 
@@ -19,7 +19,7 @@ TEST(Runner, AFixedCountGivesExactlyThatManySamples) {
     for (std::uint64_t const count : {1U, 7U, 100U}) {
         RunSpec spec{.options = brief(), .cells = {without_fault()}};
         spec.options.iterations = count;
-        record::CellResult const result = on_rank_0(run(spec));
+        record::CellResult const result = result_of(run(spec));
         EXPECT_EQ(result.status, record::Status::ok);
         EXPECT_EQ(result.samples_ns.size(), count);
         EXPECT_EQ(result.time.samples, count);
@@ -32,7 +32,7 @@ TEST(Runner, AFixedCountGivesExactlyThatManySamples) {
 TEST(Runner, TheCellKnowsItsRoundsAndTheOrderOfItsSamples) {
     RunSpec spec{.options = brief(), .cells = {without_fault()}};
     spec.options.iterations = 60;
-    record::CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = result_of(run(spec));
     ASSERT_EQ(result.round_medians_ns.size(), 6U);
     EXPECT_GT(result.median_of_rounds_ns, 0);
     EXPECT_TRUE(result.aa_ratio.has_value());
@@ -44,13 +44,7 @@ TEST(Runner, TheCellKnowsItsRoundsAndTheOrderOfItsSamples) {
 TEST(Runner, CellsOfAllPointsTakeTurns) {
     std::vector<int> order;  // of iterations on rank 0: which cell's
     auto const note = [&order](int cell) {
-        return [&order, cell](Rank me) {
-            Fault fault;
-            if (me == 0) {
-                fault.before = [&order, cell](Iteration const&) { order.push_back(cell); };
-            }
-            return fault;
-        };
+        return seen_by([&order, cell](Iteration const&) { order.push_back(cell); });
     };
     RunSpec spec{.options = brief(), .cells = {note(0), note(1), note(2), note(3)}};
     spec.options.iterations = 60;  // in six rounds
@@ -71,7 +65,7 @@ TEST(Runner, CellsOfAllPointsTakeTurns) {
 }
 
 TEST(Runner, OneRankIsEnough) {
-    record::CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .cells = {without_fault()}}));
+    record::CellResult const result = result_of(run({.ranks = 1, .options = brief(), .cells = {without_fault()}}));
     EXPECT_EQ(result.status, record::Status::ok);
     EXPECT_EQ(result.straggler.rank, 0);
     EXPECT_EQ(result.straggler.share, 1.0);
@@ -80,15 +74,9 @@ TEST(Runner, OneRankIsEnough) {
 // Two draws, six samples, no warm-up: checked 0 and 1, then samples 0 .. 5, then 0 and 1 checked again.
 TEST(Runner, SampleNumberIRunsDrawIModuloTheNumberOfDraws) {
     std::vector<Bytes> seen;
-    auto const note = [&seen](Rank me) {
-        Fault fault;
-        if (me == 0) {
-            fault.before = [&seen](Iteration const& iteration) {
-                seen.push_back(exchange_of(iteration.plan, "dispatch").send.front().bytes);
-            };
-        }
-        return fault;
-    };
+    auto const note = seen_by([&seen](Iteration const& iteration) {
+        seen.push_back(exchange_of(iteration.plan, "dispatch").send.front().bytes);
+    });
     (void)run({.plan = one_phase_plan, .options = brief(), .cells = {note}});
     EXPECT_EQ(seen, (std::vector<Bytes>{256, 512, 256, 512, 256, 512, 256, 512, 256, 512}));
 }
@@ -107,7 +95,7 @@ TEST(Runner, EveryDrawIsCheckedBeforeAndAfterTiming) {
 TEST(Runner, WithoutValidationNothingIsClaimed) {
     RunSpec spec{.options = brief(), .cells = {with(corrupted_byte(1, "dispatch", 2))}};
     spec.options.validate = false;
-    record::CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = result_of(run(spec));
     EXPECT_EQ(result.status, record::Status::ok);
     EXPECT_EQ(result.validation.verdict, record::Verdict::off);
     EXPECT_EQ(result.validation.blocks_checked, 0U);
@@ -117,7 +105,7 @@ TEST(Runner, WithoutValidationNothingIsClaimed) {
 TEST(Runner, PhasesAreThoseOfThePlanFromIterationsOfTheirOwn) {
     RunSpec spec{.options = brief(), .cells = {without_fault()}};
     spec.options.iterations = 120;
-    record::CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = result_of(run(spec));
     ASSERT_EQ(result.phases.size(), 2U);
     EXPECT_EQ(result.phases[0].label, "dispatch");
     EXPECT_EQ(result.phases[1].label, "combine");   // the suffix of "combine.node" is not a phase of its own
@@ -127,7 +115,7 @@ TEST(Runner, PhasesAreThoseOfThePlanFromIterationsOfTheirOwn) {
 
 TEST(Runner, TheOnlyPhaseIsTheIterationAndTakesNoIterationsOfItsOwn) {
     record::CellResult const result =
-        on_rank_0(run({.ranks = 1, .plan = one_phase_plan, .options = brief(), .cells = {without_fault()}}));
+        result_of(run({.ranks = 1, .plan = one_phase_plan, .options = brief(), .cells = {without_fault()}}));
     ASSERT_EQ(result.phases.size(), 1U);
     EXPECT_EQ(result.phases[0].time.samples, 6U);
     EXPECT_EQ(result.phases[0].time.median, result.time.median);
@@ -135,7 +123,7 @@ TEST(Runner, TheOnlyPhaseIsTheIterationAndTakesNoIterationsOfItsOwn) {
 
 TEST(Runner, TheSlowestRankIsNamedAndItsTimeIsTheSample) {
     record::CellResult const result =
-        on_rank_0(run({.options = brief(), .cells = {with(delayed_rank(2, std::chrono::milliseconds(50)))}}));
+        result_of(run({.options = brief(), .cells = {with(delayed_rank(2, std::chrono::milliseconds(50)))}}));
     EXPECT_EQ(result.straggler.rank, 2);  // others wait much shorter for a core of a busy machine
     EXPECT_GT(result.straggler.share, 0.5);
     EXPECT_GE(result.time.min, 50e6);  // a sleep of 50 ms is never shorter
@@ -143,7 +131,7 @@ TEST(Runner, TheSlowestRankIsNamedAndItsTimeIsTheSample) {
 }
 
 TEST(Runner, SetUpTimeIsThatOfTheSlowestRank) {
-    EXPECT_EQ(on_rank_0(run({.options = brief(), .cells = {without_fault()}})).setup_ns, 1003);
+    EXPECT_EQ(result_of(run({.options = brief(), .cells = {without_fault()}})).setup_ns, 1003);
 }
 
 TEST(Runner, AllRanksAreToldTheSameInTheSameOrder) {
@@ -180,8 +168,8 @@ TEST(Runner, OnlyRankZeroReadsTheClockThatStops) {
         return options;
     };
     auto const told = run(spec);
-    EXPECT_EQ(on_rank_0(told).stop_reason, "time");
-    EXPECT_EQ(on_rank_0(told).round_medians_ns.size(), 5U);
+    EXPECT_EQ(result_of(told).stop_reason, "time");
+    EXPECT_EQ(result_of(told).round_medians_ns.size(), 5U);
     for (auto const& rank : told) {
         EXPECT_EQ(rank.at(0).result.stop_reason, "time");
     }
@@ -190,7 +178,7 @@ TEST(Runner, OnlyRankZeroReadsTheClockThatStops) {
 TEST(Runner, TheWarmUpIsCountedApart) {
     RunSpec spec{.options = brief(), .cells = {without_fault()}};
     spec.options.warmup = 9;
-    record::CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = result_of(run(spec));
     EXPECT_EQ(result.warmup_iterations, 9U);
     EXPECT_EQ(result.samples_ns.size(), 6U);
 }
@@ -198,7 +186,7 @@ TEST(Runner, TheWarmUpIsCountedApart) {
 TEST(Runner, AnAdaptiveCellWarmsUpSamplesAndStops) {
     RunSpec spec{.ranks = 2, .cells = {without_fault()}};
     spec.options.time_limit_ns = 200'000'000;
-    record::CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = result_of(run(spec));
     EXPECT_EQ(result.status, record::Status::ok);
     EXPECT_GE(result.warmup_iterations, 10U);
     EXPECT_NE(result.stop_reason, "fixed");  // which of the others depends on the machine
@@ -210,18 +198,11 @@ TEST(Runner, AnAdaptiveCellWarmsUpSamplesAndStops) {
 
 TEST(Runner, AStreamHasAsManyIterationsAsAreAskedForInSamplesOfWholePasses) {
     std::uint64_t launches = 0;
-    auto const count = [&launches](Rank me) {
-        Fault fault;
-        if (me == 0) {
-            fault.before = [&launches](Iteration const&) { ++launches; };
-        }
-        return fault;
-    };
-    RunSpec spec{.draws = 3, .options = brief(), .cells = {count}};
+    RunSpec spec{.draws = 3, .options = brief(), .cells = {seen_by([&](Iteration const&) { ++launches; })}};
     spec.options.mode = Mode::stream;
     spec.options.validate = false;
     spec.options.iterations = 240;
-    record::CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = result_of(run(spec));
     EXPECT_TRUE(result.phases.empty());
     EXPECT_EQ(launches, 240U + 1);                    // the first iteration is apart
     EXPECT_EQ(result.iterations_per_sample % 3, 0U);  // whole passes over three draws
@@ -243,7 +224,7 @@ RunSpec osu_spec(Mode mode, std::chrono::milliseconds late) {
 }
 
 TEST(Runner, AnOsuSampleIsTheMeanOverRanksOfEachRanksOwnCall) {
-    record::CellResult const result = on_rank_0(run(osu_spec(Mode::osu, std::chrono::milliseconds(5))));
+    record::CellResult const result = result_of(run(osu_spec(Mode::osu, std::chrono::milliseconds(5))));
     EXPECT_EQ(result.samples_ns.size(), 6U);
     EXPECT_EQ(result.round_medians_ns.size(), 1U);  // calls follow each other at once
     EXPECT_EQ(result.iterations_per_sample, 1U);
@@ -272,7 +253,7 @@ TEST(Runner, OfPairsTheRanksThatBeginTakeTheTimeAndHalveIt) {
         }
         return fault;
     }};
-    record::CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = result_of(run(spec));
     EXPECT_EQ(barriers, 1U);  // before all calls, and none between them
     ASSERT_TRUE(result.rank_means.has_value());
     EXPECT_GE(result.rank_median_ns.at(3), 5e6);
@@ -285,18 +266,14 @@ TEST(Runner, OfPairsTheRanksThatBeginTakeTheTimeAndHalveIt) {
 TEST(Runner, BetweenTwoOsuCallsOfACollectiveStandsTheBarrierOfItsBackend) {
     RunSpec spec = osu_spec(Mode::osu, std::chrono::milliseconds(0));
     std::uint64_t barriers = 0;
-    spec.cells = {[&barriers](Rank me) {
-        Fault fault;
-        if (me == 0) {
-            fault.on_barrier = [&barriers] { ++barriers; };
-        }
-        return fault;
-    }};
+    Fault counting;
+    counting.on_barrier = [&barriers] { ++barriers; };
+    spec.cells = {on_rank_0(counting)};
     (void)run(spec);
     EXPECT_EQ(barriers, 1U + 2 + 6);  // before the loop, behind each warm-up call and each timed one
     barriers = 0;
     spec.osu = osu_windows(8, true, 2);  // osu_mbw_mr.c
-    record::CellResult const rate = on_rank_0(run(spec));
+    record::CellResult const rate = result_of(run(spec));
     EXPECT_EQ(barriers, 1U + 2 * (2 + 6));
     EXPECT_EQ(rate.definition,
               "osu: each call timed by itself, two barriers between calls, mean over the first ranks of "
@@ -305,7 +282,7 @@ TEST(Runner, BetweenTwoOsuCallsOfACollectiveStandsTheBarrierOfItsBackend) {
 
 TEST(Runner, AnNcclSampleIsAllCallsBackToBackAveragedOverRanks) {
     RunSpec spec = osu_spec(Mode::nccl, std::chrono::milliseconds(1));
-    record::CellResult const result = on_rank_0(run(spec));
+    record::CellResult const result = result_of(run(spec));
     EXPECT_EQ(result.samples_ns.size(), 1U);
     EXPECT_EQ(result.iterations_per_sample, 6U);
     EXPECT_EQ(result.definition,
@@ -318,14 +295,10 @@ TEST(Runner, AnNcclSampleIsAllCallsBackToBackAveragedOverRanks) {
 TEST(Runner, ABackendIsQuiescentBeforeAnotherOneCommunicates) {
     std::vector<int> events;  // cell of each launch on rank 0; its bitwise complement for a quiesce
     auto const noted = [&events](int cell) {
-        return [&events, cell](Rank me) {
-            Fault fault;
-            if (me == 0) {
-                fault.before = [&events, cell](Iteration const&) { events.push_back(cell); };
-                fault.on_quiesce = [&events, cell] { events.push_back(~cell); };
-            }
-            return fault;
-        };
+        Fault fault;
+        fault.before = [&events, cell](Iteration const&) { events.push_back(cell); };
+        fault.on_quiesce = [&events, cell] { events.push_back(~cell); };
+        return on_rank_0(fault);
     };
     (void)run({.options = brief(), .cells = {noted(0), noted(1), noted(2)}});
     ASSERT_FALSE(events.empty());

@@ -147,31 +147,23 @@ TEST(StartChoice, IsTheWindowWhereItCanBeKept) {
     EXPECT_EQ(plan.method, StartMethod::window);
     EXPECT_EQ(plan.margin_ns, 60'000);
     EXPECT_TRUE(plan.clock_is_good);  // 5 % of the sample
-}
-
-TEST(StartChoice, IsTheBarrierWhereRanksTakeTurnsOrMissWindows) {
-    StartFacts facts = good_facts;
-    facts.oversubscribed = true;
-    EXPECT_EQ(choose_start(StartRequest::automatic, facts, 10'000).method, StartMethod::barrier);
-    facts = good_facts;
-    facts.late_share = 0.3;
-    EXPECT_EQ(choose_start(StartRequest::automatic, facts, 10'000).method, StartMethod::barrier);
-    EXPECT_EQ(choose_start(StartRequest::window, facts, 10'000).method, StartMethod::window);
-    facts = good_facts;
-    facts.margin_ns = 1'000'001;
-    EXPECT_EQ(choose_start(StartRequest::automatic, facts, 10'000).method, StartMethod::barrier);
-}
-
-TEST(StartChoice, IsTheBarrierWhereTheClockIsWorseThanFivePercentOfTheSample) {
-    StartPlan const plan = choose_start(StartRequest::automatic, good_facts, 9'990);
-    EXPECT_EQ(plan.method, StartMethod::barrier);
-    EXPECT_FALSE(plan.clock_is_good);
-    EXPECT_EQ(choose_start(StartRequest::window, good_facts, 9'990).method, StartMethod::window);
-    EXPECT_FALSE(choose_start(StartRequest::window, good_facts, 9'990).clock_is_good);
-}
-
-TEST(StartChoice, IsTheBarrierOnRequest) {
     EXPECT_EQ(choose_start(StartRequest::barrier, good_facts, 1e9).method, StartMethod::barrier);
+}
+
+TEST(StartChoice, IsTheBarrierWhereItCannotUnlessItIsAskedFor) {
+    std::vector<StartFacts> facts(4, good_facts);
+    facts[0].oversubscribed = true;
+    facts[1].late_share = 0.3;
+    facts[2].margin_ns = 1'000'001;
+    facts[3].clock_error_ns = 501;  // more than 5 %
+    for (StartFacts const& each : facts) {
+        StartPlan const plan = choose_start(StartRequest::automatic, each, 10'000);
+        EXPECT_EQ(plan.method, StartMethod::barrier);
+        EXPECT_EQ(plan.clock_is_good, each.clock_error_ns == 500);
+        StartPlan const wanted = choose_start(StartRequest::window, each, 10'000);
+        EXPECT_EQ(wanted.method, StartMethod::window);
+        EXPECT_EQ(wanted.clock_is_good, plan.clock_is_good);
+    }
 }
 
 TEST(CommonStart, AllRanksMakeOnePlanWhateverTheirClocksShow) {

@@ -23,21 +23,13 @@ struct Seen {
 };
 
 std::function<Fault(Rank)> seeing(std::vector<Seen>& seen) {
-    return [&seen](Rank me) {
-        Fault fault;
-        if (me == 0) {
-            fault.before = [&seen](Iteration const& iteration) {
-                std::span<std::byte> const block = received(iteration, "dispatch", 1);
-                Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
-                std::byte const* const sent =
-                    iteration.buffers.base[exchange.send_buffer] + exchange.send.front().offset;
-                bool const zeros =
-                    std::all_of(sent, sent + block.size(), [](std::byte byte) { return byte == std::byte{0}; });
-                seen.push_back({block.data(), block.size(), zeros});
-            };
-        }
-        return fault;
-    };
+    return seen_by([&seen](Iteration const& iteration) {
+        std::span<std::byte> const block = received(iteration, "dispatch", 1);
+        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
+        std::byte const* const sent = iteration.buffers.base[exchange.send_buffer] + exchange.send.front().offset;
+        bool const zeros = std::all_of(sent, sent + block.size(), [](std::byte byte) { return byte == std::byte{0}; });
+        seen.push_back({block.data(), block.size(), zeros});
+    });
 }
 
 TEST(Slots, SuccessiveSamplesDifferInAddress) {

@@ -191,13 +191,5 @@ TEST(Statistics, TheStragglerIsTheRankThatWasSlowestMostOften) {
     EXPECT_EQ(find_straggler({}, 4).share, 0);
 }
 
-TEST(Statistics, EveryStatusHasItsWord) {
-    EXPECT_EQ(name_of(record::Status::ok), "ok");
-    EXPECT_EQ(name_of(record::Status::skipped), "skipped");
-    EXPECT_EQ(name_of(record::Status::failed), "failed");
-    EXPECT_EQ(name_of(record::Status::timeout), "timeout");
-    EXPECT_EQ(name_of(record::Status::invalid), "invalid");
-}
-
 }  // namespace
 }  // namespace dlmb::measure

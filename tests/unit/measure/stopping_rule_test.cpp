@@ -189,12 +189,5 @@ TEST(StoppingRule, NoFixedSamplesMeansNoRound) {
     EXPECT_EQ(run.stop, Stop::fixed);
 }
 
-TEST(StoppingRule, EveryReasonHasItsWord) {
-    EXPECT_EQ(name_of(Stop::precision), "precision");
-    EXPECT_EQ(name_of(Stop::time), "time");
-    EXPECT_EQ(name_of(Stop::cap), "cap");
-    EXPECT_EQ(name_of(Stop::fixed), "fixed");
-}
-
 }  // namespace
 }  // namespace dlmb::measure

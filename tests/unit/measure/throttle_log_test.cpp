@@ -6,12 +6,10 @@
 #include "common/measure/diagnosis/rank_log.hpp"
 #include "common/measure/environment/cpu_quota.hpp"
 #include "tests/unit/measure/run_world.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <unistd.h>
 
 namespace dlmb::measure {
 namespace {
@@ -71,23 +69,19 @@ TEST(ThrottleLog, ACellSaysWhatWasSeenBehindItsSamples) {
 class FakeQuota {
 public:
     FakeQuota() {
-        std::filesystem::create_directories(root_ / "proc/self");
-        std::filesystem::create_directories(root_ / "sys/fs/cgroup");
-        std::ofstream(root_ / "proc/self/cgroup") << "0::/\n";
+        record::write_file(root_ / "proc/self/cgroup", "0::/\n");
         say(0, 0, 0);
     }
-    FakeQuota(FakeQuota const&) = delete;
-    FakeQuota& operator=(FakeQuota const&) = delete;
-    ~FakeQuota() { std::filesystem::remove_all(root_); }
     void say(int periods, int throttled, int throttled_us) const {
-        std::ofstream(root_ / "sys/fs/cgroup/cpu.stat") << "nr_periods " << periods << "\nnr_throttled " << throttled
-                                                        << "\nthrottled_usec " << throttled_us << '\n';
+        record::write_file(
+            root_ / "sys/fs/cgroup/cpu.stat",
+            fmt::format("nr_periods {}\nnr_throttled {}\nthrottled_usec {}\n", periods, throttled, throttled_us));
     }
     [[nodiscard]] QuotaReader reader() const { return QuotaReader(root_); }
 
 private:
-    std::filesystem::path root_ =
-        std::filesystem::path(::testing::TempDir()) / ("dlmb_fake_quota_" + std::to_string(::getpid()));
+    record::TemporaryFolder const folder_;
+    std::filesystem::path const root_ = folder_ / "";
 };
 
 TEST(QuotaLog, CountsWhatHappensBetweenBeginAndEndOnly) {

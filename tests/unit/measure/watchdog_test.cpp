@@ -61,14 +61,23 @@ private:
     Copied copied_;
 };
 
-class HalfDone final : public CompiledPlan {
+/// Its steps complete in the order that it is given.
+class InOrder final : public CompiledPlan {
 public:
-    explicit HalfDone(std::size_t steps) : CompiledPlan(steps) {}
+    InOrder(std::size_t steps, std::vector<StepId> order, bool keeps_marks)
+        : CompiledPlan(steps), order_(std::move(order)) {
+        keep_marks(keeps_marks);
+    }
     void launch() override {
         begin();
-        mark(0);
+        for (StepId const step : order_) {
+            mark(step);
+        }
     }
     void finish() override {}
+
+private:
+    std::vector<StepId> order_;
 };
 
 TEST(Watchdog, ExpiresAtOnceForATransportThatGaveUp) {
@@ -86,7 +95,7 @@ TEST(Watchdog, ExpiresAtOnceForATransportThatGaveUp) {
 TEST(Watchdog, NamesTheCellTheActivityAndTheStepThatStoodStill) {
     Plan plan;
     plan.steps = {{Compute{}, {}, "dispatch"}, {Compute{}, {0}, "combine"}};
-    HalfDone compiled(2);
+    InOrder compiled(2, {0}, true);
     Fired fired;
     Watchdog watchdog(fired.call());
     watchdog.arm("mpi alltoallv", 20 * ms);
@@ -101,24 +110,6 @@ TEST(Watchdog, NamesTheCellTheActivityAndTheStepThatStoodStill) {
     EXPECT_GE(hang.silent_ns, 20 * ms);
 }
 
-/// Its steps complete in the order that it is given.
-class InOrder final : public CompiledPlan {
-public:
-    InOrder(std::size_t steps, std::vector<StepId> order) : CompiledPlan(steps), order_(std::move(order)) {
-        keep_marks(false);
-    }
-    void launch() override {
-        begin();
-        for (StepId const step : order_) {
-            mark(step);
-        }
-    }
-    void finish() override {}
-
-private:
-    std::vector<StepId> order_;
-};
-
 TEST(Watchdog, NamesTheFirstStepThatIsNotDoneAlsoWhereStepsAreNoChain) {
     Plan plan;
     plan.steps = {{Compute{}, {}, "from rank 1"}, {Compute{}, {}, "from rank 2"}, {Compute{}, {1}, "to rank 2"}};
@@ -128,7 +119,7 @@ TEST(Watchdog, NamesTheFirstStepThatIsNotDoneAlsoWhereStepsAreNoChain) {
     };
     for (auto const& [complete, open] :
          {Case{{1}, "from rank 1"}, Case{{1, 2}, "from rank 1"}, Case{{0}, "from rank 2"}, Case{{1, 0}, "to rank 2"}}) {
-        InOrder compiled(plan.steps.size(), complete);
+        InOrder compiled(plan.steps.size(), complete, false);
         compiled.launch();
         Fired fired;
         Watchdog watchdog(fired.call());
@@ -147,7 +138,7 @@ TEST(CompiledPlan, FindsTheOpenStepAmongMany) {
             complete.push_back(step);
         }
     }
-    InOrder compiled(steps, complete);
+    InOrder compiled(steps, complete, false);
     compiled.launch();
     EXPECT_EQ(compiled.first_open_step(), open);
 }
@@ -155,7 +146,7 @@ TEST(CompiledPlan, FindsTheOpenStepAmongMany) {
 TEST(Watchdog, OutsideAnIterationNoStepIsNamed) {
     Plan plan;
     plan.steps = {{Compute{}, {}, "dispatch"}};
-    HalfDone compiled(1);
+    InOrder compiled(1, {0}, true);
     compiled.launch();  // its only step is done
     Fired fired;
     Watchdog watchdog(fired.call());
@@ -192,7 +183,7 @@ TEST(Watchdog, ATouchMovesTheDeadline) {
 // A sample of many iterations ends with its only touch.
 TEST(Watchdog, IterationsThatFollowEachOtherAreProgress) {
     Plan const plan;
-    HalfDone compiled(1);
+    InOrder compiled(1, {0}, true);
     Fired fired;
     Watchdog watchdog(fired.call());
     watchdog.arm("cell", 500 * ms);
