@@ -18,12 +18,6 @@ constexpr std::string_view library_prefixes[]{"NCCL_", "UCX_",  "UCC_",   "OMPI_
                                               "MPIR_", "FI_",   "I_MPI_", "PMIX_MCA_", "CUDA_",
                                               "OMP_",  "GOMP_", "HCOLL_", "SHARP_"};
 
-// Facts about the size and layout of the job; no user, account, path or host.
-constexpr std::string_view job_facts[]{"LD_PRELOAD",           "SLURM_JOB_ID",        "SLURM_JOB_NUM_NODES",
-                                       "SLURM_NNODES",         "SLURM_NTASKS",        "SLURM_NTASKS_PER_NODE",
-                                       "SLURM_TASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_CPU_BIND",
-                                       "SLURM_DISTRIBUTION",   "SLURM_MPI_TYPE"};
-
 // Open MPI's launcher passes its own state (job ids, contact addresses, session folders) under the prefix of its
 // options.
 constexpr std::string_view state_prefixes[]{"OMPI_MCA_orte_", "OMPI_MCA_prte_", "OMPI_MCA_ess_",
@@ -67,7 +61,7 @@ bool has_part(std::string_view name, auto const& parts) {
 
 /// "[PREFIX]" begins a block of names; "#" a comment.
 std::set<std::string, std::less<>> known_variables() {
-    std::set<std::string, std::less<>> known(std::begin(job_facts), std::end(job_facts));
+    std::set<std::string, std::less<>> known;
     std::istringstream text{std::string{known_variables_text}};
     std::string prefix;
     for (std::string line; std::getline(text, line);) {
@@ -93,9 +87,9 @@ bool is_known(std::set<std::string, std::less<>> const& known, std::string_view 
     return known.contains(name);
 }
 
-/// Whether it may tune a measured library; false for job ids, addresses and everything unknown.
-bool is_recorded(std::string_view name) {
-    return std::find(std::begin(job_facts), std::end(job_facts), name) != std::end(job_facts) ||
+/// Whether it may tune a measured library, or is a fact about the job; false for addresses and everything unknown.
+bool is_recorded(std::set<std::string, std::less<>> const& known, std::string_view name) {
+    return known.contains(name) ||
            (has_prefix(name, library_prefixes) && !has_prefix(name, state_prefixes) && !has_part(name, state_parts));
 }
 
@@ -174,7 +168,7 @@ std::map<std::string, std::string> recorded_variables(std::map<std::string, std:
     auto const known = known_variables();
     std::map<std::string, std::string> recorded;
     for (auto const& [name, value] : all) {
-        if (!is_recorded(name)) {
+        if (!is_recorded(known, name)) {
             continue;
         }
         bool const listed = is_known(known, name);

@@ -40,18 +40,9 @@ std::vector<int> distances_from(std::vector<int> const& units) {
 TEST(DeviceDistances, ADeviceOfTheRanksPackageIsNearer) {
     EXPECT_EQ(distances_from({0}), (std::vector{2, 4, 4}));
     EXPECT_EQ(distances_from({3}), (std::vector{4, 2, 4}));
-}
-
-TEST(DeviceDistances, APackageWithSeveralNumaNodesNeedNotBeOneForTheRank) {
-    EXPECT_EQ(distances_from({2, 3}), (std::vector{4, 2, 4}));
-}
-
-TEST(DeviceDistances, WhoeverMayRunAnywhereIsNearNone) {
-    EXPECT_EQ(distances_from({0, 1, 2, 3}), (std::vector{4, 4, 4}));
-}
-
-TEST(DeviceDistances, UnitsThatTheNodeDoesNotHaveAreNoFault) {
-    EXPECT_EQ(distances_from({0, 700}), (std::vector{4, 4, 4}));
+    EXPECT_EQ(distances_from({2, 3}), (std::vector{4, 2, 4})) << "a package need not be one NUMA node";
+    EXPECT_EQ(distances_from({0, 1, 2, 3}), (std::vector{4, 4, 4})) << "whoever may run anywhere is near none";
+    EXPECT_EQ(distances_from({0, 700}), (std::vector{4, 4, 4})) << "a unit that the node does not have is no fault";
 }
 
 std::vector<NearbyNic> nics_near(std::string const& pci_bus_id) {
@@ -84,9 +75,6 @@ TEST(NearbyNics, EveryGpuHasItsOwnNearestOne) {
         ASSERT_FALSE(nics.empty());
         EXPECT_EQ(nics[0].pci_bus_id, nic);
     }
-}
-
-TEST(NearbyNics, ADeviceThatIsNotThereIsNearNone) {
     EXPECT_TRUE(nics_near("0000:ff:00.0").empty());
 }
 
