@@ -185,9 +185,10 @@ private:
         }
         constexpr double giga = 1e9;
         bool const copies = record::load_of(cell.identity.beside) == record::Load::memory;
-        return fmt::format("# the {} beside it: {} {} per rank, alone {:.2f} times as fast\n",
-                           copies ? "copying" : "computing", four_digits(rate / giga),
-                           copies ? "GB/s" : "10^9 multiply-adds/s", value("load_slowdown"));
+        double const slowdown = value("load_slowdown");
+        return fmt::format("# the {} beside it: {} {} per rank{}\n", copies ? "copying" : "computing",
+                           four_digits(rate / giga), copies ? "GB/s" : "10^9 multiply-adds/s",
+                           slowdown > 0 ? fmt::format(", alone {:.2f} times as fast", slowdown) : "");
     }
 
     static std::string throttled_line(record::Record const& cell) {
