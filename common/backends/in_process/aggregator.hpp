@@ -40,7 +40,6 @@ public:
         Bytes received = 0;
     };
     [[nodiscard]] MemberTraffic traffic_of(std::size_t place) const { return traffic_.at(place); }
-    [[nodiscard]] Bytes bytes() const { return bytes_; }
 
 private:
     /// Buffers of every second iteration: a host may send its next operand while others receive.
