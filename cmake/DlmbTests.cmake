@@ -98,9 +98,9 @@ set(DLMB_asan_short # backends, conformance, plans and readers, with the address
     ucx_mpi_test
     ucx_thread_ranks_test
     unit_backend_kit
+    unit_base
     unit_in_process
     unit_plan
-    unit_sizes
     unit_tuning)
 set(DLMB_mpich_short # the mpi backend, algorithms, start-up and conformance on a second MPI library
     conformance_mpi

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using record::read_file;
 using testing::HasSubstr;
 
-std::string refusal(fs::path const& path) {
+std::string output_refusal(fs::path const& path) {
     return message_of<OutputError>([&] { write_output(path, "text"); });
 }
 
@@ -86,10 +86,10 @@ TEST(WriteOutput, AppendsToTheFileOfADescriptorInsteadOfReplacingIt) {
 TEST(WriteOutput, SaysWhyAFileCannotBeWrittenAndLeavesNothing) {
     record::TemporaryFolder const folder;
     record::write_file(folder / "file", "old");
-    EXPECT_THAT(refusal(folder / "missing/file"), HasSubstr("missing/file: cannot be written: No such file"));
-    EXPECT_THAT(refusal((folder / "file").parent_path()), HasSubstr("Is a directory"));
+    EXPECT_THAT(output_refusal(folder / "missing/file"), HasSubstr("missing/file: cannot be written: No such file"));
+    EXPECT_THAT(output_refusal((folder / "file").parent_path()), HasSubstr("Is a directory"));
     if (fs::exists("/dev/full")) {
-        EXPECT_THAT(refusal("/dev/full"), HasSubstr("No space left on device"));
+        EXPECT_THAT(output_refusal("/dev/full"), HasSubstr("No space left on device"));
     }
     EXPECT_EQ(files_beside(folder / "file"), 1U);
 }
@@ -100,7 +100,7 @@ TEST(WriteOutput, SaysThatAFileWouldBeLargerThanItsLimit) {
     ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
     rlimit const small{2, limit.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-    std::string const message = refusal(folder / "file");
+    std::string const message = output_refusal(folder / "file");
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
     EXPECT_THAT(message, HasSubstr("File too large"));
     EXPECT_EQ(files_beside(folder / "file"), 0U);

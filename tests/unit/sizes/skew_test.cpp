@@ -10,7 +10,7 @@ namespace {
 
 using Family = Skew::Family;
 
-std::string refusal(std::string_view text) {
+std::string skew_refusal(std::string_view text) {
     return usage_error_of([&] { (void)parse_skew(text); });
 }
 
@@ -26,12 +26,13 @@ TEST(Skew, ReadsEveryFamily) {
 }
 
 TEST(Skew, NamesOptionValueAndWhatIsExpected) {
-    EXPECT_EQ(refusal("lognormal:1.5"), "--skew 'lognormal:1.5': expected lognormal:X with X its Gini from 0 to 0.95");
-    EXPECT_EQ(refusal("zipf:fast"), "--skew 'zipf:fast': expected zipf:X with X the exponent from 0 to 8");
-    EXPECT_EQ(refusal("hot_rank:"),
+    EXPECT_EQ(skew_refusal("lognormal:1.5"),
+              "--skew 'lognormal:1.5': expected lognormal:X with X its Gini from 0 to 0.95");
+    EXPECT_EQ(skew_refusal("zipf:fast"), "--skew 'zipf:fast': expected zipf:X with X the exponent from 0 to 8");
+    EXPECT_EQ(skew_refusal("hot_rank:"),
               "--skew 'hot_rank:': expected hot_rank:X with X the factor of the hot rank from 1 to 1000000");
-    EXPECT_EQ(refusal("file:"), "--skew 'file:': expected file:PATH with the path of a counts file");
-    EXPECT_EQ(refusal("gauss"),
+    EXPECT_EQ(skew_refusal("file:"), "--skew 'file:': expected file:PATH with the path of a counts file");
+    EXPECT_EQ(skew_refusal("gauss"),
               "--skew 'gauss': expected balanced, lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, "
               "intra_host:R or file:PATH, optionally followed by +intra_host:R");
 }
@@ -39,7 +40,7 @@ TEST(Skew, NamesOptionValueAndWhatIsExpected) {
 TEST(Skew, RefusesWhatCannotBeMeant) {
     for (char const* text : {"", "balanced:1", "lognormal", "lognormal:0.2x", "lognormal:nan", "zipf:-1",
                              "hot_rank:0.5", "intra_host:0", "zipf:1+intra_host:", "balanced+intra_host:2"}) {
-        EXPECT_NE(refusal(text), "accepted") << text;
+        EXPECT_NE(skew_refusal(text), "accepted") << text;
     }
 }
 
