@@ -32,19 +32,11 @@ TEST(Halving, WhatIsFarSlowerInEveryRoundGoesAndSaysHowMuch) {
     EXPECT_EQ(times_slower(cells, 3), (std::vector<double>{0, 0})) << "32 is not more than 3 times 12";
 }
 
-TEST(Halving, OneSlowRoundOfTheBestOrOneFastRoundOfAnotherKeepsIt) {
-    Rounds const best{10, 17, 10};
-    Rounds const steady{33, 33, 33};
-    Rounds const once_fast{15, 40, 40};
-    Rounds const steady_best{10, 10, 10};
-    EXPECT_TRUE(indices({{best}, {steady}}).empty());
-    EXPECT_TRUE(indices({{steady_best}, {once_fast}}).empty());
-}
-
-TEST(Halving, OneRoundIsNotEnough) {
-    Rounds const best{10};
-    Rounds const slow{90};
-    EXPECT_TRUE(indices({{best}, {slow}}).empty());
+TEST(Halving, OneSlowRoundOfTheBestOrOneFastRoundOfAnotherKeepsItAndOneRoundIsNotEnough) {
+    for (auto const& [best, other] :
+         {std::pair<Rounds, Rounds>{{10, 17, 10}, {33, 33, 33}}, {{10, 10, 10}, {15, 40, 40}}, {{10}, {90}}}) {
+        EXPECT_TRUE(indices({{best}, {other}}).empty()) << best.size();
+    }
 }
 
 TEST(Halving, OnlyTheSlowerHalfMayGoAtOnce) {
@@ -103,24 +95,14 @@ TEST(Halving, ADroppedCellKeepsItsSamplesIsCheckedAndIsToldToAllRanks) {
     EXPECT_EQ(told[0][1].result.time.samples, 60U) << "all that it would have had alone";
 }
 
-void expect_nothing_dropped(std::vector<std::vector<testing::Told>> const& told) {
-    ASSERT_EQ(told[0].size(), 2U);
-    for (testing::Told const& cell : told[0]) {
-        EXPECT_FALSE(cell.result.dropped);
-        EXPECT_EQ(cell.result.time.samples, 60U);
+TEST(Halving, NothingIsDroppedUnlessAskedForThatWasNamedOrThatIsAloneAtItsPoint) {
+    for (auto const& told : {run_two(0), run_two(anything, 1, true), run_two(anything, 2)}) {
+        ASSERT_EQ(told[0].size(), 2U);
+        for (testing::Told const& cell : told[0]) {
+            EXPECT_FALSE(cell.result.dropped);
+            EXPECT_EQ(cell.result.time.samples, 60U);
+        }
     }
-}
-
-TEST(Halving, NothingIsDroppedUnlessAskedFor) {
-    expect_nothing_dropped(run_two(0));
-}
-
-TEST(Halving, WhatWasNamedStays) {
-    expect_nothing_dropped(run_two(anything, 1, true));
-}
-
-TEST(Halving, CellsOfDifferentPointsAreNotCompared) {
-    expect_nothing_dropped(run_two(anything, 2));
 }
 
 }  // namespace

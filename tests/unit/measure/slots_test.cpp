@@ -115,7 +115,7 @@ TEST(Slots, TimedIterationsMovePayloadUnlessToldOtherwise) {
     EXPECT_TRUE(std::none_of(seen.begin(), seen.end(), [](Seen const& iteration) { return iteration.zeros; }));
 }
 
-TEST(CacheFlush, ASampleIsOneIterationBehindASweep) {
+TEST(CacheFlush, CellsRunBehindASweep) {
     RunSpec spec{.flushed_cache = Bytes{1} << 20, .options = brief(), .cells = {without_fault()}};
     spec.options.cache = record::CacheMode::flush;
     record::CellResult const result = run(spec).at(0).at(0).result;

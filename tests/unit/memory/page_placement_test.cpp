@@ -23,12 +23,9 @@ protected:
     Allocation memory_ = allocate_host(eight_pages);
 };
 
-TEST_F(PagePlacementTest, TouchedPagesAreOnSomeNode) {
+TEST_F(PagePlacementTest, TouchedPagesAreOnSomeNodeAndElsewhereIsWhereNobodyWantedThem) {
     EXPECT_EQ(sample_pages(memory_.data(), eight_pages, {}, 100), (PagePlacement{8, 0}));
     EXPECT_EQ(sample_pages(memory_.data(), eight_pages, {}, 3), (PagePlacement{3, 0}));
-}
-
-TEST_F(PagePlacementTest, PagesOnOtherNodesThanTheWantedOnesAreElsewhere) {
     std::vector<int> const no_such_node{1000};
     EXPECT_EQ(sample_pages(memory_.data(), eight_pages, no_such_node, 4), (PagePlacement{4, 4}));
 }
@@ -36,9 +33,6 @@ TEST_F(PagePlacementTest, PagesOnOtherNodesThanTheWantedOnesAreElsewhere) {
 TEST_F(PagePlacementTest, PagesThatNobodyTouchedAreNowhere) {
     Allocation const untouched = allocate_host(eight_pages);
     EXPECT_EQ(sample_pages(untouched.data(), eight_pages, {}, 8), (PagePlacement{0, 0}));
-}
-
-TEST_F(PagePlacementTest, NoBytesAreNoPages) {
     EXPECT_EQ(sample_pages(nullptr, 0, {}, 8), (PagePlacement{0, 0}));
 }
 
