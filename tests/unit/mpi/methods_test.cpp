@@ -5,10 +5,13 @@
 #include "common/backends/mpi/methods.hpp"
 #include "tests/unit/usage_error_of.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace dlmb::mpi {
 namespace {
+
+using testing::HasSubstr;
 
 std::string usage_error(std::string_view choice) {
     return usage_error_of([&] { (void)read_method(parse_method(choice)); });
@@ -30,14 +33,13 @@ TEST(MpiMethods, StagedTakesTheKnobsOfTheMethodOfItsCalls) {
 }
 
 TEST(MpiMethods, WhatStagedCannotReadIsAUsageErrorThatNamesIt) {
-    EXPECT_NE(usage_error("staged:by=staged").find("staged"), std::string::npos);
-    EXPECT_NE(usage_error("staged:by=threads").find("threads"), std::string::npos);
-    EXPECT_NE(usage_error("staged:by=pairwize").find("pairwise"), std::string::npos);
-    EXPECT_NE(usage_error("staged:chunk=100").find("4096"), std::string::npos);
-    EXPECT_NE(usage_error("staged:chunk=2MB").find("2MB"), std::string::npos);
-    EXPECT_NE(usage_error("staged:max_outstanding=2").find("max_outstanding"), std::string::npos)
-        << "alltoallv has no such knob";
-    EXPECT_NE(usage_error("alltoallv:chunk=1M").find("has none"), std::string::npos);
+    EXPECT_THAT(usage_error("staged:by=staged"), HasSubstr("staged"));
+    EXPECT_THAT(usage_error("staged:by=threads"), HasSubstr("threads"));
+    EXPECT_THAT(usage_error("staged:by=pairwize"), HasSubstr("pairwise"));
+    EXPECT_THAT(usage_error("staged:chunk=100"), HasSubstr("4096"));
+    EXPECT_THAT(usage_error("staged:chunk=2MB"), HasSubstr("2MB"));
+    EXPECT_THAT(usage_error("staged:max_outstanding=2"), HasSubstr("max_outstanding")) << "alltoallv has no such knob";
+    EXPECT_THAT(usage_error("alltoallv:chunk=1M"), HasSubstr("has none"));
 }
 
 TEST(MpiMethods, DefaultIsWhatTheMemoryAsksFor) {
@@ -62,10 +64,10 @@ TEST(MpiMethods, AlgorithmNamesCallsAndWhatTheirAlgorithmsAreTold) {
     EXPECT_EQ(method.algorithms.settings.at(AlgorithmSetting::segment), 65536);
     EXPECT_EQ(method.algorithms.settings.at(AlgorithmSetting::chain_fanout), 2);
     EXPECT_EQ(read_method(parse_method("algorithm:bcast=chain")).calls->info.name, "alltoallv");
-    EXPECT_NE(usage_error("algorithm:gather_all=chain").find("gather_all"), std::string::npos);
-    EXPECT_NE(usage_error("algorithm:bcast=chain:tree_fanout=-1").find("-1"), std::string::npos);
-    EXPECT_NE(usage_error("algorithm:bcast=chain:segment=2G").find("2G"), std::string::npos);
-    EXPECT_NE(usage_error("blocking:bcast=chain").find("has none"), std::string::npos);
+    EXPECT_THAT(usage_error("algorithm:gather_all=chain"), HasSubstr("gather_all"));
+    EXPECT_THAT(usage_error("algorithm:bcast=chain:tree_fanout=-1"), HasSubstr("-1"));
+    EXPECT_THAT(usage_error("algorithm:bcast=chain:segment=2G"), HasSubstr("2G"));
+    EXPECT_THAT(usage_error("blocking:bcast=chain"), HasSubstr("has none"));
 }
 
 TEST(MpiMethods, OneSidedMethodsHaveASynchronizationAndAKindOfWindow) {
@@ -74,9 +76,9 @@ TEST(MpiMethods, OneSidedMethodsHaveASynchronizationAndAKindOfWindow) {
     EXPECT_EQ(method.sync, OneSidedSync::pscw);
     EXPECT_TRUE(method.allocate_windows);
     EXPECT_EQ(read_method(parse_method("staged:by=put:sync=lock")).sync, OneSidedSync::lock);
-    EXPECT_NE(usage_error("put:sync=flush_local").find("tells nothing of the target"), std::string::npos);
-    EXPECT_NE(usage_error("accumulate:window=dynamic").find("create or allocate"), std::string::npos);
-    EXPECT_NE(usage_error("put:depth=2").find("sync=flush|lock"), std::string::npos);
+    EXPECT_THAT(usage_error("put:sync=flush_local"), HasSubstr("tells nothing of the target"));
+    EXPECT_THAT(usage_error("accumulate:window=dynamic"), HasSubstr("create or allocate"));
+    EXPECT_THAT(usage_error("put:depth=2"), HasSubstr("sync=flush|lock"));
 }
 
 TEST(MpiMethods, TheDefaultOfAnOperationIsTheFirstMethodThatTakesAllOfIt) {

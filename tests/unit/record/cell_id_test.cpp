@@ -3,10 +3,16 @@
 #include "common/base/hash.hpp"
 #include "tests/unit/record/sample_records.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace dlmb::record {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 std::map<std::string, std::string> const no_preset;
 
@@ -50,8 +56,9 @@ TEST(CellId, DiffersWhenAnyPartOfTheIdentityDiffers) {
     others[14].beside = "compute";
     others[15].beside = "traffic:moe.jsonl@0123";
     others[16].beside = "traffic:moe.jsonl@0124";
+    std::set<std::string> ids{cell_id(identity, no_preset)};
     for (std::size_t i = 0; i < others.size(); ++i) {
-        EXPECT_NE(cell_id(others[i], no_preset), cell_id(identity, no_preset)) << "part " << i;
+        EXPECT_TRUE(ids.insert(cell_id(others[i], no_preset)).second) << "part " << i;
     }
 }
 
@@ -70,15 +77,15 @@ TEST(CellId, KeepsAPatternParameterCalledModeApartFromTheMeasuringMode) {
     CellIdentity identity = sample_cell().identity;
     identity.parameters = {{"mode", "batched"}};
     std::string const id = cell_id(identity, no_preset);
-    EXPECT_NE(id.find("/mode=isolated/"), std::string::npos) << id;
-    EXPECT_NE(id.find("/p.mode=batched/"), std::string::npos) << id;
+    EXPECT_THAT(id, HasSubstr("/mode=isolated/"));
+    EXPECT_THAT(id, HasSubstr("/p.mode=batched/"));
 }
 
 TEST(CellId, LeavesOutParametersAtTheirPresetsValue) {
     CellIdentity identity = sample_cell().identity;
-    EXPECT_EQ(cell_id(identity, identity.parameters).find("p."), std::string::npos);
+    EXPECT_THAT(cell_id(identity, identity.parameters), Not(HasSubstr("p.")));
     identity.parameters["tokens"] = "17";
-    EXPECT_NE(cell_id(identity, sample_cell().identity.parameters).find("p.tokens=17"), std::string::npos);
+    EXPECT_THAT(cell_id(identity, sample_cell().identity.parameters), HasSubstr("p.tokens=17"));
 }
 
 TEST(CellId, StaysBelow1000BytesAndStillTellsLongIdentitiesApart) {

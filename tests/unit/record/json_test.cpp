@@ -4,6 +4,7 @@
 #include "tests/unit/record/sample_records.hpp"
 #include "tests/unit/usage_error_of.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <clocale>
@@ -12,6 +13,8 @@
 
 namespace dlmb::record {
 namespace {
+
+using testing::HasSubstr;
 
 Json parsed(std::string const& line) {
     return Json::parse(line);
@@ -59,7 +62,7 @@ TEST(Json, WhatFewCellsHaveSurvivesTheRoundTripAndOthersSayNothingOfIt) {
     cell.traffic.payload_bytes = (Bytes{1} << 60) + 1;
     std::string const line = to_json_line("id", cell);
     EXPECT_EQ(parsed(line).at("time_ns").at("axis"), "mean over ranks per iteration");
-    EXPECT_NE(line.find(R"("payload_bytes":1152921504606846977)"), std::string::npos) << "2^60 + 1, every digit";
+    EXPECT_THAT(line, HasSubstr(R"("payload_bytes":1152921504606846977)")) << "2^60 + 1, every digit";
     Record const again = record_from(parsed(line));
     EXPECT_EQ(to_json_line("id", again), line);
     EXPECT_TRUE(again.shared_gpu);
@@ -77,7 +80,7 @@ TEST(Json, AFieldThatIsMissingOrUnknownToAListOfNamesIsNamed) {
     for (char const* field : {"status", "cache", "fill", "rounds", "traffic", "time_ns", "sync", "flags"}) {
         Json line = whole;
         line.erase(field);
-        EXPECT_NE(refusal(line).find(field), std::string::npos) << refusal(line);
+        EXPECT_THAT(refusal(line), HasSubstr(field));
     }
     Json line = whole;
     line["cache"]["mode"] = "cold";
@@ -148,7 +151,7 @@ TEST(Json, AWorldOfOneRankHasNoBusBandwidth) {
 TEST(Json, ATimeThatIsNoNumberIsAnErrorThatNamesTheField) {
     Record cell = sample_cell();
     cell.result.time.mean = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_NE(message_of<Error>([&] { (void)to_json_line("id", cell); }).find("mean"), std::string::npos);
+    EXPECT_THAT(message_of<Error>([&] { (void)to_json_line("id", cell); }), HasSubstr("mean"));
 }
 
 TEST(Json, AStatisticWithoutAFiniteValueIsLeftOut) {

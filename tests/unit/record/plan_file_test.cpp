@@ -17,7 +17,7 @@
 namespace dlmb::record {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<Json> lines_of(std::string const& text) {
     std::vector<Json> lines;
@@ -189,7 +189,7 @@ TEST(PlanFile, RefusesInOneLineThatNamesTheLineAndTheField) {
     };
     auto const with = [&](std::string const& old, std::string const& text) {
         std::string changed = good;
-        EXPECT_NE(good.find(old), std::string::npos) << old;
+        EXPECT_THAT(good, HasSubstr(old)) << old;
         return refused(changed.replace(good.find(old), old.size(), text));
     };
     EXPECT_EQ(refused(good), "");
