@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The choice among made-up devices; no device is touched.
-#include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/run/adopt_device.hpp"
+#include "tests/unit/usage_error_of.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace dlmb::run {
 namespace {
+
+using testing::HasSubstr;
 
 /// One made-up device per NUMA node number.
 Devices devices_on(std::vector<int> const& numa_nodes, std::string const& bus = "1b") {
@@ -64,15 +67,11 @@ TEST(ChooseDevice, EachNodeAssignsItsOwnDevices) {
     EXPECT_EQ(uses[0].runtime_version, "13.0");
 }
 
-TEST(ChooseDevice, SaysWhenNoneWasLeftNearTheRank) {
+TEST(ChooseDevice, SaysWhenNoneWasLeftNearTheRankAndWhenThereIsNoChoice) {
     auto const uses = chosen({0, 0}, 0, [](Rank) { return devices_on({0, 1}); });
     EXPECT_EQ(indices(uses), (std::vector<int>{0, 1}));
     EXPECT_EQ(uses[1].reason, "next: the nearest ones are taken");
-}
-
-TEST(ChooseDevice, SaysWhenThereIsNoChoice) {
-    auto const uses = chosen({0}, 0, [](Rank) { return devices_on({-1}); });
-    EXPECT_EQ(uses[0].reason, "the only one");
+    EXPECT_EQ(chosen({0}, 0, [](Rank) { return devices_on({-1}); })[0].reason, "the only one");
 }
 
 TEST(ChooseDevice, RanksThatTheLauncherGaveDevicesOfTheirOwnUseThem) {
@@ -88,13 +87,10 @@ TEST(ChooseDevice, TheOptionIsTakenInTurnByTheRanksOfEachNode) {
 }
 
 TEST(ChooseDevice, AnIndexThatIsNotThereIsBadUsageOnAllRanks) {
-    try {
+    std::string const refused = usage_error_of([] {
         (void)chosen({0, 0}, 0, [](Rank) { return devices_on({0, 1}); }, {0, 2});
-        FAIL() << "nothing was thrown";
-    } catch (UsageError const& error) {
-        EXPECT_NE(std::string(error.what()).find("sees 2 GPUs, so the last index is 1, not 2"), std::string::npos)
-            << error.what();
-    }
+    });
+    EXPECT_THAT(refused, HasSubstr("sees 2 GPUs, so the last index is 1, not 2"));
 }
 
 TEST(ChooseDevice, WithoutDevicesThereIsNoChoiceEvenWithTheOption) {

@@ -10,6 +10,7 @@
 #include "patterns/tp_allreduce/tp_allreduce.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -20,6 +21,8 @@
 
 namespace dlmb::run {
 namespace {
+
+using testing::HasSubstr;
 
 constexpr char const* buses[] = {"0000:13:00.0", "0000:14:00.0", "0000:33:00.0", "0000:34:00.0",
                                  "0000:93:00.0", "0000:94:00.0", "0000:b3:00.0", "0000:b4:00.0"};
@@ -89,20 +92,20 @@ TEST(Info, TextHasDevicesAndAPeerMatrix) {
     Devices devices = eight_gpus();
     devices.list.resize(2);
     std::string const text = info_text(info_with(described(devices, {})));
-    EXPECT_NE(text.find("CUDA                 runtime 13.0, driver 13.1"), std::string::npos) << text;
-    EXPECT_NE(text.find("0 0000:13:00.0       Example GPU, "), std::string::npos) << text;
-    EXPECT_NE(text.find("compute capability 9.0, NUMA node 0"), std::string::npos) << text;
-    EXPECT_NE(text.find("                          0   1\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("    0                     -   x\n"), std::string::npos) << text;
+    EXPECT_THAT(text, HasSubstr("CUDA                 runtime 13.0, driver 13.1"));
+    EXPECT_THAT(text, HasSubstr("0 0000:13:00.0       Example GPU, "));
+    EXPECT_THAT(text, HasSubstr("compute capability 9.0, NUMA node 0"));
+    EXPECT_THAT(text, HasSubstr("                          0   1\n"));
+    EXPECT_THAT(text, HasSubstr("    0                     -   x\n"));
 }
 
 TEST(Info, TextSaysWhyThereIsNoDeviceAndWhatBackendsDoWithDeviceMemory) {
     std::string const text = info_text(info_with(described({{}, "no CUDA device: no driver", "13.0", "none"}, {})));
-    EXPECT_NE(text.find("none                 no CUDA device: no driver"), std::string::npos) << text;
-    EXPECT_NE(text.find("not on cuda        MPI takes no device memory"), std::string::npos) << text;
-    EXPECT_NE(text.find("mpi_gpu_path       = staged"), std::string::npos) << text;
-    EXPECT_NE(text.find("mpi_gpu_reason     = MPIX_Query_cuda_support says no"), std::string::npos) << text;
-    EXPECT_NE(text.find("nccl                 no CUDA device"), std::string::npos) << text;
+    EXPECT_THAT(text, HasSubstr("none                 no CUDA device: no driver"));
+    EXPECT_THAT(text, HasSubstr("not on cuda        MPI takes no device memory"));
+    EXPECT_THAT(text, HasSubstr("mpi_gpu_path       = staged"));
+    EXPECT_THAT(text, HasSubstr("mpi_gpu_reason     = MPIX_Query_cuda_support says no"));
+    EXPECT_THAT(text, HasSubstr("nccl                 no CUDA device"));
 }
 
 TEST(Info, TextHasNoLineThatNobodyReadsAndSaysOnceWhyMemoryIsNotHere) {
@@ -118,14 +121,14 @@ TEST(Info, TextHasNoLineThatNobodyReadsAndSaysOnceWhyMemoryIsNotHere) {
                        {"knobs", knobs},
                        {"bitwise_stable", {{"arrival", InfoJson::array()}}}}};
     std::string const text = info_text(info);
-    EXPECT_NE(text.find("    not here           cuda: see memory above\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("    not on managed, nccl no pages\n"), std::string::npos) << text;
+    EXPECT_THAT(text, HasSubstr("    not here           cuda: see memory above\n"));
+    EXPECT_THAT(text, HasSubstr("    not on managed, nccl no pages\n"));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
         EXPECT_LE(line.size(), 100U) << line;
     }
     for (int i = 0; i < 80; ++i) {
-        EXPECT_NE(text.find(fmt::format("=algorithm_{},", i)), std::string::npos) << "a word was cut: " << i;
+        EXPECT_THAT(text, HasSubstr(fmt::format("=algorithm_{},", i))) << "a word was cut: " << i;
     }
 }
 
@@ -185,7 +188,7 @@ TEST(Info, LintListsTheSizesThatAModelTells) {
     EXPECT_EQ(more["sizes"]["experts"], 9);
     EXPECT_EQ(more["sizes"]["tables"], 26);
     EXPECT_FALSE(more["fits"].get<bool>());
-    EXPECT_NE(lint_text(more).find(", experts 9, tables 26, 1 finding\n"), std::string::npos) << lint_text(more);
+    EXPECT_THAT(lint_text(more), HasSubstr(", experts 9, tables 26, 1 finding\n"));
 }
 
 // Llama 2, arXiv 2307.09288.

@@ -3,10 +3,13 @@
 #include "common/run/derived_figures.hpp"
 #include "common/run/replay/replay.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace dlmb::run {
 namespace {
+
+using testing::HasSubstr;
 
 /// `plan`: that of the file both.jsonl is the one of moe.jsonl with the one of sum.jsonl beside it.
 record::Record cell_of(std::string const& plan, std::string const& backend, std::string const& method, double us,
@@ -27,6 +30,16 @@ std::map<std::string, double> figures_of(CellRelations& relations) {
     auto const completed = relations.completed();
     EXPECT_LE(completed.size(), 1U);
     return completed.empty() ? std::map<std::string, double>{} : completed[0].statistics;
+}
+
+/// The same of `together`, once the others are finished.
+std::map<std::string, double> figures_of(std::vector<record::Record> const& alone, record::Record const& together) {
+    CellRelations relations(replay::type());
+    for (record::Record const& cell : alone) {
+        relations.add(cell);
+    }
+    relations.await(together, "");
+    return figures_of(relations);
 }
 
 // 300 us and 200 us take 400 us together: 400/300 of the longer, and 100 of the shorter one's 200 us cost no time.
@@ -73,37 +86,29 @@ TEST(Interference, EachOfBothIsSlowedDownByTheEndOfItsLastPhase) {
     EXPECT_DOUBLE_EQ(figures.at("main_slowdown_high"), 390.0 / 270);
     EXPECT_DOUBLE_EQ(figures.at("beside_slowdown"), 1.25);
     EXPECT_FALSE(figures.contains("beside_slowdown_low")) << "alone it has no interval";
-    EXPECT_NE(interference_line(completed[0].cell).find("# slowed down: main 1.2 (1 to 1.44), beside 1.25\n"),
-              std::string::npos);
+    EXPECT_THAT(interference_line(completed[0].cell), HasSubstr("# slowed down: main 1.2 (1 to 1.44), beside 1.25\n"));
 }
 
 // A neighbour that does nothing: the median is 300 us from the common start, the last phase ends 290 us after its rank
 // began, alone and together.
 TEST(Interference, IsNoneBesideNothing) {
-    CellRelations relations(replay::type());
     record::Record main = cell_of("moe.jsonl", "ucx", "linear", 300);
     main.result.phases = {{"dispatch", {}, record::MedianInterval{150e3, 145e3, 155e3}},
                           {"combine", {}, record::MedianInterval{290e3, 285e3, 295e3}}};
     record::Record together = cell_of("both.jsonl", "ucx", "linear", 300);
     together.result.phases = main.result.phases;
-    relations.add(main);
-    relations.add(cell_of("sum.jsonl", "ucx", "linear", 1));
-    relations.await(together, "");
-    auto const completed = relations.completed();
-    ASSERT_EQ(completed.size(), 1U);
-    auto const& figures = completed[0].statistics;
+    auto const figures = figures_of({main, cell_of("sum.jsonl", "ucx", "linear", 1)}, together);
     EXPECT_DOUBLE_EQ(figures.at("main_slowdown"), 1);
     EXPECT_LT(figures.at("main_slowdown_low"), 1);
     EXPECT_GT(figures.at("main_slowdown_high"), 1);
 }
 
 TEST(Interference, OfAPairIsWithTheMethodOfItsSecondBackend) {
-    CellRelations relations(replay::type());
-    relations.add(cell_of("moe.jsonl", "mpi", "nonblocking", 300));
-    relations.add(cell_of("sum.jsonl", "ucx", "auto", 200, true));
-    relations.add(cell_of("sum.jsonl", "ucx", "ring", 250));
-    relations.await(cell_of("both.jsonl", "mpi+ucx/ring", "nonblocking", 400), "");
-    EXPECT_DOUBLE_EQ(figures_of(relations).at("beside_alone_us"), 250);
+    auto const figures =
+        figures_of({cell_of("moe.jsonl", "mpi", "nonblocking", 300), cell_of("sum.jsonl", "ucx", "auto", 200, true),
+                    cell_of("sum.jsonl", "ucx", "ring", 250)},
+                   cell_of("both.jsonl", "mpi+ucx/ring", "nonblocking", 400));
+    EXPECT_DOUBLE_EQ(figures.at("beside_alone_us"), 250);
 }
 
 TEST(Interference, IsToldOnceWhicheverOfTheThreeEndsLast) {
@@ -124,11 +129,10 @@ TEST(Interference, IsToldOnceWhicheverOfTheThreeEndsLast) {
 }
 
 TEST(Interference, OneAfterTheOtherHidesNothing) {
-    CellRelations relations(replay::type());
-    relations.add(cell_of("moe.jsonl", "ucx", "linear", 300));
-    relations.add(cell_of("sum.jsonl", "ucx", "auto", 200, true));
-    relations.await(cell_of("both.jsonl", "ucx", "linear", 500), "");
-    EXPECT_DOUBLE_EQ(figures_of(relations).at("overlap_share"), 0);
+    auto const figures =
+        figures_of({cell_of("moe.jsonl", "ucx", "linear", 300), cell_of("sum.jsonl", "ucx", "auto", 200, true)},
+                   cell_of("both.jsonl", "ucx", "linear", 500));
+    EXPECT_DOUBLE_EQ(figures.at("overlap_share"), 0);
 }
 
 TEST(Interference, WhatAMethodDoesNotChangeIsComparedWithTheDefault) {

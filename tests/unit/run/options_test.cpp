@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/error.hpp"
 #include "common/run/options/options.hpp"
 #include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
@@ -8,6 +7,7 @@
 #include "tests/unit/record/temporary_folder.hpp"
 #include "tests/unit/usage_error_of.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -15,23 +15,62 @@
 namespace dlmb::run {
 namespace {
 
-Options parse(std::vector<std::string> arguments) {
+using testing::AllOf;
+using ::testing::HasSubstr;
+using testing::StartsWith;
+using Words = std::vector<std::string>;
+
+Options parse(Words arguments) {
     arguments.insert(arguments.begin(), "dlmb_moe_alltoall");
     return std::get<Options>(parse_options(moe_alltoall::type(), arguments));
 }
 
-Options parse_collective(std::vector<std::string> arguments) {
+Options parse_collective(Words arguments) {
     arguments.insert(arguments.begin(), "dlmb_collective");
     return std::get<Options>(parse_options(collective::type(), arguments));
 }
 
-std::string parse_refusal(std::vector<std::string> arguments) {
-    try {
-        (void)parse(std::move(arguments));
-    } catch (UsageError const& error) {
-        return error.what();
+std::string parse_refusal(Words const& arguments) {
+    return usage_error_of([&] { (void)parse(arguments); });
+}
+
+TEST(Options, RefusesInOneLineThatSaysWhatToDo) {
+    for (auto const& [arguments, said] : std::vector<std::pair<Words, std::string>>{
+             {{"--iterat", "5"}, "unknown option '--iterat'; nearest: --iterations"},
+             {{"--iteration", "5"}, "--iterations"},
+             {{"--backnd=mpi"}, "unknown option '--backnd'; nearest: --backend"},
+             {{"mixtral-8x7b"}, "unexpected argument 'mixtral-8x7b'"},
+             {{"--iterations", "0"}, "Value 0 not in range 1 to 1099511627776"},
+             {{"--warmup", "-1"}, "not in range"},
+             {{"--time-limit", "-3"}, "not in range"},
+             {{"--timeout", "0"}, "not in range"},
+             {{"--device", "-1"}, "not in range"},
+             {{"--device", "gpu0"}, "gpu0"},
+             {{"--draws", "0"}, "--draws"},
+             {{"--memory", "hosts"}, "host"},
+             {{"--backend", "mpi,tuned"}, "--use-table FILE"},
+             {{"--backend", "mpi", "--use-table", "t.json"}, "add it to --backend"},
+             {{"--mpi-device", "maybe"}, "maybe"},
+             {{"--method", "pairwise:max_outstanding"}, "KNOB=VALUE"},
+             {{"--cache", "cold"}, "rotate"},
+             {{"--fill", "ones"}, "random"},
+             {{"--cache", "flush", "--timing", "stream"}, "isolated"},
+             {{"--cache", "flush", "--layout", "osu"}, "--timing isolated"},
+             {{"--beside", "memory", "--mpi-thread", "single"}, "funneled"},
+             {{"--beside", "memories"}, "--beside: unknown load 'memories'"},
+             {{"--beside", "compute", "--memory", "host,cuda"}, "memory cuda is the GPU's"},
+             {{"--beside", "traffic:"}, "name it"},
+             {{"--beside", "none,traffic:moe"}, "give it alone"},
+             {{"--buffer-limit", "1MB"}, "--buffer-limit"},
+             {{"--reproducible=5"}, "--reproducible: takes no value"},
+             {{"--resume=no"}, "--resume: takes no value"},
+             {{"--results", ""}, "--results: names no file"},  // an unset variable of a script
+             {{"-m", "8"}, "-m"},                              // a pattern without message sizes
+         }) {
+        std::string const text = parse_refusal(arguments);
+        EXPECT_THAT(text, AllOf(HasSubstr(said), testing::Not(HasSubstr("\n")))) << testing::PrintToString(arguments);
+        EXPECT_TRUE(said != "not in range" || text.size() < 100) << text;
     }
-    return "";
 }
 
 TEST(Options, AModelFileIsReadAndTakesThePlaceOfAPreset) {
@@ -58,19 +97,13 @@ TEST(Options, RefusesAPatternWhoseParameterHasTheNameOfAnotherOption) {
         type.name = "new_one";
         type.parameters = parameters;
         std::string const refused = usage_error_of([&] { (void)parse_options(type, {"dlmb_new_one", "--help"}); });
-        EXPECT_EQ(refused.find("pattern new_one: a parameter cannot become an option"), 0U) << name << ": " << refused;
-        EXPECT_EQ(refused.find('\n'), std::string::npos) << name;
+        EXPECT_THAT(refused, StartsWith("pattern new_one: a parameter cannot become an option")) << name;
+        EXPECT_THAT(refused, Not(HasSubstr("\n"))) << name;
     }
     ParameterInfo const twice[] = {{"width", "help", "1"}, {"width", "help", "2"}};
     PatternType type = collective::type();
     type.parameters = twice;
-    EXPECT_NE(usage_error_of([&] { (void)parse_options(type, {"dlmb_x"}); }).find("width"), std::string::npos);
-}
-
-TEST(Options, AnAbbreviationOrATypoIsToldTheNearestOption) {
-    EXPECT_EQ(parse_refusal({"--iterat", "5"}).find("unknown option '--iterat'; nearest: --iterations"), 0U);
-    EXPECT_EQ(parse_refusal({"--backnd=mpi"}).find("unknown option '--backnd'; nearest: --backend"), 0U);
-    EXPECT_EQ(parse_refusal({"mixtral-8x7b"}).find("unexpected argument 'mixtral-8x7b'"), 0U);
+    EXPECT_THAT(usage_error_of([&] { (void)parse_options(type, {"dlmb_x"}); }), HasSubstr("width"));
 }
 
 // dlmb_sweep asks each program so before it starts anything.
@@ -81,8 +114,8 @@ TEST(Options, VersionBehindACommandLineChecksIt) {
         return usage_error_of([&] { (void)parse_options(moe_alltoall::type(), arguments); });
     };
     EXPECT_EQ(said({"--preset", "mixtral-8x7b", "--tokens", "64", "--campaign", "x"}), "accepted");
-    EXPECT_EQ(said({"--presett", "mixtral-8x7b"}).find("unknown option '--presett'; nearest: --preset"), 0U);
-    EXPECT_EQ(said({"--preset", "mixtral"}).find("unknown preset 'mixtral'; nearest: mixtral-8x7b"), 0U);
+    EXPECT_THAT(said({"--presett", "mixtral-8x7b"}), StartsWith("unknown option '--presett'; nearest: --preset"));
+    EXPECT_THAT(said({"--preset", "mixtral"}), StartsWith("unknown preset 'mixtral'; nearest: mixtral-8x7b"));
     EXPECT_NE(said({"--memory", "gpu"}), "accepted");
     EXPECT_NE(said({"--resume"}), "accepted");
 }
@@ -104,8 +137,6 @@ TEST(Options, DefaultsMeasureTheDefaultMethodOnHostMemoryWithValidation) {
 TEST(Options, DevicesAreAListOfIndices) {
     EXPECT_TRUE(parse({}).devices.empty());
     EXPECT_EQ(parse({"--device", "2,0"}).devices, (std::vector<int>{2, 0}));
-    EXPECT_NE(parse_refusal({"--device", "-1"}), "");
-    EXPECT_NE(parse_refusal({"--device", "gpu0"}), "");
 }
 
 TEST(Options, BackendTunedAndItsTableComeTogether) {
@@ -114,9 +145,6 @@ TEST(Options, BackendTunedAndItsTableComeTogether) {
     EXPECT_EQ(options.use_table, "t.json");
     EXPECT_TRUE(options.chooses_algorithms()) << "a rule may name one";
     EXPECT_EQ(parse({"--use-table", "t.json"}).use_table, "t.json") << "all usable backends: tuned is one of them";
-    EXPECT_NE(parse_refusal({"--backend", "mpi,tuned"}).find("--use-table FILE"), std::string::npos);
-    EXPECT_NE(parse_refusal({"--backend", "mpi", "--use-table", "t.json"}).find("add it to --backend"),
-              std::string::npos);
 }
 
 TEST(Options, WhetherMpiTakesDeviceMemoryIsAskedUnlessSaid) {
@@ -127,25 +155,13 @@ TEST(Options, WhetherMpiTakesDeviceMemoryIsAskedUnlessSaid) {
     EXPECT_EQ(device({"--mpi-device", "auto"}), "auto");
     EXPECT_EQ(device({"--mpi-device", "yes"}), "yes");
     EXPECT_EQ(device({"--mpi-device", "no"}), "no");
-    EXPECT_NE(parse_refusal({"--mpi-device", "maybe"}).find("maybe"), std::string::npos);
-}
-
-TEST(Options, ANumberOutOfRangeIsRefusedInOneShortLine) {
-    EXPECT_NE(parse_refusal({"--iterations", "0"}).find("Value 0 not in range 1 to 1099511627776"), std::string::npos);
-    for (std::vector<std::string> const& wrong : std::vector<std::vector<std::string>>{
-             {"--warmup", "-1"}, {"--time-limit", "-3"}, {"--timeout", "0"}, {"--device", "-1"}}) {
-        std::string const text = parse_refusal(wrong);
-        EXPECT_NE(text.find("not in range"), std::string::npos) << text;
-        EXPECT_LT(text.size(), 100U) << text;
-    }
 }
 
 TEST(Options, EveryNumberIsFinite) {
     for (char const* const option : {"--timeout", "--time-limit", "--drop-slower"}) {
         for (char const* const wrong : {"nan", "NaN", "-nan", "inf", "-inf", "infinity", "1e999", "0x10", "nan(1)"}) {
-            EXPECT_NE(parse_refusal({option, wrong}).find(std::string("Value ") + wrong + " not in range"),
-                      std::string::npos)
-                << option << ' ' << wrong;
+            EXPECT_THAT(parse_refusal({option, wrong}), HasSubstr(std::string("Value ") + wrong + " not in range"))
+                << option;
         }
     }
     EXPECT_EQ(parse({"--timeout", "1.5e1"}).runner.timeout_ns, 15'000'000'000);
@@ -186,36 +202,23 @@ TEST(Options, BuffersRotateAndHoldPayloadUnlessSaid) {
     EXPECT_EQ(parse({"--cache", "warm"}).runner.cache, record::CacheMode::warm);
     EXPECT_EQ(parse({"--cache", "flush", "--fill", "zeros"}).runner.cache, record::CacheMode::flush);
     EXPECT_EQ(parse({"--cache", "flush", "--fill", "zeros"}).runner.fill, record::Fill::zeros);
-    EXPECT_NE(parse_refusal({"--cache", "cold"}).find("rotate"), std::string::npos);
-    EXPECT_NE(parse_refusal({"--fill", "ones"}).find("random"), std::string::npos);
 }
 
 TEST(Options, LoadsBesideTheRanksAreAListAndLeaveMpiAThread) {
-    using Loads = std::vector<std::string>;
-    EXPECT_EQ(parse({}).loads, Loads{""});
+    EXPECT_EQ(parse({}).loads, Words{""});
     EXPECT_EQ(parse({"--beside", "none"}).mpi_thread, "single");
     Options const options = parse({"--beside", "none,compute,memory,compute"});
-    EXPECT_EQ(options.loads, (Loads{"", "compute", "memory"}));
+    EXPECT_EQ(options.loads, (Words{"", "compute", "memory"}));
     EXPECT_EQ(options.mpi_thread, "funneled");
     EXPECT_EQ(parse({"--beside", "memory", "--mpi-thread", "multiple"}).mpi_thread, "multiple");
-    EXPECT_NE(parse_refusal({"--beside", "memory", "--mpi-thread", "single"}).find("funneled"), std::string::npos);
-    EXPECT_NE(parse_refusal({"--beside", "memories"}).find("--beside: unknown load 'memories'"), std::string::npos);
-    std::string const on_gpu = parse_refusal({"--beside", "compute", "--memory", "host,cuda"});
-    EXPECT_NE(on_gpu.find("memory cuda is the GPU's"), std::string::npos) << on_gpu;
-    EXPECT_EQ(parse({"--beside", "none", "--memory", "cuda"}).loads, Loads{""});
+    EXPECT_EQ(parse({"--beside", "none", "--memory", "cuda"}).loads, Words{""});
 }
 
 TEST(Options, TrafficOfOtherLaunchesIsNamedAndStartsNothingHere) {
     Options const options = parse({"--beside", "traffic:moe.jsonl@0123", "--memory", "cuda"});
-    EXPECT_EQ(options.loads, std::vector<std::string>{"traffic:moe.jsonl@0123"});
+    EXPECT_EQ(options.loads, Words{"traffic:moe.jsonl@0123"});
     EXPECT_FALSE(options.any_load());
     EXPECT_EQ(options.mpi_thread, "single");
-    EXPECT_NE(parse_refusal({"--beside", "traffic:"}).find("name it"), std::string::npos);
-    EXPECT_NE(parse_refusal({"--beside", "none,traffic:moe"}).find("give it alone"), std::string::npos);
-}
-
-TEST(Options, CachesAreFlushedBeforeSingleIterationsOnly) {
-    EXPECT_NE(parse_refusal({"--cache", "flush", "--timing", "stream"}).find("isolated"), std::string::npos);
 }
 
 TEST(Options, ASuitesLayoutAndWordsBringItsDefinitionOfATime) {
@@ -230,7 +233,6 @@ TEST(Options, ASuitesLayoutAndWordsBringItsDefinitionOfATime) {
     EXPECT_EQ(parse({"--cli", "nccl", "--timing", "stream"}).runner.mode, Mode::stream);
     EXPECT_FALSE(parse({"--layout", "osu"}).runner.time_limited);
     EXPECT_TRUE(parse({"--layout", "osu", "--time-limit", "1"}).runner.time_limited);
-    EXPECT_NE(parse_refusal({"--cache", "flush", "--layout", "osu"}).find("--timing isolated"), std::string::npos);
 }
 
 // Their counts are fixed unless a time limit is given, and who gets a fixed count has no cell dropped.
@@ -244,46 +246,32 @@ TEST(Options, MethodsCarryTheirKnobs) {
     ASSERT_EQ(options.methods.size(), 2U);
     EXPECT_EQ(options.methods[1].name, "pairwise");
     EXPECT_EQ(options.methods[1].knobs.at("max_outstanding"), "4");
-    EXPECT_NE(parse_refusal({"--method", "pairwise:max_outstanding"}).find("KNOB=VALUE"), std::string::npos);
 }
 
 TEST(Options, EveryPatternParameterIsAnOptionAndMayBeAList) {
     Options const options = parse({"--hidden", "64,128", "--wire", "padded"});
-    EXPECT_EQ(options.parameters.at("hidden"), (std::vector<std::string>{"64", "128"}));
-    EXPECT_EQ(options.parameters.at("wire"), (std::vector<std::string>{"padded"}));
-    EXPECT_EQ(parse({"--hidden", "64, 128"}).parameters.at("hidden"), (std::vector<std::string>{"64", "128"}));
-}
-
-TEST(Options, AnUnknownOptionNamesTheNearestOnes) {
-    EXPECT_NE(parse_refusal({"--iteration", "5"}).find("--iterations"), std::string::npos);
-    EXPECT_NE(parse_refusal({"--memory", "hosts"}).find("host"), std::string::npos);
-    EXPECT_NE(parse_refusal({"--draws", "0"}), "");
-    EXPECT_NE(parse_refusal({"--time-limit", "-1"}), "");
+    EXPECT_EQ(options.parameters.at("hidden"), (Words{"64", "128"}));
+    EXPECT_EQ(options.parameters.at("wire"), (Words{"padded"}));
+    EXPECT_EQ(parse({"--hidden", "64, 128"}).parameters.at("hidden"), (Words{"64", "128"}));
 }
 
 TEST(Options, TheLetterOfMessageSizesIsThatOfOsu) {
-    using Words = std::vector<std::string>;
     EXPECT_EQ(parse_collective({"-m", "8:1K"}).parameters.at("message-size"), Words{"8:1K"});
     EXPECT_EQ(parse_collective({"--message-size", "64,1K:1K"}).parameters.at("message-size"), (Words{"64", "1K:1K"}));
-    EXPECT_NE(parse_refusal({"-m", "8"}), "") << "a pattern without message sizes";
 }
 
 TEST(Options, ASwitchAloneMeansOn) {
     Options const options = parse_collective({"--in-place", "--element", "bf16"});
-    EXPECT_EQ(options.parameters.at("in-place"), std::vector<std::string>{"on"});
-    EXPECT_EQ(options.parameters.at("element"), std::vector<std::string>{"bf16"});
-    EXPECT_EQ(parse_collective({"--in-place", "off,on"}).parameters.at("in-place"),
-              (std::vector<std::string>{"off", "on"}));
+    EXPECT_EQ(options.parameters.at("in-place"), Words{"on"});
+    EXPECT_EQ(options.parameters.at("element"), Words{"bf16"});
+    EXPECT_EQ(parse_collective({"--in-place", "off,on"}).parameters.at("in-place"), (Words{"off", "on"}));
 }
 
 TEST(Options, AnEmptyValueIsNotOnAndAFlagTakesNone) {
-    EXPECT_EQ(parse({"--quantize", ""}).parameters.at("quantize"), std::vector<std::string>{""});
+    EXPECT_EQ(parse({"--quantize", ""}).parameters.at("quantize"), Words{""});
     EXPECT_TRUE(
         refusal(moe_alltoall::type(), "", {{"quantize", ""}}, {2, 2}).starts_with("--quantize '': expected none, "));
     EXPECT_TRUE(parse({"--reproducible"}).runner.bit_pattern_iterations > 0);
-    EXPECT_EQ(parse_refusal({"--reproducible=5"}), "--reproducible: takes no value");
-    EXPECT_EQ(parse_refusal({"--resume=no"}), "--resume: takes no value");
-    EXPECT_EQ(parse_refusal({"--results", ""}), "--results: names no file") << "an unset variable of a script";
 }
 
 TEST(Options, PatternsWithoutPresetsSaySo) {
@@ -293,7 +281,6 @@ TEST(Options, PatternsWithoutPresetsSaySo) {
 
 TEST(Options, ABufferLimitIsASizeOfBytes) {
     EXPECT_EQ(parse({"--buffer-limit", "1M"}).buffer_limit, Bytes{1} << 20U);
-    EXPECT_NE(parse_refusal({"--buffer-limit", "1MB"}).find("--buffer-limit"), std::string::npos);
 }
 
 }  // namespace

@@ -3,44 +3,75 @@
 #include "common/run/reporter.hpp"
 #include "patterns/collective/collective.hpp"
 #include "tests/unit/record/sample_records.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <filesystem>
-#include <unistd.h>
 
 namespace dlmb::run {
 namespace {
 
 using testing::HasSubstr;
 
-TEST(Reporter, CountsAsFinishedWhatResumeDoesNotRunAgain) {
-    auto const folder = std::filesystem::temp_directory_path() / ("dlmb_reporter_test." + std::to_string(getpid()));
-    std::filesystem::create_directory(folder);
-    Options options;
-    options.results = folder / "results.jsonl";
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    {
-        Reporter reporter(options, collective::type(), record::sample_launch(), true);
-        for (int i = 0; i < 3; ++i) {
-            reporter.resumed(nullptr);
-        }
-        record::Record failed = record::sample_cell();
-        failed.cell_id = "of another";
-        failed.result.status = record::Status::failed;
-        reporter.cell(record::sample_cell(), "");
-        reporter.cell(failed, "");
-        reporter.cell(record::sample_skipped_cell(), "");
-        measure::HangReport report{"a cell", "round 1", ""};
-        report.signal = SIGTERM;
-        reporter.hang(report, 0, "node");
+/// A launch that writes to a file, and what it prints.
+class ReporterWithFile : public testing::Test {
+protected:
+    ReporterWithFile() {
+        options.results = folder / "results.jsonl";
+        testing::internal::CaptureStdout();
+        testing::internal::CaptureStderr();
+        reporter.emplace(options, collective::type(), record::sample_launch(), true);
     }
+
+    record::TemporaryFolder const folder;
+    Options options;
+    std::optional<Reporter> reporter;
+};
+
+TEST_F(ReporterWithFile, CountsAsFinishedWhatResumeDoesNotRunAgain) {
+    for (int i = 0; i < 3; ++i) {
+        reporter->resumed(nullptr);
+    }
+    record::Record failed = record::sample_cell();
+    failed.cell_id = "of another";
+    failed.result.status = record::Status::failed;
+    reporter->cell(record::sample_cell(), "");
+    reporter->cell(failed, "");
+    reporter->cell(record::sample_skipped_cell(), "");
+    measure::HangReport report{"a cell", "round 1", ""};
+    report.signal = SIGTERM;
+    reporter->hang(report, 0, "node");
+    reporter.reset();
     (void)testing::internal::GetCapturedStdout();
     EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(" 4 cells of the results file are finished"));
-    std::filesystem::remove_all(folder);
+}
+
+TEST_F(ReporterWithFile, PrintsEveryLineOfALaunchWhoseFileIsRemovedMeanwhile) {
+    reporter->cell(record::sample_cell(), "");
+    std::filesystem::remove(*options.results);
+    EXPECT_EQ(reporter->finish(), exit_output);
+    reporter.reset();
+    std::string const output = testing::internal::GetCapturedStdout();
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("the file was removed during the launch"));
+    for (char const* kind : {"launch", "cell", "end"}) {
+        EXPECT_THAT(output, HasSubstr(std::string("DLMB-UNSAVED {\"kind\":\"") + kind + '"'));
+    }
+    EXPECT_THAT(output, HasSubstr("DLMB_RESULT: FAIL")) << "as the exit code says";
+    EXPECT_FALSE(std::filesystem::exists(*options.results));
+}
+
+TEST_F(ReporterWithFile, PrintsTheLineOfAHangBehindAFileThatTookNoMore) {
+    std::filesystem::remove(*options.results);
+    reporter->cell(record::sample_cell(), "");
+    record::Record next = record::sample_cell();
+    next.cell_id = "the next one";
+    reporter->expect("a cell", next);
+    reporter->hang({"a cell", "round 1", ""}, 0, "node");
+    std::string const output = testing::internal::GetCapturedStdout();
+    (void)testing::internal::GetCapturedStderr();
+    EXPECT_THAT(output, testing::ContainsRegex("DLMB-UNSAVED [^\n]*the next one[^\n]*\"status\":\"timeout\""));
 }
 
 std::string said_of(bool checked) {
@@ -57,51 +88,6 @@ TEST(Reporter, DoesNotPassWhatNobodyHasCheckedInAnEarlierLaunchEither) {
     EXPECT_THAT(said_of(true), HasSubstr("DLMB_RESULT: PASS\n"));
     EXPECT_THAT(said_of(false), HasSubstr("1 already in the results file, 1 of these unchecked\n"));
     EXPECT_THAT(said_of(false), HasSubstr("DLMB_RESULT: UNCHECKED\n"));
-}
-
-TEST(Reporter, PrintsEveryLineOfALaunchWhoseFileIsRemovedMeanwhile) {
-    auto const folder = std::filesystem::temp_directory_path() / ("dlmb_removed_test." + std::to_string(getpid()));
-    std::filesystem::create_directory(folder);
-    Options options;
-    options.results = folder / "results.jsonl";
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    int code = 0;
-    {
-        Reporter reporter(options, collective::type(), record::sample_launch(), true);
-        reporter.cell(record::sample_cell(), "");
-        std::filesystem::remove(*options.results);
-        code = reporter.finish();
-    }
-    std::string const output = testing::internal::GetCapturedStdout();
-    EXPECT_EQ(code, exit_output);
-    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("the file was removed during the launch"));
-    for (char const* kind : {"launch", "cell", "end"}) {
-        EXPECT_THAT(output, HasSubstr(std::string("DLMB-UNSAVED {\"kind\":\"") + kind + '"'));
-    }
-    EXPECT_THAT(output, HasSubstr("DLMB_RESULT: FAIL")) << "as the exit code says";
-    EXPECT_FALSE(std::filesystem::exists(*options.results));
-    std::filesystem::remove_all(folder);
-}
-
-TEST(Reporter, PrintsTheLineOfAHangBehindAFileThatTookNoMore) {
-    auto const folder = std::filesystem::temp_directory_path() / ("dlmb_hang_test." + std::to_string(getpid()));
-    std::filesystem::create_directory(folder);
-    Options options;
-    options.results = folder / "results.jsonl";
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    Reporter reporter(options, collective::type(), record::sample_launch(), true);
-    std::filesystem::remove(*options.results);
-    reporter.cell(record::sample_cell(), "");
-    record::Record next = record::sample_cell();
-    next.cell_id = "the next one";
-    reporter.expect("a cell", next);
-    reporter.hang({"a cell", "round 1", ""}, 0, "node");
-    std::string const output = testing::internal::GetCapturedStdout();
-    (void)testing::internal::GetCapturedStderr();
-    EXPECT_THAT(output, testing::ContainsRegex("DLMB-UNSAVED [^\n]*the next one[^\n]*\"status\":\"timeout\""));
-    std::filesystem::remove_all(folder);
 }
 
 /// Output and exit code of a launch with these cells.

@@ -7,15 +7,17 @@
 #include "tests/unit/usage_error_of.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 namespace dlmb::run {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 Options parse_as(std::string const& suite, Words arguments, PatternType const& type = collective::type()) {
@@ -84,7 +86,9 @@ TEST(OsuCli, SizesAreThoseOfOsu) {
     EXPECT_EQ(sizes_as("osu", {"-m", "4"}), (Words{"1", "2", "4"}));
     EXPECT_EQ(sizes_as("osu", {"-m", ":4"}), (Words{"1", "2", "4"}));
     EXPECT_EQ(sizes_as("osu", {"-m", "512K:"}), (Words{"524288", "1048576"}));
-    EXPECT_EQ(sizes_as("osu", {"osu_latency", "-m", "2M:"}), (Words{"2097152", "4194304"}));
+    for (char const* program : {"osu_latency", "osu_put_bw"}) {
+        EXPECT_EQ(sizes_as("osu", {program, "-m", "2M:"}), (Words{"2097152", "4194304"}));
+    }
     EXPECT_EQ(sizes_as("osu", {}).size(), 21U);
 }
 
@@ -103,77 +107,44 @@ TEST(OsuCli, TheElementIsMpiCharUnlessSaid) {
     EXPECT_EQ(parameter_as("osu", "element", {"--element", "bf16"}), Words{"bf16"});
 }
 
-TEST(OsuCli, TheProgramIsTheFirstWord) {
-    EXPECT_EQ(parameter_as("osu", "operation", {"osu_bcast"}), Words{"broadcast"});
-    EXPECT_EQ(parameter_as("osu", "operation", {"allgather", "-i", "3"}), Words{"allgather"});
-    Options const latency = parse_as("osu", {"-i", "3", "osu_latency", "D", "D"});
-    EXPECT_EQ(latency.parameters.at("operation"), Words{"sendrecv"});
-    EXPECT_EQ(latency.parameters.at("route"), Words{"ping_pong"});
-    EXPECT_EQ(latency.memory, std::vector<MemoryKind>{MemoryKind::cuda});
+/// The method and the traffic that these words of OSU choose.
+std::string chosen_by(std::string const& line) {
+    std::istringstream words(line);
+    Options const options = parse_as("osu", Words(std::istream_iterator<std::string>(words), {}));
+    std::string chosen = to_string(options.methods.at(0));
+    for (auto const& [name, values] : options.parameters) {
+        if (name != "element" && name != "message-size") {
+            chosen += fmt::format(" --{} {}", name, fmt::join(values, ","));
+        }
+    }
+    return chosen;
 }
 
-TEST(OsuCli, ProgramsThatCallItOtherwiseAreMethods) {
-    for (auto const& [program, operation, method] :
-         {std::tuple{"osu_bcast_persistent", "broadcast", "persistent"},
-          std::tuple{"osu_alltoallw", "alltoallv", "alltoallw"}, std::tuple{"osu_ibarrier", "barrier", "nonblocking"},
-          std::tuple{"osu_ireduce_scatter", "reduce_scatter", "nonblocking"}}) {
-        Options const options = parse_as("osu", {program, "-i", "3"});
-        EXPECT_EQ(options.parameters.at("operation"), Words{operation}) << program;
-        EXPECT_EQ(options.methods.at(0).name, method);
-        EXPECT_EQ(options.parameters.count("compute"), method == std::string("nonblocking") ? 1U : 0U);
+TEST(OsuCli, ProgramsAreOperationsRoutesMethodsAndSkews) {
+    for (auto const& [words, chosen] : std::vector<std::pair<char const*, char const*>>{
+             {"osu_bcast", "default --operation broadcast"},
+             {"allgather -i 3", "default --operation allgather"},
+             {"-i 3 osu_latency D D", "default --operation sendrecv --route ping_pong"},
+             {"osu_bcast_persistent -i 3", "persistent --operation broadcast"},
+             {"osu_latency_persistent", "persistent --operation sendrecv --route ping_pong"},
+             {"osu_alltoallw -i 3", "alltoallw --operation alltoallv"},
+             {"osu_ibarrier", "nonblocking --compute none,busy --operation barrier"},
+             {"osu_ireduce_scatter -i 3", "nonblocking --compute none,busy --operation reduce_scatter"},
+             {"osu_neighbor_alltoall", "neighbor --operation alltoallv --skew neighbors:1:1"},
+             {"osu_ineighbor_alltoallv", "neighbor --compute none,busy --operation alltoallv --skew neighbors:1:1"},
+             {"osu_neighbor_alltoall -N cart:2:1", "neighbor --operation alltoallv --skew neighbors:2:1"},
+             {"-Ncart:2:1 osu_neighbor_alltoall", "neighbor --operation alltoallv --skew neighbors:2:1"},
+             {"osu_put_bw", "put:sync=flush:window=allocate --operation bandwidth"},
+             {"osu_get_bw -s pscw -w create", "get:sync=pscw:window=create --operation bandwidth"},
+             {"-spscw -wcreate osu_get_bw", "get:sync=pscw:window=create --operation bandwidth"},
+             {"osu_bw_fan_in -W 16", "default --operation bandwidth --route fan_in --window 16"},
+             {"osu_bw_fan_out -W 16", "default --operation bandwidth --route fan_out --window 16"},
+             {"osu_latency_mt -t 4:4", "threads --channels 4 --operation sendrecv --route ping_pong"}}) {
+        EXPECT_EQ(chosen_by(words), chosen) << words;
     }
-    EXPECT_EQ(parameter_as("osu", "compute", {"osu_iallreduce"}), (Words{"none", "busy"}));
-    EXPECT_EQ(parameter_as("osu", "route", {"osu_latency_persistent"}), Words{"ping_pong"});
-    EXPECT_THAT(refusal_as("osu", {"osu_iallreduce", "osu_ibcast"}), HasSubstr("a second program"));
-}
-
-TEST(OsuCli, NeighbourhoodsAreAnAlltoallvOfFewBlocks) {
-    for (std::string const program : {"osu_neighbor_alltoall", "osu_ineighbor_alltoallv"}) {
-        Options const options = parse_as("osu", {program});
-        EXPECT_EQ(options.parameters.at("operation"), Words{"alltoallv"});
-        EXPECT_EQ(options.parameters.at("skew"), Words{"neighbors:1:1"});
-        EXPECT_EQ(options.methods.at(0).name, "neighbor");
-        EXPECT_EQ(options.parameters.count("compute"), program.starts_with("osu_i") ? 1U : 0U);
-    }
-    for (Words const& words :
-         {Words{"osu_neighbor_alltoall", "-N", "cart:2:1"}, Words{"-Ncart:2:1", "osu_neighbor_alltoall"}}) {
-        EXPECT_EQ(parameter_as("osu", "skew", words), Words{"neighbors:2:1"});
-    }
-}
-
-TEST(OsuCli, WindowsOfOneSidedCallsAreAMethod) {
-    Options const options = parse_as("osu", {"osu_put_bw"});
-    EXPECT_EQ(options.parameters.at("operation"), Words{"bandwidth"});
-    EXPECT_EQ(to_string(options.methods.at(0)), "put:sync=flush:window=allocate");
-    EXPECT_EQ(options.backends, Words{"mpi"});
-    for (Words const& words :
-         {Words{"osu_get_bw", "-s", "pscw", "-w", "create"}, Words{"-spscw", "-wcreate", "osu_get_bw"}}) {
-        EXPECT_EQ(to_string(parse_as("osu", words).methods.at(0)), "get:sync=pscw:window=create");
-    }
-    EXPECT_EQ(sizes_as("osu", {"osu_put_bw", "-m", "2M:"}), (Words{"2097152", "4194304"}));
-}
-
-TEST(OsuCli, FansAreWindowsOnAnotherRoute) {
-    for (auto const& [program, route] :
-         {std::pair{"osu_bw_fan_in", "fan_in"}, std::pair{"osu_bw_fan_out", "fan_out"}}) {
-        Options const options = parse_as("osu", {program, "-W", "16"});
-        EXPECT_EQ(options.parameters.at("operation"), Words{"bandwidth"});
-        EXPECT_EQ(options.parameters.at("route"), Words{route});
-        EXPECT_EQ(options.parameters.at("window"), Words{"16"});
-    }
-}
-
-TEST(OsuCli, PairsOfThreadsAreAPingPongOfSeveralChannelsByThreads) {
-    Options const options = parse_as("osu", {"osu_latency_mt", "-t", "4:4"});
-    EXPECT_EQ(options.parameters.at("operation"), Words{"sendrecv"});
-    EXPECT_EQ(options.parameters.at("route"), Words{"ping_pong"});
-    EXPECT_EQ(options.parameters.at("channels"), Words{"4"});
-    EXPECT_EQ(options.methods.at(0).name, "threads");
-    EXPECT_EQ(options.mpi_thread, "multiple");
-    EXPECT_THAT(refusal_as("osu", {"osu_latency_mt"}), HasSubstr("osu_latency_mt -t N:N"));
-    EXPECT_THAT(refusal_as("osu", {"osu_latency_mt", "-t", "4"}), HasSubstr("one sender and 4 receivers"));
-    EXPECT_THAT(refusal_as("osu", {"osu_latency_mt", "-t", "4:6"}), HasSubstr("as many that send as that receive"));
-    EXPECT_THAT(refusal_of({"--operation", "osu_latency_mt"}), HasSubstr("--method threads --mpi-thread multiple"));
+    EXPECT_EQ(parse_as("osu", {"osu_latency", "D", "D"}).memory, std::vector<MemoryKind>{MemoryKind::cuda});
+    EXPECT_EQ(parse_as("osu", {"osu_put_bw"}).backends, Words{"mpi"});
+    EXPECT_EQ(parse_as("osu", {"osu_latency_mt", "-t", "4:4"}).mpi_thread, "multiple");
 }
 
 TEST(OsuCli, OptionsOfOursStandBetweenTheirs) {
@@ -204,6 +175,11 @@ TEST(OsuCli, WhatIsNotTakenOverSaysWhatToDoInstead) {
     EXPECT_THAT(refusal_as("osu", {"osu_get_bw", "-s", "flush_local"}), HasSubstr("only flush, lock"));
     EXPECT_THAT(refusal_as("osu", {"osu_bw", "-s", "flush"}), HasSubstr("osu_put_bw and osu_get_bw"));
     EXPECT_THAT(refusal_as("osu", {"osu_bcast", "osu_allreduce"}), HasSubstr("a second program"));
+    EXPECT_THAT(refusal_as("osu", {"osu_iallreduce", "osu_ibcast"}), HasSubstr("a second program"));
+    EXPECT_THAT(refusal_as("osu", {"osu_latency_mt"}), HasSubstr("osu_latency_mt -t N:N"));
+    EXPECT_THAT(refusal_as("osu", {"osu_latency_mt", "-t", "4"}), HasSubstr("one sender and 4 receivers"));
+    EXPECT_THAT(refusal_as("osu", {"osu_latency_mt", "-t", "4:6"}), HasSubstr("as many that send as that receive"));
+    EXPECT_THAT(refusal_of({"--operation", "osu_latency_mt"}), HasSubstr("--method threads --mpi-thread multiple"));
     EXPECT_THAT(refusal_as("osu", {"osu_hello"}), HasSubstr("dlmb_info --startup"));
     EXPECT_THAT(refusal_as("osu", {"-m", "8"}, moe_alltoall::type()), HasSubstr("the model's parameters"));
 }
@@ -218,7 +194,7 @@ TEST(OsuCli, HostileValuesAreRefusedInOneLine) {
                                                  {"osu_"},      {"_perf"}}) {
         std::string const text = refusal_as("osu", wrong);
         EXPECT_NE(text, "accepted") << wrong.back();
-        EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+        EXPECT_THAT(text, Not(HasSubstr("\n")));
         EXPECT_LT(text.size(), 200U) << text;
     }
 }
@@ -359,7 +335,7 @@ TEST(NcclCli, EveryOptionHasAnAnswer) {
             std::string const answer = refusal_as("nccl", {letter, value});
             bool const standard = value == "0" && letter != "-a" && letter != "-N" && letter != "-x";
             EXPECT_TRUE(answer == "accepted" || (!standard && answer.starts_with(letter))) << letter << value << answer;
-            EXPECT_EQ(answer.find('\n'), std::string::npos) << answer;
+            EXPECT_THAT(answer, Not(HasSubstr("\n")));
             EXPECT_LT(answer.size(), 220U) << answer;
         }
     }
@@ -402,54 +378,24 @@ std::string kind_text(SuiteOption const& option) {
 /// OSU Micro-Benchmarks 7.5, c/mpi: its 79 programs. The persistent and non-blocking ones have the names of the
 /// blocking collectives.
 Words osu_programs() {
-    Words const collectives{"allgather",
-                            "allgatherv",
-                            "allreduce",
-                            "alltoall",
-                            "alltoallv",
-                            "alltoallw",
-                            "barrier",
-                            "bcast",
-                            "gather",
-                            "gatherv",
-                            "reduce",
-                            "reduce_scatter",
-                            "reduce_scatter_block",
-                            "scatter",
-                            "scatterv"};
-    Words names{"bibw",
-                "bw",
-                "latency",
-                "latency_mp",
-                "latency_mt",
-                "mbw_mr",
-                "multi_lat",
-                "partitioned_latency",
-                "bibw_persistent",
-                "bw_persistent",
-                "latency_persistent",
-                "acc_latency",
-                "cas_latency",
-                "fop_latency",
-                "get_acc_latency",
-                "get_bw",
-                "get_latency",
-                "put_bibw",
-                "put_bw",
-                "put_latency",
-                "bw_fan_in",
-                "bw_fan_out",
-                "hello",
-                "init"};
-    for (std::string const& name : collectives) {
-        names.insert(names.end(), {name, "i" + name, name + "_persistent"});
-    }
-    for (char const* name : {"allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"}) {
-        names.insert(names.end(), {fmt::format("neighbor_{}", name), fmt::format("ineighbor_{}", name)});
-    }
-    for (std::string& name : names) {
-        name = "osu_" + name;
-    }
+    Words names;
+    auto const add = [&](char const* list, std::initializer_list<char const*> forms) {
+        std::istringstream words(list);
+        for (std::string name; words >> name;) {
+            for (char const* const form : forms) {
+                names.push_back(fmt::format(fmt::runtime(form), name));
+            }
+        }
+    };
+    add("bibw bw latency latency_mp latency_mt mbw_mr multi_lat partitioned_latency bibw_persistent bw_persistent "
+        "latency_persistent acc_latency cas_latency fop_latency get_acc_latency get_bw get_latency put_bibw put_bw "
+        "put_latency bw_fan_in bw_fan_out hello init",
+        {"osu_{}"});
+    add("allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast gather gatherv reduce "
+        "reduce_scatter "
+        "reduce_scatter_block scatter scatterv",
+        {"osu_{}", "osu_i{}", "osu_{}_persistent"});
+    add("allgather allgatherv alltoall alltoallv alltoallw", {"osu_neighbor_{}", "osu_ineighbor_{}"});
     return names;
 }
 
