@@ -4,7 +4,6 @@
 
 Nothing here is about a GPU: the double shows that the programs drive their libraries correctly, and the results say so."""
 
-import itertools
 import os
 import pathlib
 import tempfile
@@ -14,7 +13,6 @@ from every_program import METHODS, PROGRAMS
 from programs import BIN, cells, lines, mpirun, run, validate
 
 DOUBLE = os.environ["DLMB_FAKE_GPU"]
-RANKS = (2, 4)
 
 
 def on_double(ranks, *command, devices=8):
@@ -42,23 +40,30 @@ class GpuDouble(unittest.TestCase):
             return
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
 
-    def expect_all_passed(self, but=()):
-        """`but`: operations of dlmb_collective that NCCL does not have."""
-        skipped = cells(self.results, "skipped") if but else []
-        self.assertLessEqual({cell["parameters"]["operation"] for cell in skipped}, set(but))
-        self.assertLessEqual({cell["reason"] for cell in skipped}, {"nccl has no barrier; another --backend has"})
-        found = [cell for cell in cells(self.results) if cell not in skipped]
+    def expect_all_passed(self, skipped=frozenset()):
+        """All cells but those that are skipped for one of the reasons `skipped`."""
+        found = [cell for cell in cells(self.results) if cell.get("reason", "") not in skipped]
         self.assertTrue(found)
         self.assertEqual({(cell["status"], cell.get("reason", "")) for cell in found}, {("ok", "")})
         self.assertEqual({cell["validation"]["verdict"] for cell in found}, {"passed"})
         self.assertEqual(validate(self.results).returncode, 0)
         return found
 
-    def test_every_program_over_nccl(self):
-        for name, ranks in zip(PROGRAMS, itertools.cycle(RANKS)):  # any number of ranks: the conformance tests
-            self.expect_ok(ranks, name, "--backend", "nccl", "--memory", "cuda")
-        found = self.expect_all_passed(but=("barrier", "reduce_scatter"))
-        self.assertEqual({cell["pattern"] for cell in found}, set(PROGRAMS))
+    def test_every_program_over_nccl_and_in_every_kind_of_memory_over_mpi(self):
+        kinds = ("host", "pinned", "managed", "cuda")
+        for name in PROGRAMS:  # more ranks: the conformance tests
+            self.expect_ok(2, name, "--backend", "nccl,mpi", "--memory", ",".join(kinds))
+        found = self.expect_all_passed({"nccl has no barrier; another --backend has", *(f"nccl cannot use {kind} memory here" for kind in kinds[:3])})
+        self.assertEqual({(cell["pattern"], cell["backend"], cell["memory"]) for cell in found},
+                         {(name, *where) for name in PROGRAMS for where in (("nccl", "cuda"), *(("mpi", kind) for kind in kinds))})
+        for cell in found:
+            self.assertIs(cell["shared_gpu"], False)
+            if cell["backend"] == "nccl":
+                self.assertGreater(int(cell["backend_facts"]["init_ns"]), 0)
+                self.assertGreater(cell["first_iteration_ns"], 0, "told apart from making communicators")
+        launch = lines(self.results)[0]
+        self.assertIn("DLMB test double", launch["environment"]["identity"]["gpus"])
+        self.assertIs(launch["test_double"], True)
 
     def test_rows_are_moved_by_a_kernel_in_device_memory(self):
         self.expect_ok(2, "moe_alltoall", "--backend", "nccl", "--memory", "cuda", "--pack", "cuda", "--quantize", "none,mxfp8")
@@ -69,8 +74,7 @@ class GpuDouble(unittest.TestCase):
             self.assertEqual(cell["phases"]["unpack"]["plain_copy"]["by"], "device")
 
     def test_every_method_of_nccl_in_both_kinds_of_device_memory(self):
-        for ranks in RANKS:
-            self.expect_ok(ranks, "collective", "--backend", "nccl", "--memory", "cuda,nccl", traffic=METHODS)
+        self.expect_ok(4, "collective", "--backend", "nccl", "--memory", "cuda,nccl", traffic=METHODS)
         found = self.expect_all_passed()
         self.assertEqual({cell["memory"] for cell in found}, {"cuda", "nccl"})
 
@@ -91,19 +95,6 @@ class GpuDouble(unittest.TestCase):
             if cell["method"] not in ran:
                 self.assertEqual((cell["status"], cell["reason"][:15]), ("skipped", "not applicable:"))
         self.assertEqual(validate(self.results).returncode, 0)
-
-    def test_every_kind_of_memory_over_mpi(self):
-        kinds = {"host", "pinned", "managed", "cuda"}
-        for name in PROGRAMS:
-            self.expect_ok(2, name, "--backend", "mpi", "--memory", ",".join(sorted(kinds)))
-        found = self.expect_all_passed()
-        self.assertEqual({cell["memory"] for cell in found}, kinds)
-
-    def test_the_results_name_the_double(self):
-        self.expect_ok(2, "moe_alltoall", "--backend", "nccl", "--memory", "cuda")
-        launch = lines(self.results)[0]
-        self.assertIn("DLMB test double", launch["environment"]["identity"]["gpus"])
-        self.assertIs(launch["test_double"], True)
 
     def test_a_cell_says_whether_clocks_were_held_down_where_nvml_knows(self):
         # The test double of NVML holds down the GPU at PCI bus 04, which is device 3; that at bus 01, device 0, is idle.
@@ -160,13 +151,6 @@ class GpuDouble(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual({cell["shared_gpu"] for cell in self.expect_all_passed()}, {True})
 
-    def test_making_communicators_and_the_first_iteration_are_told_apart(self):
-        self.expect_ok(2, "moe_alltoall", "--backend", "nccl", "--memory", "cuda")
-        for cell in self.expect_all_passed():
-            self.assertGreater(int(cell["backend_facts"]["init_ns"]), 0)
-            self.assertGreater(cell["first_iteration_ns"], 0)
-            self.assertIs(cell["shared_gpu"], False)
-
     def test_a_gate_holds_back_only_what_needs_no_host(self):
         for timing in ("isolated", "stream"):
             self.expect_ok(4, "moe_alltoall", "--backend", "nccl,mpi", "--memory", "cuda", "--gpu-gate", "spin",
@@ -204,19 +188,15 @@ class GpuDouble(unittest.TestCase):
             self.assertEqual("host_bound" in cell["flags"], cell["queueing"]["host_bound"])
             self.assertEqual(cell["backend_facts"]["nccl_comm"], "nonblocking")
 
-    def test_no_device_is_skipped_with_the_reason(self):
-        command = on_double(2, str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl",
-                            "--memory", "cuda", "--results", str(self.results), devices=0)
-        done = run(command)
-        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
-        self.assertIn("no CUDA-capable device", cells(self.results, "skipped")[0]["reason"])
-
-    def test_more_ranks_than_devices_is_skipped_with_the_reason(self):
-        command = on_double(2, str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl",
-                            "--memory", "cuda", "--results", str(self.results), devices=1)
-        done = run(command)
-        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
-        self.assertIn("GPU", cells(self.results, "skipped")[0]["reason"])
+    def test_too_few_devices_are_a_reason_to_skip_beside_what_can_run(self):
+        for devices, reason in ((0, "no CUDA-capable device"), (1, "GPU")):
+            self.results.unlink(missing_ok=True)
+            done = run(on_double(2, str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl,mpi", "--memory", "host,cuda",
+                                 "--results", str(self.results), devices=devices))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            skipped = [cell for cell in cells(self.results, "skipped") if (cell["backend"], cell["memory"]) == ("nccl", "cuda")]
+            self.assertEqual(len(skipped), 1)
+            self.assertIn(reason, skipped[0]["reason"])
 
 
 if __name__ == "__main__":

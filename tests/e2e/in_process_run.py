@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from programs import BIN, COLLECTIVE, MOE, SMALL, cells, lines, run, small, validate
+from programs import BIN, COLLECTIVE, MOE, SMALL, cells, lines, run, small, traffic, validate
 
 
 class InProcessRun(unittest.TestCase):
@@ -18,8 +18,8 @@ class InProcessRun(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.results = pathlib.Path(self.folder.name) / "moe.jsonl"
 
-    def measure(self, *arguments, ranks=4, **traffic):
-        done = run([MOE, *small(**traffic), "--backend", "in_process", "--ranks", str(ranks),
+    def measure(self, *arguments, ranks=4, **changed):
+        done = run([MOE, *small(**changed), "--backend", "in_process", "--ranks", str(ranks),
                     "--results", str(self.results), *arguments])
         self.assertIn(done.returncode, (0, 77), done.stderr)
         return done
@@ -67,7 +67,7 @@ class InProcessRun(unittest.TestCase):
         self.assertEqual([cell["parameters"]["element"] for cell in cells(self.results, "ok")], ["int32"] * 3)
 
     def test_points_beyond_the_buffer_limit_are_skipped_with_what_they_need(self):
-        done = run([COLLECTIVE, "--operation", "alltoall", "-m", "1K:1M", "-i", "3", "--buffer-limit", "1M",
+        done = run([COLLECTIVE, "--operation", "alltoall", "-m", "64K:1M", "-i", "3", "--buffer-limit", "1M",
                     "--backend", "in_process", "--ranks", "2", "--results", str(self.results)])
         self.assertEqual(done.returncode, 0, done.stderr)
         reasons = {cell["reason"] for cell in cells(self.results, "skipped")}
@@ -144,7 +144,7 @@ class InProcessRun(unittest.TestCase):
                               ("sequence_parallel", ["--batch", "1,2", "--sequence", "84", "--heads", "14", "--head-dim", "8"])):
             for ranks in ("1", "2", "7"):
                 done = run([str(BIN / f"dlmb_{name}"), *options, "--pack", "host,fused", "--backend", "in_process", "--ranks", ranks, "-i", "2",
-                            "-x", "1", "--cache", "warm", "--results", str(self.results)])
+                            "-x", "1", "--cache", "warm", "--calibration", "off", "--results", str(self.results)])
                 self.assertEqual(done.returncode, 0, done.stderr)
         found = cells(self.results)
         self.assertEqual({(cell["status"], cell["validation"]["verdict"]) for cell in found}, {("ok", "passed")})
@@ -202,7 +202,7 @@ class InProcessRun(unittest.TestCase):
         self.assertEqual((cell["mode"], cell["validation"]["verdict"]), ("stream", "off"))
 
     def test_adaptive_stopping_ends_within_its_limits(self):
-        done = run([MOE, *small()[:-4], "--backend", "in_process", "--ranks", "2", "--time-limit", "1", "--results", str(self.results)])
+        done = run([MOE, *traffic(), "--backend", "in_process", "--ranks", "2", "--time-limit", "1", "--results", str(self.results)])
         self.assertEqual(done.returncode, 0, done.stderr)
         (cell,) = cells(self.results, "ok")
         self.assertIn(cell["stop_reason"], ("precision", "time", "cap"))
@@ -223,7 +223,7 @@ class InProcessRun(unittest.TestCase):
     def test_too_few_samples_have_no_interval_and_a_line_says_so(self):
         for count, known in ((5, False), (6, True)):
             self.results.unlink(missing_ok=True)
-            done = run([MOE, *small()[:-4], "-i", str(count), "-x", "2", "--backend", "in_process", "--ranks", "2",
+            done = run([MOE, *traffic(), "-i", str(count), "-x", "2", "--backend", "in_process", "--ranks", "2",
                         "--results", str(self.results)])
             (cell,) = cells(self.results, "ok")
             intervals = [cell["time_ns"][name] is not None for name in ("median_low", "median_high", "p90", "p95")]

@@ -18,13 +18,16 @@ PLAN = str(BIN / "dlmb_plan")
 REPLAY = str(BIN / "dlmb_replay")
 
 
-def small(hidden="64", experts="16", top_k="2", tokens="128"):
-    """Traffic small enough for milliseconds and ragged enough to matter; a list as value is a sweep."""
-    return ["--hidden", hidden, "--experts", experts, "--top-k", top_k, "--tokens", tokens, "-i", "6", "-x", "2"]
+def traffic(hidden="64", experts="16", top_k="2", tokens="128"):
+    """Small enough for milliseconds and ragged enough to matter; a list as value is a sweep."""
+    return ["--hidden", hidden, "--experts", experts, "--top-k", top_k, "--tokens", tokens]
+
+
+def small(**changed):
+    return [*traffic(**changed), "-i", "6", "-x", "2", "--calibration", "off"]
 
 
 SMALL = small()
-SMALL_PLANS = SMALL[:-4]  # without what only a measurement has
 
 
 def run(command, timeout=120, **keywords):
@@ -35,7 +38,7 @@ def overlay(folder, ranks):
     """Files of an MoE iteration, of an allreduce, and of both at the same time, in a new folder."""
     place = pathlib.Path(tempfile.mkdtemp(dir=folder))
     moe, reduced, both = (place / f"{name}.jsonl" for name in ("moe", "sum", "both"))
-    for path, command in ((moe, [MOE, *SMALL_PLANS]), (reduced, [COLLECTIVE, "--operation", "allreduce", "-m", "256K:256K"])):
+    for path, command in ((moe, [MOE, *traffic()]), (reduced, [COLLECTIVE, "--operation", "allreduce", "-m", "256K:256K"])):
         path.write_text(run([*command, "--ranks", str(ranks), "--plan", "jsonl"]).stdout, encoding="utf-8")
     done = run([PLAN, "overlay", str(moe), str(reduced), "-o", str(both)])
     assert done.returncode == 0, done.stderr

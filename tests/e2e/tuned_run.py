@@ -13,7 +13,7 @@ from programs import BIN, HAVE_UCX, MOE, SMALL, SOURCE, cells, mpirun, run, vali
 DLRM = str(BIN / "dlmb_dlrm_exchange")
 EXAMPLE = SOURCE / "results-schema" / "examples" / "tuning-table.json"
 OTHER = "ucx" if HAVE_UCX else "mpi"
-DLRM_SMALL = ["--preset", "dlrm-small", "-i", "6", "-x", "2"]
+DLRM_SMALL = ["--preset", "dlrm-small", "-i", "6", "-x", "2", "--calibration", "off"]
 
 
 def rule(name, operation, basis, least, most, backend, method="default"):
@@ -29,24 +29,24 @@ RULES = [
 
 
 class TunedRun(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """The program itself says what its system is, refusing a table of another one."""
+        refused = run(mpirun(2, MOE, *SMALL, "--backend", "tuned", "--use-table", str(EXAMPLE)))
+        example = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+        assert refused.returncode == 64 and example["system"]["key"] in refused.stderr, refused.stdout + refused.stderr
+        key = re.search(r"that of this launch is ([0-9a-f]{16})", refused.stderr).group(1)
+        cls.table = {**example, "system": {**example["system"], "key": key}}
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.results = pathlib.Path(folder.name) / "results.jsonl"
         self.path = pathlib.Path(folder.name) / "table.json"
-        self.table = json.loads(EXAMPLE.read_text(encoding="utf-8"))
-        self.table["rules"] = RULES
 
-    def start(self, *command, ranks=4):
-        self.path.write_text(json.dumps(self.table), encoding="utf-8")
+    def start(self, *command, rules=RULES, ranks=4):
+        self.path.write_text(json.dumps({**self.table, "rules": rules}), encoding="utf-8")
         return run(mpirun(ranks, *command, "--cache", "warm", "--use-table", str(self.path), "--results", str(self.results)), timeout=300)
-
-    def for_this_system(self):
-        """The program itself says what its system is, refusing a table of another one."""
-        refused = self.start(MOE, *SMALL, "--backend", "tuned")
-        self.assertEqual(refused.returncode, 64, refused.stdout + refused.stderr)
-        self.assertIn(self.table["system"]["key"], refused.stderr)
-        self.table["system"]["key"] = re.search(r"that of this launch is ([0-9a-f]{16})", refused.stderr).group(1)
 
     def expect_both_ok(self, done):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -57,7 +57,6 @@ class TunedRun(unittest.TestCase):
         return found["tuned"]
 
     def test_moe_alltoall_by_a_table(self):
-        self.for_this_system()
         cell = self.expect_both_ok(self.start(MOE, *SMALL, "--backend", "tuned,mpi"))
         self.assertEqual(cell["method"], "table")
         facts = cell["backend_facts"]
@@ -66,7 +65,6 @@ class TunedRun(unittest.TestCase):
         self.assertIn("mpi.mpi_library", facts)
 
     def test_dlrm_exchange_changes_backends_and_says_what_that_costs(self):
-        self.for_this_system()
         cell = self.expect_both_ok(self.start(DLRM, *DLRM_SMALL, "--backend", "tuned,mpi"))
         facts = cell["backend_facts"]
         self.assertIn(f"{OTHER}/default:sum", facts["tuned_steps"])
@@ -79,9 +77,8 @@ class TunedRun(unittest.TestCase):
         """Data Movement Is All You Need: what is 50 us faster elsewhere is worth a change that costs nothing, and none that costs 1 ms."""
         faster = {"sizes": [8, 1 << 26], "samples": 3200, "launches": 8, "confirmed": 8, "gain": 0.333, "ci": [0.3, 0.36],
                   "median_ns": {"choice": 100_000.0, "runner_up": 150_000.0, "default": 150_000.0}}
-        self.table["rules"] = [{**rule("sum", "allreduce", "buffer", 8, 1 << 26, "ucx"), "evidence": faster}]
-        self.for_this_system()
-        done = self.start(DLRM, *DLRM_SMALL, "--backend", "tuned", "--method", "path:switch_ns=0,path:switch_ns=1000000,path")
+        rules = [{**rule("sum", "allreduce", "buffer", 8, 1 << 26, "ucx"), "evidence": faster}]
+        done = self.start(DLRM, *DLRM_SMALL, "--backend", "tuned", "--method", "path:switch_ns=0,path:switch_ns=1000000,path", rules=rules)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         found = {cell["method"]: cell["backend_facts"] for cell in cells(self.results)}
         self.assertEqual(set(found), {"path:switch_ns=0", "path:switch_ns=1000000", "path"})
@@ -110,9 +107,7 @@ class TunedRun(unittest.TestCase):
         self.assertEqual(done.stderr.count("table.json"), 1, done.stderr)
 
     def test_what_the_chosen_backend_cannot_do_here_is_skipped_with_the_rule(self):
-        self.table["rules"] = [rule("gpu", "exchange", "rank_send", 0, None, "in_process")]
-        self.for_this_system()
-        done = self.start(MOE, *SMALL, "--backend", "tuned,mpi")
+        done = self.start(MOE, *SMALL, "--backend", "tuned,mpi", rules=[rule("gpu", "exchange", "rank_send", 0, None, "in_process")])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         (skipped,) = cells(self.results, "skipped")
         self.assertRegex(skipped["reason"], r"tuned: in_process/default \(gpu\): .*without mpirun")

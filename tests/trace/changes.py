@@ -30,7 +30,7 @@ def reduced(ranks):
 
 
 def messages(ranks):
-    return planned("pipeline_p2p", ranks, "--schedule", "1f1b")
+    return planned("pipeline_p2p", ranks, "--preset", "quick", "--sequence", "8", "--hidden", "64")
 
 
 def labels(plan):
@@ -55,7 +55,7 @@ class Changes(TraceTest):
     def replayed(self, text, ranks, *options):
         results = self.folder / "results.jsonl"
         results.unlink(missing_ok=True)
-        command = [REPLAY, "--plan", "-", "--ranks", str(ranks), "--backend", "in_process", "-i", "4", "-x", "1", "--calibration", "off"]
+        command = [REPLAY, "--plan", "-", "--ranks", str(ranks), "--backend", "in_process", "-i", "4", "-x", "1", "--cache", "warm", "--calibration", "off"]
         done = subprocess.run([*command, "--results", str(results), *options], input=text, capture_output=True, text=True, timeout=240, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         (cell,) = [line for line in map(json.loads, results.read_text().splitlines()) if line["kind"] == "cell"]

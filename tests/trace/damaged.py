@@ -63,8 +63,9 @@ class Damaged(TraceTest):
         self.refused([self.file("binary.0.et", bytes(range(256)) * 4)])
 
     def test_bombs_are_refused(self):
-        self.refused([self.file("spaces.goal.gz", gzip.compress(b"num_ranks 2\n" + (b" " * 1023 + b"\n") * (300 << 10), 9))], "250 times")
-        self.refused([self.file("spaces-0.json.gz", gzip.compress(b'{"traceEvents":[' + b" " * (70 << 20), 9))], "64 MiB")
+        spaces = gzip.compress((b" " * 1023 + b"\n") * 1024)  # members of one file, which are read as one text
+        self.refused([self.file("spaces.goal.gz", gzip.compress(b"num_ranks 2\n") + 300 * spaces)], "250 times")
+        self.refused([self.file("spaces-0.json.gz", gzip.compress(b'{"traceEvents":[') + 70 * spaces)], "64 MiB")
         self.refused([self.file("zeros-0.json.gz", gzip.compress(b"\0" * (64 << 20), 9))])
         self.refused([self.file("text-0.json", '{"traceEvents":["' + "x" * (65 << 20))], "64 MiB")
         self.refused([self.file("line.goal", "num_ranks " + "1" * (2 << 20))], "1 MiB")

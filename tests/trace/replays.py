@@ -15,7 +15,7 @@ from program import TraceTest, kineto, plan_of, run
 REPLAY = os.environ["DLMB_REPLAY"]
 MPIEXEC = os.environ.get("DLMB_MPIEXEC", "")
 FOLDER = os.environ.get("DLMB_TRACES", "")
-FEW = ["-i", "4", "-x", "1", "--calibration", "off"]
+FEW = ["-i", "4", "-x", "1", "--cache", "warm", "--calibration", "off"]
 
 
 def elements(source, target):
