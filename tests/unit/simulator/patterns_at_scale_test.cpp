@@ -30,6 +30,7 @@ TEST_P(PatternsAtScale, EveryPresetRunsToItsEnd) {
             }
             if (auto const simulation = simulated(*type, parameters, ranks, small_cluster())) {
                 expect_sound(*simulation);
+                EXPECT_GT(simulation->time, 0);
                 ++run;
             }
         }
@@ -40,7 +41,7 @@ TEST_P(PatternsAtScale, EveryPresetRunsToItsEnd) {
     EXPECT_GT(total, 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(On, PatternsAtScale, testing::Values(2, 3, 4, 16, 64, 256, 1024),
+INSTANTIATE_TEST_SUITE_P(On, PatternsAtScale, testing::Values(2, 3, 4, 8, 64, 256, 1024),
                          [](auto const& each) { return std::to_string(each.param); });
 
 }  // namespace

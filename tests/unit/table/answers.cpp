@@ -111,6 +111,9 @@ public:
         int ours = 0;
         try {
             table_ = read_table(path);
+            if (parse_table(to_json(table_), path) != table_) {
+                throw std::runtime_error("a table is read as another one than was written: " + path);
+            }
         } catch (TableError const& error) {
             ours = -1 - static_cast<int>(error.fault());
         }

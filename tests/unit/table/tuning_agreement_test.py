@@ -22,7 +22,7 @@ import random_tables
 
 ANSWERS, TABLE = Path(sys.argv[1]), Path(sys.argv[2])
 CASES = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
-TABLES, QUESTIONS, MUTANTS = 20, 500, 600
+TABLES, QUESTIONS, MUTANTS = 20, 500, 1200
 TOKENS = ["null", "{", "}", "[", "]", '"', ",", ":", "-", "0", "1e999", "18446744073709551616", "\\u0000", "\\ud800", "true", "[[[["]
 
 

@@ -6,8 +6,11 @@
 #include "common/formats/table/c/dlmb_tuning.h"
 #include "tests/unit/table_c/expect.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { thread_count = 8, rounds = 200, powers = 64 };
 
 static dlmb_tuning* table = NULL;
 static char const* folder = NULL;
@@ -76,35 +79,6 @@ static void a_match_tells_all_of_the_choice(void) {
     EXPECT(strcmp(choice.status, "chosen") == 0);
 }
 
-static void a_query_without_a_scope_selects_a_backend_first(void) {
-    dlmb_tuning_query query = ring_query();
-    dlmb_tuning_choice choice = DLMB_TUNING_CHOICE_INIT;
-    query.scope = NULL;
-    query.bytes = 1024;
-    EXPECT(dlmb_tuning_lookup(table, &query, &choice) == DLMB_TUNING_MATCH);
-    EXPECT(strcmp(choice.backend, "ucx") == 0);
-    EXPECT(strcmp(choice.select_rule_id, "r001") == 0);
-    EXPECT(strcmp(choice.rule_id, "r003") == 0);
-    EXPECT(strcmp(choice.status, "tie") == 0);
-}
-
-static void a_name_that_no_table_can_have_is_refused(void) {
-    dlmb_tuning_query query = ring_query();
-    query.memory = "gpu";
-    EXPECT(code_of(query) == DLMB_TUNING_BAD_ARGUMENT);
-    query = ring_query();
-    query.dtype = "float32";
-    EXPECT(code_of(query) == DLMB_TUNING_BAD_ARGUMENT);
-    query = ring_query();
-    query.reduction = "SUM";
-    EXPECT(code_of(query) == DLMB_TUNING_BAD_ARGUMENT);
-    query = ring_query();
-    query.scope = "mpii";
-    EXPECT(code_of(query) == DLMB_TUNING_BAD_ARGUMENT);
-    query.scope = "ucc"; /* a backend that this table does not have */
-    EXPECT(code_of(query) == DLMB_TUNING_NO_RULE);
-}
-
 static void every_code_has_a_text(void) {
     int code = 0;
     for (code = -6; code <= 2; ++code) {
@@ -123,41 +97,6 @@ static void no_rule_means_the_default(void) {
     EXPECT(strcmp(choice.method, "default") == 0);
     EXPECT(strcmp(choice.params, "{}") == 0);
     EXPECT(choice.algorithm_id == -1);
-}
-
-static void sizes_end_where_the_table_says(void) {
-    static uint64_t const outside[] = {
-        0, 65535, 524289, UINT64_C(1) << 31, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX};
-    dlmb_tuning_query query = ring_query();
-    size_t i = 0;
-    EXPECT(code_of(query) == DLMB_TUNING_MATCH);
-    query.bytes = 524288;
-    EXPECT(code_of(query) == DLMB_TUNING_MATCH);
-    for (i = 0; i < sizeof outside / sizeof outside[0]; ++i) {
-        query.bytes = outside[i];
-        EXPECT(code_of(query) == DLMB_TUNING_NO_RULE);
-    }
-    query.scope = "ucx"; /* r005: sendrecv between nodes, from 16 KiB without an end */
-    query.operation = "sendrecv";
-    query.nodes = 2;
-    query.bytes = 16383;
-    EXPECT(code_of(query) == DLMB_TUNING_NO_RULE);
-    query.bytes = 16384;
-    EXPECT(code_of(query) == DLMB_TUNING_MATCH);
-    query.bytes = UINT64_MAX;
-    EXPECT(code_of(query) == DLMB_TUNING_MATCH);
-}
-
-static void an_unknown_value_matches_only_any(void) {
-    dlmb_tuning_query query = ring_query();
-    query.ranks = -1;
-    EXPECT(code_of(query) == DLMB_TUNING_NO_RULE);
-    query = ring_query();
-    query.dtype = NULL;
-    EXPECT(code_of(query) == DLMB_TUNING_NO_RULE);
-    query = ring_query();
-    query.in_place = 1; /* no rule asks for it */
-    EXPECT(code_of(query) == DLMB_TUNING_MATCH);
 }
 
 static void wrong_arguments_are_refused(void) {
@@ -218,6 +157,47 @@ static void a_newer_caller_gets_zeros_for_what_only_it_knows(void) {
     EXPECT(choice.later == NULL);
 }
 
+static char const* answers[powers];
+
+/* The rule of a message of that power of two; texts of a table have one address. */
+static char const* answer_of(int power) {
+    dlmb_tuning_query query = DLMB_TUNING_QUERY_INIT;
+    dlmb_tuning_choice choice = DLMB_TUNING_CHOICE_INIT;
+    query.operation = "sendrecv";
+    query.scope = "ucx";
+    query.bytes = UINT64_C(1) << power;
+    query.nodes = 2;
+    return dlmb_tuning_lookup(table, &query, &choice) == DLMB_TUNING_MATCH ? choice.rule_id : NULL;
+}
+
+static void* ask(void* wrong) {
+    int round = 0;
+    int power = 0;
+    for (round = 0; round < rounds; ++round) {
+        for (power = 0; power < powers; ++power) {
+            *(int*)wrong += answer_of(power) != answers[power];
+        }
+    }
+    return NULL;
+}
+
+static void threads_get_the_answers_of_one_thread(void) {
+    pthread_t threads[thread_count];
+    int wrong[thread_count] = {0};
+    int i = 0;
+    for (i = 0; i < powers; ++i) {
+        answers[i] = answer_of(i);
+    }
+    EXPECT(answers[13] == NULL && answers[14] != NULL && strcmp(answers[63], "r005") == 0); /* from 16 KiB */
+    for (i = 0; i < thread_count; ++i) {
+        EXPECT(pthread_create(&threads[i], NULL, ask, &wrong[i]) == 0);
+    }
+    for (i = 0; i < thread_count; ++i) {
+        EXPECT(pthread_join(threads[i], NULL) == 0);
+        EXPECT(wrong[i] == 0);
+    }
+}
+
 int main(int count, char** arguments) {
     if (count != 3) {
         fprintf(stderr, "usage: tuning_c99_test TABLE FOLDER\n");
@@ -227,15 +207,12 @@ int main(int count, char** arguments) {
     EXPECT(dlmb_tuning_open(arguments[1], NULL, &table) == 0);
     opening_has_a_code_for_each_fault(arguments[1]);
     a_match_tells_all_of_the_choice();
-    a_query_without_a_scope_selects_a_backend_first();
-    a_name_that_no_table_can_have_is_refused();
     every_code_has_a_text();
     no_rule_means_the_default();
-    sizes_end_where_the_table_says();
-    an_unknown_value_matches_only_any();
     wrong_arguments_are_refused();
     an_older_caller_knows_less_and_gets_less();
     a_newer_caller_gets_zeros_for_what_only_it_knows();
+    threads_get_the_answers_of_one_thread();
     dlmb_tuning_close(table);
     return expectation_failures == 0 ? 0 : 1;
 }
