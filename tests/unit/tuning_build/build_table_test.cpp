@@ -20,6 +20,11 @@ double steeper(Bytes bytes) {
     return 1'000 + 2 * static_cast<double>(bytes);
 }
 
+/// The share of the default's time that "ring" takes at every size.
+Truth ring_takes(double share) {
+    return {{"blocking", constant}, {"ring", [share](Bytes bytes) { return share * constant(bytes); }}};
+}
+
 std::size_t chosen(Built const& built) {
     return static_cast<std::size_t>(std::count_if(built.rules.begin(), built.rules.end(),
                                                   [](Rule const& rule) { return rule.status == RuleStatus::chosen; }));
@@ -45,7 +50,7 @@ std::vector<Observation> foreign(std::vector<Observation> seen) {
 
 // Exact times: the gain is 1 - 0.8, and one launch has no interval.
 TEST(BuildTable, ForeignNumbersOfOneLaunchChooseAtTheMeasuredSizesAndClaimNoMore) {
-    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    Truth const planted = ring_takes(0.8);
     Built const built =
         build_rules(foreign(observe_truth(planted, {{32, 256, 2048}, 1, 1e-9})), {}, test_policy(), false);
     ASSERT_EQ(built.rules.size(), 3U);
@@ -67,7 +72,7 @@ TEST(BuildTable, AForeignWinnerAtOneSizeOnlyMayBeChance) {
 }
 
 TEST(BuildTable, APlantedGainIsFoundAndMeasuredByItsConfirmation) {
-    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    Truth const planted = ring_takes(0.8);
     auto const sizes = powers_of_two(1024, 65536);
     Built const built = build_rules(observe_truth(planted, {sizes, 8, 0.02, 1}),
                                     observe_truth(planted, {sizes, 8, 0.02, 2}), test_policy(), false);
@@ -83,7 +88,7 @@ TEST(BuildTable, APlantedGainIsFoundAndMeasuredByItsConfirmation) {
 }
 
 TEST(BuildTable, WhatAllOfALaunchHaveInCommonDoesNotHideAGain) {
-    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    Truth const planted = ring_takes(0.8);
     auto const sizes = powers_of_two(1024, 65536);
     Built const built = build_rules(observe_truth(planted, {sizes, 8, 0.02, 1, 0.5}),
                                     observe_truth(planted, {sizes, 8, 0.02, 2, 0.5}), test_policy(), false);
@@ -94,7 +99,7 @@ TEST(BuildTable, WhatAllOfALaunchHaveInCommonDoesNotHideAGain) {
 }
 
 TEST(BuildTable, AGainIsOfLaunchesAndNotOfTheirMedians) {
-    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    Truth const planted = ring_takes(0.8);
     auto search = observe_truth(planted, {{4096}, 8, 1e-12, 1, 0.5});
     for (Observation& one : search) {
         // In half of the launches both are ten times slower, in one of these the default alone.
@@ -107,9 +112,8 @@ TEST(BuildTable, AGainIsOfLaunchesAndNotOfTheirMedians) {
 }
 
 TEST(BuildTable, AMethodThatWasDroppedAfterTwoLuckyLaunchesDoesNotHideTheOneThatWasMeasuredToTheEnd) {
-    Truth const both{{"blocking", constant},
-                     {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }},
-                     {"linear", [](Bytes bytes) { return 0.7 * constant(bytes); }}};
+    Truth both = ring_takes(0.8);
+    both["linear"] = [](Bytes bytes) { return 0.7 * constant(bytes); };
     auto search = observe_truth(both, {{4096}});
     std::erase_if(search,
                   [](Observation const& one) { return one.choice.method == "linear" && one.launch_id > "launch1"; });
@@ -120,9 +124,8 @@ TEST(BuildTable, AMethodThatWasDroppedAfterTwoLuckyLaunchesDoesNotHideTheOneThat
 }
 
 TEST(BuildTable, WhereNoMethodHasEnoughLaunchesTheOneWithMostOfThemIsMeasuredAgain) {
-    Truth const both{{"blocking", constant},
-                     {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }},
-                     {"linear", [](Bytes bytes) { return 0.7 * constant(bytes); }}};
+    Truth both = ring_takes(0.8);
+    both["linear"] = [](Bytes bytes) { return 0.7 * constant(bytes); };
     auto search = observe_truth(both, {{4096}, 5});
     std::erase_if(search,
                   [](Observation const& one) { return one.choice.method == "linear" && one.launch_id > "launch1"; });
@@ -133,17 +136,15 @@ TEST(BuildTable, WhereNoMethodHasEnoughLaunchesTheOneWithMostOfThemIsMeasuredAga
 }
 
 TEST(BuildTable, AWinThatFreshLaunchesDoNotShowIsDropped) {
-    Truth const lucky{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
-    Truth const truth{{"blocking", constant}, {"ring", constant}};
     auto const sizes = powers_of_two(1024, 65536);
-    Built const built =
-        build_rules(observe_truth(lucky, {sizes}), observe_truth(truth, {sizes, 8, 0.02, 2}), test_policy(), false);
+    Built const built = build_rules(observe_truth(ring_takes(0.8), {sizes}),
+                                    observe_truth(ring_takes(1), {sizes, 8, 0.02, 2}), test_policy(), false);
     EXPECT_EQ(chosen(built), 0U);
     EXPECT_EQ(built.rules.front().status, RuleStatus::tie);
 }
 
 TEST(BuildTable, WithoutFreshLaunchesAWinnerWaits) {
-    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    Truth const planted = ring_takes(0.8);
     auto const search = observe_truth(planted, {powers_of_two(1024, 65536)});
     Built const waiting = build_rules(search, {}, test_policy(), false);
     EXPECT_EQ(chosen(waiting), 0U);
@@ -159,7 +160,7 @@ TEST(BuildTable, WithoutFreshLaunchesAWinnerWaits) {
 }
 
 TEST(BuildTable, FreshLaunchesThatAreTooNoisyLeaveAWinnerUnconfirmed) {
-    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    Truth const planted = ring_takes(0.8);
     auto const search = observe_truth(planted, {{4096}});
     auto fresh = observe_truth(planted, {{4096}, 6, 0.02, 2});
     auto const standing = [&] {
@@ -175,13 +176,13 @@ TEST(BuildTable, FreshLaunchesThatAreTooNoisyLeaveAWinnerUnconfirmed) {
 }
 
 TEST(BuildTable, TooFewLaunchesChooseNothing) {
-    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.5 * constant(bytes); }}};
+    Truth const planted = ring_takes(0.5);
     auto const few = observe_truth(planted, {powers_of_two(1024, 65536), 7, 0.02, 1});
     EXPECT_EQ(chosen(build_rules(few, few, test_policy(), false)), 0U);
 }
 
 TEST(BuildTable, AGainThatMayBeLuckIsMeasuredAgainUntilItIsDecided) {
-    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.9 * constant(bytes); }}};
+    Truth const planted = ring_takes(0.9);
     auto search = observe_truth(planted, {{4096}, 4, 0.02, 1});
     Built const undecided = build_rules(search, {}, test_policy(), false);
     ASSERT_EQ(undecided.rules.size(), 1U);
@@ -199,7 +200,7 @@ TEST(BuildTable, AGainThatMayBeLuckIsMeasuredAgainUntilItIsDecided) {
 }
 
 TEST(BuildTable, LaunchesThatDisagreeWithThemselvesNeedALargerGain) {
-    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.9 * constant(bytes); }}};
+    Truth const planted = ring_takes(0.9);
     auto const standing_with = [&](double aa_ratio) {
         auto search = observe_truth(planted, {{4096}});
         for (Observation& one : search) {

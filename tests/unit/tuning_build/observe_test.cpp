@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <utility>
 
 namespace dlmb::tuning {
@@ -119,36 +120,57 @@ TEST(Observations, ForFilesAreComparedWithWhatAProgramHasThatCallsAlltoall) {
     EXPECT_TRUE(observe(cell).kept().at(0).is_default);
 }
 
-TEST(Observations, OfReduceScatterAreThoseOfEqualParts) {
-    record::Record cell = good_cell();
-    cell.identity.parameters["operation"] = "reduce_scatter_block";
-    EXPECT_EQ(observe(cell).kept().at(0).key.operation, TunedOperation::reduce_scatter);
-    for (char const* operation : {"reduce_scatter", "gather", "barrier"}) {
-        cell.identity.parameters["operation"] = operation;
-        EXPECT_EQ(observe(cell).refused().count(std::string("is of ") + operation + ", which no table chooses for"),
-                  1U);
+/// What is left out of a cell that is good but for one change; empty: nothing.
+struct Change {
+    char const* reason;
+    std::function<void(record::Record&, record::Launch&)> make;
+};
+
+Change is_of(std::string const& operation, char const* reason) {
+    return {reason, [operation](auto& cell, auto&) { cell.identity.parameters["operation"] = operation; }};
+}
+
+TEST(Observations, LeaveOutWhatNoRuleMayRestOn) {
+    constexpr char const* throttled =
+        "was throttled: clocks of a GPU were held down, or a quota of processor time was used up";
+    constexpr char const* no_gpu = "ran on a shared GPU or on a test double";
+    Change const changes[] = {
+        is_of("reduce_scatter", "is of reduce_scatter, which no table chooses for"),
+        is_of("gather", "is of gather, which no table chooses for"),
+        is_of("barrier", "is of barrier, which no table chooses for"),
+        {"computes meanwhile (--compute)", [](auto& cell, auto&) { cell.identity.parameters["compute"] = "busy"; }},
+        {"", [](auto& cell, auto&) { cell.identity.parameters["compute"] = "none"; }},
+        {"is of another --route than ring", [](auto& cell, auto&) { cell.identity.parameters["route"] = "ping_pong"; }},
+        {"", [](auto& cell, auto&) { cell.identity.parameters["route"] = "ring"; }},
+        {"ran on nodes with unequal numbers of ranks",
+         [](auto& cell, auto&) { cell.identity.world.ranks_per_node = 0; }},
+        {"is of backend tuned, which hands on to the others",
+         [](auto& cell, auto&) { cell.identity.backend = "tuned"; }},
+        {no_gpu, [](auto& cell, auto&) { cell.shared_gpu = true; }},
+        {no_gpu,
+         [](auto&, auto& launch) {
+             launch.environment.identity["gpus"] = std::string(record::test_double_prefix) + " (no GPU), 1 per node";
+         }},
+        {throttled, [](auto& cell, auto&) { cell.result.throttled = true; }},
+        {"", [](auto& cell, auto&) { cell.result.throttled = false; }},
+    };
+    for (Change const& change : changes) {
+        record::Record cell = good_cell();
+        record::Launch launch;
+        change.make(cell, launch);
+        Observations const observations = observe(cell, {}, launch);
+        bool const good = *change.reason == '\0';
+        EXPECT_EQ(observations.kept().size(), good ? 1U : 0U) << change.reason;
+        EXPECT_EQ(observations.refused().count(change.reason), good ? 0U : 1U) << change.reason;
     }
 }
 
-TEST(Observations, LeaveOutWhatIsNotTheOperationAlone) {
+TEST(Observations, KnowTheNodesAndTheCallForEqualParts) {
     record::Record cell = good_cell();
-    cell.identity.parameters["compute"] = "busy";
-    EXPECT_EQ(observe(cell).refused().count("computes meanwhile (--compute)"), 1U);
-    cell.identity.parameters["compute"] = "none";
-    cell.identity.parameters["operation"] = "sendrecv";
-    cell.identity.parameters["route"] = "ping_pong";
-    EXPECT_EQ(observe(cell).refused().count("is of another --route than ring"), 1U);
-    cell.identity.parameters["route"] = "ring";
-    EXPECT_EQ(observe(cell).kept().size(), 1U);
-}
-
-TEST(Observations, LeaveOutNodesWithUnequalNumbersOfRanks) {
-    record::Record cell = good_cell();
-    cell.identity.world.ranks_per_node = 0;
-    Observations const observations = observe(cell);
-    EXPECT_EQ(observations.refused().count("ran on nodes with unequal numbers of ranks"), 1U);
     cell.identity.world.ranks_per_node = 3;
     EXPECT_EQ(observe(cell).kept().at(0).key.nodes, 2U);
+    cell.identity.parameters["operation"] = "reduce_scatter_block";
+    EXPECT_EQ(observe(cell).kept().at(0).key.operation, TunedOperation::reduce_scatter);
 }
 
 TEST(Observations, SayEverythingThatIsWrongWithACellAtOnce) {
@@ -218,30 +240,6 @@ TEST(Observations, AreOfOneVersionOfALibrary) {
     cell.backend_facts["ucx_version"] = "1.15.0";
     other.cells.push_back({"launch", cell});
     EXPECT_THROW(observations.add(other, "other.jsonl"), UsageError);
-}
-
-TEST(Observations, LeaveOutWhatRanByATable) {
-    record::Record cell = good_cell();
-    cell.identity.backend = "tuned";
-    Observations const observations = observe(cell);
-    EXPECT_TRUE(observations.kept().empty());
-    EXPECT_EQ(observations.refused().count("is of backend tuned, which hands on to the others"), 1U);
-}
-
-TEST(Observations, LeaveOutRanksThatTookTurnsOnOneGpu) {
-    record::Record cell = good_cell();
-    cell.shared_gpu = true;
-    Observations const observations = observe(cell);
-    EXPECT_TRUE(observations.kept().empty());
-    EXPECT_EQ(observations.refused().count("ran on a shared GPU or on a test double"), 1U);
-}
-
-TEST(Observations, LeaveOutWhatRanOnATestDouble) {
-    record::Launch launch;
-    launch.environment.identity["gpus"] = std::string(record::test_double_prefix) + " (no GPU), 1 per node";
-    Observations const observations = observe(good_cell(), {}, launch);
-    EXPECT_TRUE(observations.kept().empty());
-    EXPECT_EQ(observations.refused().count("ran on a shared GPU or on a test double"), 1U);
 }
 
 /// A cell of PICO's table.
@@ -332,22 +330,6 @@ TEST(Observations, OfConvertedResultsAreOfOneSystemDefinitionAndKind) {
         throws_after([](auto& file) { file.launches[0].environment.identity["mpi_library"] = "Open MPI 5.0.7"; }));
     EXPECT_TRUE(throws_after([](auto& file) { file.launches[0].origin.reset(); }));
     EXPECT_TRUE(throws_after([](auto& file) { file.cells[0].cell.result.definition = "mean over ranks"; }));
-}
-
-TEST(Observations, KeepACellOfAGpuAtItsFullClocks) {
-    record::Record cell = good_cell();
-    cell.result.throttled = false;
-    EXPECT_EQ(observe(cell).kept().size(), 1U);
-}
-
-TEST(Observations, LeaveOutACellOfAGpuWhoseClocksWereHeldDown) {
-    record::Record cell = good_cell();
-    cell.result.throttled = true;
-    Observations const observations = observe(cell);
-    EXPECT_TRUE(observations.kept().empty());
-    EXPECT_EQ(observations.refused().count(
-                  "was throttled: clocks of a GPU were held down, or a quota of processor time was used up"),
-              1U);
 }
 
 }  // namespace

@@ -114,6 +114,15 @@ Rule make_rule(TableShape const& shape, TunedOperation operation, std::string co
     return rule;
 }
 
+TuningTable table_of(std::vector<Rule> rules) {
+    TuningTable table;
+    table.rules = std::move(rules);
+    for (std::size_t index = 0; index < table.rules.size(); ++index) {
+        table.rules[index].id = "r" + std::to_string(index);
+    }
+    return table;
+}
+
 TuningTable random_table(TableShape const& shape, std::uint32_t seed) {
     std::mt19937 random(seed);
     TuningTable table;

@@ -42,6 +42,8 @@ struct TableShape {
 /// A rule without evidence, as a person writes it.
 [[nodiscard]] Rule make_rule(TableShape const& shape, TunedOperation operation, std::string const& algorithm,
                              CountInterval ranks, ByteInterval bytes);
+/// With the ids r0, r1 and so on.
+[[nodiscard]] TuningTable table_of(std::vector<Rule> rules);
 /// Disjoint rules over ranks and bytes with holes, defaults, ties, and some rules of another element.
 [[nodiscard]] TuningTable random_table(TableShape const& shape, std::uint32_t seed);
 

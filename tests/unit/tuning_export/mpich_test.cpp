@@ -81,9 +81,7 @@ TableShape shape() {
 }
 
 Tree spliced(Rule const& rule) {
-    TuningTable table;
-    table.rules = {rule};
-    Export const made = to_mpich(table, {{}, "host", "", ""}, small_library());
+    Export const made = to_mpich(table_of({rule}), {{}, "host", "", ""}, small_library());
     EXPECT_TRUE(made.lost.empty());
     return Tree::parse(made.files.at(0).text);
 }
@@ -120,13 +118,10 @@ TEST(MpichExport, KeepsTheDefaultWhereALeafWouldBeWrong) {
 }
 
 TEST(MpichExport, ClampsAtTheLargestNumberThatAtoiReads) {
-    TuningTable table;
-    table.rules = {make_rule(shape(), TunedOperation::allreduce, "ring", {4, 4}, {Bytes{1} << 31, Bytes{1} << 32}),
-                   make_rule(shape(), TunedOperation::allreduce, "smp", {5, 5}, {1024, Bytes{1} << 32}),
-                   make_rule(shape(), TunedOperation::allreduce, "smp", {6, 6}, {1024, no_limit})};
-    table.rules[0].choose.algorithm->name = "nb";
-    table.rules[1].id = "r1";
-    table.rules[2].id = "r2";
+    TuningTable const table =
+        table_of({make_rule(shape(), TunedOperation::allreduce, "nb", {4, 4}, {Bytes{1} << 31, Bytes{1} << 32}),
+                  make_rule(shape(), TunedOperation::allreduce, "smp", {5, 5}, {1024, Bytes{1} << 32}),
+                  make_rule(shape(), TunedOperation::allreduce, "smp", {6, 6}, {1024, no_limit})});
     Export const made = to_mpich(table, {{}, "host", "", ""}, small_library());
     ASSERT_EQ(made.lost.size(), 2U);
     EXPECT_EQ(made.lost[0].why, LostReason::range_limit);
@@ -138,12 +133,9 @@ TEST(MpichExport, ClampsAtTheLargestNumberThatAtoiReads) {
 }
 
 TEST(MpichExport, LosesWhatTheRanksOfANodeDoWithoutTheTreeFrom4_1On) {
-    TuningTable table;
-    table.rules = {make_rule(shape(), TunedOperation::allreduce, "smp", {4, 4}, {0, 1000}),
-                   make_rule(shape(), TunedOperation::broadcast, "binomial", {4, 4}, {0, 1000}),
-                   make_rule(shape(), TunedOperation::allgather, "ring", {4, 4}, {0, 1000})};
-    table.rules[1].id = "r1";
-    table.rules[2].id = "r2";
+    TuningTable const table = table_of({make_rule(shape(), TunedOperation::allreduce, "smp", {4, 4}, {0, 1000}),
+                                        make_rule(shape(), TunedOperation::broadcast, "binomial", {4, 4}, {0, 1000}),
+                                        make_rule(shape(), TunedOperation::allgather, "ring", {4, 4}, {0, 1000})});
     for (std::string const version : {"4.1.3", "5.0.2", ""}) {
         MpichInfo library = small_library();
         library.version = version;

@@ -70,9 +70,7 @@ TableShape shape() {
 }
 
 TuningTable one_rule() {
-    TuningTable table;
-    table.rules = {make_rule(shape(), TunedOperation::allreduce, "tree", {16, 16}, {0, Bytes{1} << 33})};
-    return table;
+    return table_of({make_rule(shape(), TunedOperation::allreduce, "tree", {16, 16}, {0, Bytes{1} << 33})});
 }
 
 std::string last_line(Export const& made) {

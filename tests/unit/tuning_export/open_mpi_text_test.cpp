@@ -134,9 +134,7 @@ Row run(Rules const& rules, Point const& point) {
 }
 
 TuningTable one_rule() {
-    TuningTable table;
-    table.rules = {make_rule(open_mpi_shape(), TunedOperation::allreduce, "ring", {4, 4}, {65536, 524288})};
-    return table;
+    return table_of({make_rule(open_mpi_shape(), TunedOperation::allreduce, "ring", {4, 4}, {65536, 524288})});
 }
 
 TEST(OpenMpiText, SaysWhatTheTableSays) {

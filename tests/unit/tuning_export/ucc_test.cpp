@@ -115,16 +115,14 @@ TEST(UccExport, SaysWhatTheTableSays) {
 }
 
 TEST(UccExport, WritesEndsThatAreOutside) {
-    TuningTable table;
-    table.rules = {make_rule(shape(), TunedOperation::allreduce, "knomial", {4, 4}, {0, 65536})};
+    TuningTable table = table_of({make_rule(shape(), TunedOperation::allreduce, "knomial", {4, 4}, {0, 65536})});
     EXPECT_EQ(tuning_of(to_ucc(table, {})), "allreduce:host:0-65537:[4-4]:@knomial");
     table.rules[0].when.bytes->max = no_limit;
     EXPECT_EQ(tuning_of(to_ucc(table, {})), "allreduce:host:[4-4]:@knomial");
 }
 
 TEST(UccExport, WritesSectionsWhereRulesSpeakOfNodes) {
-    TuningTable table;
-    table.rules = {make_rule(shape(), TunedOperation::allreduce, "knomial", {4, 8}, {0, 65536})};
+    TuningTable table = table_of({make_rule(shape(), TunedOperation::allreduce, "knomial", {4, 8}, {0, 65536})});
     table.rules[0].when.nodes = CountInterval{2, 2};
     Export const made = to_ucc(table, {2, "", "", ""});
     EXPECT_EQ(made.files.at(0).text, "[team_size=4-8 nnodes=2]\nUCC_TL_UCP_TUNE=allreduce:host:0-65537:@knomial\n");
@@ -134,9 +132,8 @@ TEST(UccExport, WritesSectionsWhereRulesSpeakOfNodes) {
 /// UCC reads the ends of a section's range by strtol, and takes any one of several sections that hold for a team
 /// (ucc_parser.c).
 TEST(UccExport, WritesOneSectionForEachNumberOfRanks) {
-    TuningTable table;
-    table.rules = {make_rule(shape(), TunedOperation::allreduce, "knomial", {4, 8}, {0, no_limit}),
-                   make_rule(shape(), TunedOperation::broadcast, "dbt", {1, no_limit}, {0, no_limit})};
+    TuningTable table = table_of({make_rule(shape(), TunedOperation::allreduce, "knomial", {4, 8}, {0, no_limit}),
+                                  make_rule(shape(), TunedOperation::broadcast, "dbt", {1, no_limit}, {0, no_limit})});
     table.rules[0].when.nodes = table.rules[1].when.nodes = CountInterval{2, 2};
     EXPECT_EQ(to_ucc(table, {2, "", "", ""}).files.at(0).text,
               "[team_size=1-3 nnodes=2]\nUCC_TL_UCP_TUNE=bcast:host:@dbt\n"

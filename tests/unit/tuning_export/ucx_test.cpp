@@ -3,16 +3,15 @@
 //
 // UCX's threshold, read as UCX does: messages of at least so many bytes go by rendezvous. A rule says the same of its
 // own sizes only.
-#include "common/tools/tune/exporters/export.hpp"
+#include "tests/unit/tuning_export/agreement.hpp"
 
 #include <gtest/gtest.h>
 
 namespace dlmb::tuning::ucx_test {
 namespace {
 
-Rule message_rule(std::string id, ByteInterval bytes, std::string threshold) {
+Rule message_rule(ByteInterval bytes, std::string threshold) {
     Rule rule;
-    rule.id = std::move(id);
     rule.scope = "ucx";
     rule.when.operation = TunedOperation::sendrecv;
     rule.when.bytes = bytes;
@@ -20,12 +19,6 @@ Rule message_rule(std::string id, ByteInterval bytes, std::string threshold) {
     rule.choose.method = "linear";
     rule.choose.params.knobs["UCX_RNDV_THRESH"] = std::move(threshold);
     return rule;
-}
-
-TuningTable table_of(std::vector<Rule> rules) {
-    TuningTable table;
-    table.rules = std::move(rules);
-    return table;
 }
 
 /// The value of the setting, "" for none. A name twice in a file is an error for UCX.
@@ -38,47 +31,46 @@ std::string setting(Export const& made) {
 }
 
 TEST(UcxExport, AgreesWithTheRulesAtTenThousandSizes) {
-    TuningTable const table =
-        table_of({message_rule("eager", {0, 40000}, "64K"), message_rule("late", {50000, 1 << 20}, "50000")});
+    TuningTable const table = table_of({message_rule({0, 40000}, "64K"), message_rule({50000, 1 << 20}, "50000")});
     Export const made = to_ucx(table, {}, {"1.13.1"});
     Bytes const threshold = std::stoull(setting(made));
     for (Bytes size = 0; size < (1 << 20); size += 105) {
         bool const rendezvous = size >= threshold;
         for (Rule const& rule : table.rules) {
             if (rule.when.bytes->contains(size)) {
-                Bytes const own = rule.id == "eager" ? 65536 : 50000;
+                Bytes const own = rule.id == "r0" ? 65536 : 50000;
                 EXPECT_EQ(rendezvous, size >= own) << size;
             }
         }
     }
     ASSERT_EQ(made.lost.size(), 1U) << "sizes above the last measured one go by rendezvous, too";
-    EXPECT_EQ(made.lost[0].rule, "late");
+    EXPECT_EQ(made.lost[0].rule, "r1");
     EXPECT_EQ(made.lost[0].why, LostReason::size_ignored);
 }
 
 TEST(UcxExport, EndsEagerMessagesWhereTheRuleEnds) {
-    EXPECT_EQ(setting(to_ucx(table_of({message_rule("r0", {0, 262143}, "inf")}), {}, {"1.13.1"})), "262144");
-    Export const from_8k = to_ucx(table_of({message_rule("r0", {8192, 262143}, "256K")}), {}, {"1.13.1"});
+    EXPECT_EQ(setting(to_ucx(table_of({message_rule({0, 262143}, "inf")}), {}, {"1.13.1"})), "262144");
+    Export const from_8k = to_ucx(table_of({message_rule({8192, 262143}, "256K")}), {}, {"1.13.1"});
     EXPECT_EQ(setting(from_8k), "262144");
     EXPECT_EQ(from_8k.lost.at(0).why, LostReason::size_ignored) << "smaller ones go eagerly, too";
 }
 
 TEST(UcxExport, LosesWhatOneThresholdCannotSay) {
-    Export const made = to_ucx(
-        table_of({message_rule("r0", {1024, 4095}, "1024"), message_rule("r1", {4096, 65536}, "inf")}), {}, {"1.13.1"});
+    Export const made =
+        to_ucx(table_of({message_rule({1024, 4095}, "1024"), message_rule({4096, 65536}, "inf")}), {}, {"1.13.1"});
     EXPECT_EQ(setting(made), "");
     EXPECT_EQ(made.lost.size(), 2U);
 }
 
 TEST(UcxExport, ARuleOfOneNodeIsOfTheLinksInside) {
-    TuningTable table = table_of({message_rule("one", {0, 99999}, "inf")});
+    TuningTable table = table_of({message_rule({0, 99999}, "inf")});
     table.rules[0].when.nodes = CountInterval{1, 1};
     EXPECT_EQ(setting(to_ucx(table, {1, "", "", ""}, {"1.17.0"})), "intra:100000,inter:auto");
     EXPECT_EQ(setting(to_ucx(table, {1, "", "", ""}, {"1.16.0"})), "100000");
 }
 
 TEST(UcxExport, ARuleOfOneRankPerNodeIsOfTheLinksBetween) {
-    TuningTable table = table_of({message_rule("two", {0, 99999}, "inf")});
+    TuningTable table = table_of({message_rule({0, 99999}, "inf")});
     table.rules[0].when.ranks = table.rules[0].when.nodes = CountInterval{2, 2};
     EXPECT_EQ(setting(to_ucx(table, {2, "", "", ""}, {"1.17.0"})), "intra:auto,inter:100000");
     table.rules[0].when.ranks = CountInterval{4, 4};
@@ -86,15 +78,14 @@ TEST(UcxExport, ARuleOfOneRankPerNodeIsOfTheLinksBetween) {
 }
 
 TEST(UcxExport, TheCrossoverIsWhereMeasuredEagerMessagesEnd) {
-    TuningTable table =
-        table_of({message_rule("eager", {8192, 46340}, "inf"), message_rule("late", {131072, 1 << 20}, "1")});
+    TuningTable table = table_of({message_rule({8192, 46340}, "inf"), message_rule({131072, 1 << 20}, "1")});
     table.rules[0].choose.method = "linear:rndv_thresh=inf";
     table.rules[1].choose.method = "linear:rndv_thresh=1";
     EXPECT_EQ(setting(to_ucx(table, {}, {"1.13.1"})), "46341");
 }
 
 TEST(UcxExport, LosesCollectivesAndOtherKnobs) {
-    TuningTable table = table_of({message_rule("r0", {0, 100}, "inf"), message_rule("r1", {101, 200}, "inf")});
+    TuningTable table = table_of({message_rule({0, 100}, "inf"), message_rule({101, 200}, "inf")});
     table.rules[0].when.operation = TunedOperation::allreduce;
     table.rules[1].choose.params.knobs = {{"UCX_TLS", "tcp"}};
     Export const made = to_ucx(table, {}, {"1.13.1"});
