@@ -29,6 +29,13 @@ class Search(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
+    def model_of(self, rows: list[str]) -> Path:
+        """Fitted to rows of nodes, collective, algorithm, bytes and microseconds."""
+        table, model = self.folder / "table.csv", self.folder / "model.json"
+        table.write_text("\n".join(["system,nodes,collective,algorithm,bytes,median_us", *(f"made,{row}" for row in rows)]) + "\n", encoding="utf-8")
+        subprocess.run([PROGRAM, "fit", table, "--system", "made", "-o", model], check=True, capture_output=True)
+        return model
+
     def ask(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run([str(PROGRAM), "search", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=60)
 
@@ -68,17 +75,14 @@ class Search(unittest.TestCase):
             self.assertEqual({program.program for program in read.programs}, {"collective"})
 
     def test_a_machine_model_prices_by_its_fastest_algorithm(self) -> None:
-        lines = ["system,nodes,collective,algorithm,bytes,median_us"]
+        rows = []
         for nodes in (4, 8, 16):
             for size in (32, 4096, 65536, 1 << 20, 1 << 24):
                 for collective, factor in (("allreduce", 2), ("allgather", 1), ("reduce_scatter", 1), ("alltoall", 1)):
                     algorithm = "pairwise" if collective == "alltoall" else "ring"
                     us = factor * (5 * (nodes - 1) + (nodes - 1) / nodes * size / 25000)
-                    lines.append(f"made,{nodes},{collective},{algorithm},{size},{us:.3f}")
-        (self.folder / "table.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        model = self.folder / "model.json"
-        fit = [PROGRAM, "fit", self.folder / "table.csv", "--system", "made", "-o", model]
-        subprocess.run([str(word) for word in fit], check=True, capture_output=True)
+                    rows.append(f"{nodes},{collective},{algorithm},{size},{us:.3f}")
+        model = self.model_of(rows)
         arguments = (*MLP, "--tokens", 64, "--mesh", 4, "--json")
         by_model = json.loads(self.ask(*arguments, "--model", model, "--force").stdout)
         by_formula = json.loads(self.ask(*arguments, *PRICE).stdout)
@@ -87,14 +91,8 @@ class Search(unittest.TestCase):
         self.refused("either --model", *arguments, "--model", model, *PRICE)
 
     def test_a_model_that_knows_its_error_is_refused_with_69(self) -> None:
-        lines = ["system,nodes,collective,algorithm,bytes,median_us"]
-        for nodes in (4, 8, 16):
-            for size in (32, 4096, 65536, 1 << 20):
-                lines.append(f"made,{nodes},allreduce,ring,{size},{10 * (nodes - 1) + 2 * (nodes - 1) / nodes * size / 25000:.3f}")
-        (self.folder / "table.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        model = self.folder / "model.json"
-        fit = [PROGRAM, "fit", self.folder / "table.csv", "--system", "made", "-o", model]
-        subprocess.run([str(word) for word in fit], check=True, capture_output=True)
+        model = self.model_of([f"{nodes},allreduce,ring,{size},{10 * (nodes - 1) + 2 * (nodes - 1) / nodes * size / 25000:.3f}"
+                               for nodes in (4, 8, 16) for size in (32, 4096, 65536, 1 << 20)])
         document = json.loads(model.read_text(encoding="utf-8"))
         document["error"]["held_out"] = [{"collective": name, "points": 9, "median": 0.7, "p90": 0.9} for name in ("allreduce", "allgather", "reduce_scatter", "alltoall")]
         model.write_text(json.dumps(document), encoding="utf-8")
