@@ -144,6 +144,8 @@ class Changes(TraceTest):
         self.refused_change(["transform", "split:2", self.plan("rows", moe(2, "--pack", "host"))], "can only be reordered")
         output = self.folder / "never.jsonl"
         self.refused_change(["overlay", "-", "-", "-o", output], "give one of them as a file")
+        both = self.plan("both", self.made("overlay", self.plan("moe", moe(2)), self.plan("sum", reduced(2))))
+        self.refused_change(["overlay", both, self.plan("sum", reduced(2)), "-o", output], "both.jsonl has a phase 'beside' already", "--label")
         self.assertFalse(output.exists())
         plan = self.plan("self", moe(2))
         self.made("transform", "split:2", plan, "-o", plan)

@@ -113,6 +113,11 @@ private:
     }
 
     void write(Plan const& main) {
+        if (std::any_of(main.steps.begin(), main.steps.end(),
+                        [&](Step const& step) { return phase_of(step.label) == label_; })) {
+            throw UsageError(fmt::format("overlay: {} has a phase '{}' already; give the second plans another --label",
+                                         main_, label_));
+        }
         if (channels_ + channels_of(main) > most_channels + 1) {
             throw UsageError(
                 fmt::format("overlay: the plans together have more than {} channels; number those of one plan lower",
