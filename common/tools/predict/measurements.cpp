@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace dlmb::predict {
 namespace {
@@ -55,7 +56,8 @@ public:
     [[nodiscard]] Number number(std::string_view column, Number least, Number most, std::string_view otherwise) const {
         auto const number = parse_whole<Number>(at(column, otherwise));
         if (!number || *number < least || *number > most) {
-            throw UsageError(fmt::format("{} '{}' is no number from {} to {}", column, at(column), least, most));
+            throw UsageError(fmt::format("{} '{}' is no {} from {} to {}", column, at(column),
+                                         std::is_integral_v<Number> ? "whole number" : "number", least, most));
         }
         return *number;
     }

@@ -142,6 +142,8 @@ TEST(Observations, LeaveOutWhatNoRuleMayRestOn) {
         {"", [](auto& cell, auto&) { cell.identity.parameters["compute"] = "none"; }},
         {"is of another --route than ring", [](auto& cell, auto&) { cell.identity.parameters["route"] = "ping_pong"; }},
         {"", [](auto& cell, auto&) { cell.identity.parameters["route"] = "ring"; }},
+        {"is of another --root than 0", [](auto& cell, auto&) { cell.identity.parameters["root"] = "1"; }},
+        {"", [](auto& cell, auto&) { cell.identity.parameters["root"] = "0"; }},
         {"ran on nodes with unequal numbers of ranks",
          [](auto& cell, auto&) { cell.identity.world.ranks_per_node = 0; }},
         {"is of backend tuned, which hands on to the others",

@@ -55,6 +55,14 @@ TEST(UcxExport, EndsEagerMessagesWhereTheRuleEnds) {
     EXPECT_EQ(from_8k.lost.at(0).why, LostReason::size_ignored) << "smaller ones go eagerly, too";
 }
 
+TEST(UcxExport, LosesNothingBetweenRangesThatMeet) {
+    Export const made = to_ucx(table_of({message_rule({0, 49}, "inf"), message_rule({50, 99}, "inf"),
+                                         message_rule({100, 199}, "1"), message_rule({200, no_limit}, "1")}),
+                               {}, {"1.13.1"});
+    EXPECT_EQ(setting(made), "100");
+    EXPECT_TRUE(made.lost.empty());
+}
+
 TEST(UcxExport, LosesWhatOneThresholdCannotSay) {
     Export const made =
         to_ucx(table_of({message_rule({1024, 4095}, "1024"), message_rule({4096, 65536}, "inf")}), {}, {"1.13.1"});

@@ -244,6 +244,9 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     if (is_other("route", "ring")) {
         return "is of another --route than ring";
     }
+    if (is_other("root", "0")) {
+        return "is of another --root than 0";  // rules know none, and a launch has one time of each method
+    }
     if (cell.identity.backend == "tuned") {
         return "is of backend tuned, which hands on to the others";
     }
