@@ -10,7 +10,7 @@ import unittest
 from programs import BIN, cells, mpirun, run, validate
 
 COLLECTIVE = str(BIN / "dlmb_collective")
-ALLREDUCE = ["--operation", "allreduce", "--element", "fp32", "--backend", "mpi"]
+ALLREDUCE = ["--operation", "allreduce", "--element", "fp32", "--backend", "mpi", "--calibration", "off"]
 
 
 class AlgorithmSweep(unittest.TestCase):

@@ -123,8 +123,6 @@ class BrokenLaunches(unittest.TestCase):
 
     def test_the_launcher_of_another_mpi_is_refused(self):
         others = {"mpiexec.hydra": "mpich", "mpirun.openmpi": "openmpi"}
-        version = run([MOE, "--version"])
-        self.assertEqual(version.returncode, 0)
         library = run(["ldd", MOE]).stdout
         wrong = "mpiexec.hydra" if "libmpi.so" in library else "mpirun.openmpi"
         if shutil.which(wrong) is None:

@@ -8,7 +8,7 @@ import unittest
 
 from programs import BIN, cells, mpirun, run, validate
 
-MESSAGES = [str(BIN / "dlmb_collective"), "--operation", "sendrecv", "--backend", "ucx", "-m", "64K:64K", "-i", "4"]
+MESSAGES = [str(BIN / "dlmb_collective"), "--operation", "sendrecv", "--backend", "ucx", "-m", "64K:64K", "-i", "4", "--calibration", "off"]
 
 
 class UcxContexts(unittest.TestCase):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -27,21 +28,32 @@ alps,4,1,OMPI,4.1.6,no,gather,default_ompi,1024,200,10,9,11,night,0
 QUESTION = "--operation allreduce --ranks 4 --nodes 4 --memory host --backend mpi --bytes".split()
 
 
+def convert(folder: pathlib.Path, text: str) -> None:
+    (folder / "pico.csv").write_text(text, encoding="utf-8")
+    subprocess.run([SOURCE / "launch" / "dlmb_convert", folder / "pico.csv", "-o", folder / "pico.jsonl"], check=True, capture_output=True)
+
+
+def ok(*arguments: object) -> str:
+    done = tune(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 class Foreign(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.made = pathlib.Path(folder.name)
+        convert(cls.made, PICO)
+        cls.built = ok("build", cls.made / "pico.jsonl", "-o", cls.made / "table.json")
+
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        (self.folder / "pico.csv").write_text(PICO, encoding="utf-8")
+        shutil.copytree(self.made, self.folder, dirs_exist_ok=True)
         self.results, self.table = self.folder / "pico.jsonl", self.folder / "table.json"
-        convert = [SOURCE / "launch" / "dlmb_convert", self.folder / "pico.csv", "-o", self.results]
-        subprocess.run(convert, check=True, capture_output=True)
-        self.built = self.ok("build", self.results, "-o", self.table)
-
-    def ok(self, *arguments: object) -> str:
-        done = tune(*arguments)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
 
     def refusal(self, *arguments: object) -> str:
         done = tune(*arguments)
@@ -53,14 +65,14 @@ class Foreign(unittest.TestCase):
         self.assertIn("2 where foreign numbers are better than the default's, which nothing confirms", self.built)
 
     def test_show_and_lookup_say_that_the_evidence_is_foreign(self) -> None:
-        text = self.ok("show", self.table)
+        text = ok("show", self.table)
         self.assertIn("system    alps, processor not known", text)
         self.assertIn("evidence  foreign: numbers of pico", text)
         (row,) = [line for line in text.splitlines() if " 8 K to 8 K " in line]
         for part in ("ring (open_mpi.tuned)", "25.0 % [not known]", "foreign: 100.0 -> 75.00 us, 1 sizes, medians of pico, 1 launches"):
             self.assertIn(part, row)
-        self.assertIn("evidence foreign: 100", self.ok("lookup", self.table, *QUESTION, "8K"))
-        self.assertIn("none matches", self.ok("lookup", self.table, *QUESTION, "4K"), "nobody measured between 1 K and 8 K")
+        self.assertIn("evidence foreign: 100", ok("lookup", self.table, *QUESTION, "8K"))
+        self.assertIn("none matches", ok("lookup", self.table, *QUESTION, "4K"), "nobody measured between 1 K and 8 K")
 
     def test_the_python_reader_tells_it_with_the_choice(self) -> None:
         choice = dlmb_tuning.open_table(self.table).lookup("allreduce", bytes=8192, ranks=4, nodes=4, memory="host", backend="mpi")
@@ -70,7 +82,7 @@ class Foreign(unittest.TestCase):
         arguments = ("export", "--to", "openmpi", self.table, "-o", self.folder / "made")
         self.assertIn("table.json: rests on foreign evidence (pico), which DLMB has neither measured nor confirmed; --accept foreign", self.refusal(*arguments))
         self.assertFalse((self.folder / "made").exists())
-        self.ok(*arguments, "--accept", "foreign")
+        ok(*arguments, "--accept", "foreign")
         lines = (self.folder / "made" / "dlmb_rules.conf").read_text(encoding="utf-8").splitlines()
         self.assertEqual(lines[1], "# This rests on foreign evidence (pico), which DLMB has neither measured nor confirmed.")
         self.assertIn("  8192 4 0 0", lines, "ring is 4")
@@ -85,15 +97,15 @@ class Foreign(unittest.TestCase):
     def test_a_table_is_written_whole_through_links_and_devices_and_to_standard_output_alone(self) -> None:
         target, link, fifo = (self.folder / name for name in ("target.json", "link.json", "fifo"))
         link.symlink_to(target.name)
-        self.ok("build", self.results, "-o", link)
+        ok("build", self.results, "-o", link)
         self.assertTrue(link.is_symlink())
         self.assertEqual(json.loads(target.read_text())["schema"], "dlmb.tuning-table/1.0")
         os.mkfifo(fifo)
         with subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE) as reader:
-            self.ok("build", self.results, "-o", fifo)
+            ok("build", self.results, "-o", fifo)
             self.assertIn(b"dlmb.tuning-table/1.0", reader.communicate()[0])
         self.assertTrue(fifo.is_fifo())
-        self.assertEqual(json.loads(self.ok("build", self.results, "-o", "-"))["schema"], "dlmb.tuning-table/1.0")
+        self.assertEqual(json.loads(ok("build", self.results, "-o", "-"))["schema"], "dlmb.tuning-table/1.0")
         log = self.folder / "log"
         log.write_text("before\n")
         with log.open("a") as file:
@@ -109,8 +121,7 @@ class Foreign(unittest.TestCase):
         self.assertIn("rests on foreign evidence (pico)", done.stderr)
 
     def test_several_systems_make_no_table(self) -> None:
-        (self.folder / "pico.csv").write_text(PICO + PICO.splitlines()[1].replace("alps", "piz") + "\n", encoding="utf-8")
-        subprocess.run([SOURCE / "launch" / "dlmb_convert", self.folder / "pico.csv", "-o", self.results], check=True, capture_output=True)
+        convert(self.folder, PICO + PICO.splitlines()[1].replace("alps", "piz") + "\n")
         self.assertIn("piz, Open MPI 4.1.6 beside alps, Open MPI 4.1.6", self.refusal("build", self.results, "-o", self.table))
 
     def test_the_definition_of_the_times_is_that_of_the_origin(self) -> None:

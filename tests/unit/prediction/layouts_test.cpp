@@ -196,22 +196,24 @@ double cheapest_of_all(LayoutProblem const& problem, std::vector<LayerDivision> 
         part.layers.assign(first, first + static_cast<std::ptrdiff_t>(divisions.size()));
         return price_of(part, divisions, ring_price).us;
     };
+    std::array<std::vector<double>, 4> single;  // [layer][its way]
+    for (std::size_t layer = 0; layer < single.size(); ++layer) {
+        std::transform(ways.begin(), ways.end(), std::back_inserter(single[layer]),
+                       [&](auto const& way) { return alone(layer, {way}); });
+    }
     std::array<std::vector<double>, 3>
         pairs;  // [layer][its way * count + the next one's], less what the next one costs
     for (std::size_t layer = 0; layer < pairs.size(); ++layer) {
         for (std::size_t pick = 0; pick < count * count; ++pick) {
-            LayerDivision const& next = ways[pick % count];
-            pairs[layer].push_back(alone(layer, {ways[pick / count], next}) - alone(layer + 1, {next}));
+            pairs[layer].push_back(alone(layer, {ways[pick / count], ways[pick % count]}) -
+                                   single[layer + 1][pick % count]);
         }
     }
-    std::vector<double> last;
-    std::transform(ways.begin(), ways.end(), std::back_inserter(last),
-                   [&](auto const& way) { return alone(3, {way}); });
     double least = std::numeric_limits<double>::infinity();
     std::vector<int> picks(4, 0);
     do {
         auto const pick = [&](std::size_t layer) { return static_cast<std::size_t>(picks[layer]); };
-        double us = last[pick(3)];
+        double us = single[3][pick(3)];
         for (std::size_t layer = 0; layer < pairs.size(); ++layer) {
             us += pairs[layer][pick(layer) * count + pick(layer + 1)];
         }
@@ -233,7 +235,7 @@ TEST(Layouts, TheSearchFindsWhatTryingAllOfFourLayersFinds) {
             on_square.push_back({first, second});
         }
     }
-    for (int sample = 0; sample < 200; ++sample) {
+    for (int sample = 0; sample < 80; ++sample) {
         std::vector<double> widths(5);
         std::generate(widths.begin(), widths.end(), [&] { return power(6, 14); });
         double const tokens = power(4, 20);
