@@ -10,7 +10,6 @@
 namespace dlmb::tuned::testing::agreement_test {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr Bytes small = 64;
@@ -46,16 +45,7 @@ TEST(TunedAgreement, AnOrderThatDependsOnTheRankIsNamedInsteadOfHanging) {
 
 TEST(TunedAgreement, OnOneBackendTheSamePlanRuns) {
     auto const all_first = [](tuning::Key const&) { return StepChoice{"first"}; };
-    run_tuned_ranks(2, all_first, [](TunedRank& rank) {
-        Plan const plan = crossing_messages(rank.rank());
-        auto const compiled = std::move(rank.compile(plan)).value();
-        PlanPayload payload(rank.space(), rank.buffers(), plan);
-        payload.prepare(0);
-        rank.bootstrap().barrier();
-        compiled->launch();
-        compiled->finish();
-        EXPECT_THAT(payload.verify(0), ElementsAre());
-    });
+    run_tuned_ranks(2, all_first, [](TunedRank& rank) { run_checked(rank, crossing_messages(rank.rank())); });
 }
 
 TEST(TunedAgreement, ARankThatEndsEarlierIsNamed) {
@@ -95,17 +85,7 @@ TEST(TunedAgreement, RanksThatOnlyComputePassTheTurnsOn) {
             builder.all_reduce(two, small, Element::int32, Reduction::sum, "small");
             builder.all_reduce(two, large, Element::int32, Reduction::sum, "large");
         }
-        Plan const plan = std::move(builder).finish();
-        auto const compiled = std::move(rank.compile(plan)).value();
-        PlanPayload payload(rank.space(), rank.buffers(), plan);
-        for (std::uint32_t iteration = 0; iteration < 3; ++iteration) {
-            payload.prepare(iteration);
-            rank.bootstrap().barrier();
-            compiled->launch();
-            compiled->finish();
-            EXPECT_THAT(payload.verify(iteration), ElementsAre());
-            EXPECT_EQ(compiled->marks().size(), plan.steps.size());
-        }
+        run_checked(rank, std::move(builder).finish(), 3);
     });
 }
 

@@ -12,6 +12,8 @@
 #include "common/formats/table/query.hpp"
 #include "tests/unit/in_process/in_process_world.hpp"
 
+#include <gmock/gmock.h>
+
 #include <functional>
 #include <map>
 #include <numeric>
@@ -179,6 +181,21 @@ inline void run_tuned_ranks(int ranks, FunctionChooser::Function const& choose,
         TunedRank rank(bootstrap, choose);
         body(rank);
     });
+}
+
+/// Runs the plan and checks every byte. What the compiled plan says of itself.
+inline Provenance run_checked(TunedRank& rank, Plan const& plan, std::uint32_t iterations = 1) {
+    auto const compiled = std::move(rank.compile(plan)).value();
+    PlanPayload payload(rank.space(), rank.buffers(), plan);
+    for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
+        payload.prepare(iteration);
+        rank.bootstrap().barrier();
+        compiled->launch();
+        compiled->finish();
+        EXPECT_THAT(payload.verify(iteration), ::testing::ElementsAre()) << iteration;
+    }
+    EXPECT_EQ(compiled->marks().size(), plan.steps.size());
+    return compiled->provenance();
 }
 
 [[nodiscard]] inline Group everyone(int ranks) {

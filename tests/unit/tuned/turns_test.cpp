@@ -30,20 +30,6 @@ Plan three_turns(Rank me, int ranks) {
     return std::move(builder).finish();
 }
 
-/// Runs the plan and checks every byte. What the compiled plan says of itself.
-Provenance run_checked(TunedRank& rank, Plan const& plan, std::uint32_t iterations = 1) {
-    auto const compiled = std::move(rank.compile(plan)).value();
-    PlanPayload payload(rank.space(), rank.buffers(), plan);
-    for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
-        payload.prepare(iteration);
-        rank.bootstrap().barrier();
-        compiled->launch();
-        compiled->finish();
-        EXPECT_THAT(payload.verify(iteration), ElementsAre()) << iteration;
-    }
-    return compiled->provenance();
-}
-
 TEST(TunedTurns, TwoBackendsTakeTurnsAndEveryByteIsRight) {
     run_tuned_ranks(3, by_size, [](TunedRank& rank) { run_checked(rank, three_turns(rank.rank(), 3), 20); });
 }
