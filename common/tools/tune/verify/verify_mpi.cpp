@@ -53,12 +53,12 @@ public:
         for (std::size_t round = 0; round < rounds; ++round) {
             without.push_back(nanoseconds(probe, {}));
             with.push_back(nanoseconds(probe, exported));
+            if (without.back() == 0 || with.back() == 0) {
+                return "";  // a run failed
+            }
         }
         std::sort(without.begin(), without.end());
         std::sort(with.begin(), with.end());
-        if (without.front() == 0 || with.front() == 0) {
-            return "";  // a run failed
-        }
         return fmt::format("{}: {} us without the export, {} us with it", where_of(probe),
                            human_us(without[rounds / 2]), human_us(with[rounds / 2]));
     }
