@@ -24,11 +24,12 @@ class Damaged(TraceTest):
             self.assertIn(text, done.stderr)
 
     def test_cut_off_files_are_refused(self):
-        for name, whole in (("0.json", PROFILE.encode()), ("a.0.et", CHAKRA), ("a.goal", GOAL.encode()), ("0.json.gz", gzip.compress(PROFILE.encode()))):
+        for name, whole, reason in (("0.json", PROFILE.encode(), "the file is cut off"), ("a.0.et", CHAKRA, ""), ("a.goal", GOAL.encode(), ""),
+                                    ("0.json.gz", gzip.compress(PROFILE.encode()), "")):
             with self.subTest(name):
                 self.assertEqual(run("summary", self.file(name, whole)).returncode, 0)
                 for share in (0.3, 0.6, 0.9):
-                    self.refused([self.file(name, whole[: int(len(whole) * share)])])
+                    self.refused([self.file(name, whole[: int(len(whole) * share)])], reason)
         self.refused([self.file("empty.json", "")], "empty")
         self.refused([self.folder / "nowhere.json"], "cannot be read")
         self.refused(["/dev/zero"], "without a file")
