@@ -235,7 +235,7 @@ TEST(Layouts, TheSearchFindsWhatTryingAllOfFourLayersFinds) {
             on_square.push_back({first, second});
         }
     }
-    for (int sample = 0; sample < 80; ++sample) {
+    for (int sample = 0; sample < 200; ++sample) {
         std::vector<double> widths(5);
         std::generate(widths.begin(), widths.end(), [&] { return power(6, 14); });
         double const tokens = power(4, 20);
