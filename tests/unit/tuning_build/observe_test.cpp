@@ -142,8 +142,6 @@ TEST(Observations, LeaveOutWhatNoRuleMayRestOn) {
         {"", [](auto& cell, auto&) { cell.identity.parameters["compute"] = "none"; }},
         {"is of another --route than ring", [](auto& cell, auto&) { cell.identity.parameters["route"] = "ping_pong"; }},
         {"", [](auto& cell, auto&) { cell.identity.parameters["route"] = "ring"; }},
-        {"is of another --root than 0", [](auto& cell, auto&) { cell.identity.parameters["root"] = "1"; }},
-        {"", [](auto& cell, auto&) { cell.identity.parameters["root"] = "0"; }},
         {"ran on nodes with unequal numbers of ranks",
          [](auto& cell, auto&) { cell.identity.world.ranks_per_node = 0; }},
         {"is of backend tuned, which hands on to the others",
@@ -206,6 +204,25 @@ TEST(Observations, AreOfTheOneTimingThatTheResultsHave) {
     EXPECT_EQ(stream.kept().size(), 1U);
     cell.identity.mode = "osu";
     EXPECT_EQ(observe(cell).refused().count("is of --timing osu, and tables are of isolated or stream"), 1U);
+}
+
+TEST(Observations, OfALaunchAreOfTheFirstOfSeveralPointsThatRulesDoNotTellApart) {
+    record::Record first = good_cell();
+    first.identity.parameters["operation"] = "broadcast";
+    first.identity.parameters["root"] = "1";
+    record::Record other_method = first;
+    other_method.identity.method = "binomial";
+    record::Record other_root = other_method;
+    other_root.identity.parameters["root"] = "0";
+    record::ResultFile file;
+    for (char const* const launch : {"one", "two"}) {
+        file.launches.emplace_back().launch_id = launch;
+    }
+    file.cells = {{"one", first}, {"one", other_root}, {"one", other_method}, {"two", other_root}};
+    Observations observations({});
+    observations.add(file, "results.jsonl");
+    EXPECT_EQ(observations.kept().size(), 3U);
+    EXPECT_EQ(observations.refused().size(), 1U);
 }
 
 TEST(Observations, AreOfTheOneLoadThatTheResultsHave) {

@@ -244,9 +244,6 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     if (is_other("route", "ring")) {
         return "is of another --route than ring";
     }
-    if (is_other("root", "0")) {
-        return "is of another --root than 0";  // rules know none, and a launch has one time of each method
-    }
     if (cell.identity.backend == "tuned") {
         return "is of backend tuned, which hands on to the others";
     }
@@ -479,6 +476,13 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
         if (!accepted_.methods.empty() && !seen.is_default && !seen.choice.algorithm &&
             parse_method(seen.choice.method).name == algorithm_method) {
             ++refused_["names an algorithm of another call than the operation's, which no file can say"];
+            continue;
+        }
+        auto const& parameters = stored.cell.identity.parameters;
+        auto const [point, is_new] = points_.try_emplace({stored.launch_id, seen.key}, parameters);
+        if (!is_new && point->second != parameters) {
+            ++refused_
+                ["is of the same rules as an earlier point of its launch (lists of --element, --root, --skew ...)"];
             continue;
         }
         require_one_timing(stored.cell, name);

@@ -115,6 +115,9 @@ private:
     Accepted accepted_;
     std::vector<Observation> kept_;
     std::map<std::string, std::uint64_t> refused_;
+    /// By launch and key, the parameters of the first point: a launch has one time of each way of doing what a key
+    /// says.
+    std::map<std::pair<std::string, Key>, decltype(record::CellIdentity::parameters)> points_;
     std::set<std::string> acceptable_;
     std::uint64_t acceptable_cells_ = 0;
     std::string timing_;
