@@ -18,6 +18,7 @@
 #include <functional>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace dlmb::record {
@@ -387,7 +388,8 @@ ResultFile read_results(fs::path const& path, Converted converted, Bytes most_st
 
 FinishedCells finished_cells(fs::path const& path, std::string_view pattern) {
     FinishedCells finished;
-    if (!fs::exists(path)) {
+    std::error_code why_unknown;  // whether it exists: opening it says why
+    if (!fs::exists(path, why_unknown) && !why_unknown) {
         return finished;
     }
     for_each_line(path, most_stream_bytes, [&](StoredLine const& line) {
