@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
 #include "common/base/units.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/format.h>
 
