@@ -5,7 +5,7 @@ because they are the same traffic on the same ranks by different methods; and sh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from dlmb_results.cells import (
     LEAST_SAMPLES, Launch, Line, bus_bandwidth, by_key, contradictions, each_kind_once, interval_of, is_throttled, launch_of, mean_of,
     statistic_of, suite_of,
 )
-from dlmb_results.lines import read_cells
+from dlmb_results.lines import read_cells, read_in_processes
 from dlmb_results.names import WINDOWED
 
 # What makes the time of a cell that ran less than it could be.
@@ -121,18 +121,34 @@ class Reader:
         self.cells: dict[str, Cell] = {}
         self.shared = Shared()  # equal parameters and texts of many cells are kept once
 
+    def read(self, path: Path) -> None:
+        read_cells(path, self.results.remarks, self.launch, self.cell)
+
     def launch(self, line: Line) -> None:
         self.results.launches[line["launch_id"]] = launch_of(line)
 
     def cell(self, line: Line) -> None:
         """A cell that was measured again, in a resumed or later launch, counts once: the last ok one."""
         cell = self.made(line)
-        known = self.cells.get(cell.id)
-        if known is None or cell.ok or not known.ok:
-            self.cells[cell.id] = cell
+        self.take(cell)
         # Nothing says in what order, and on what, those of other programs ran. A time of zero has no ratio to another.
         if cell.ok and not cell.suite and cell.median_ns > 0:
             self.results.visits.setdefault(cell.id, []).append((self.shared[line["launch_id"]], cell.median_ns))
+
+    def take(self, cell: Cell) -> None:
+        known = self.cells.get(cell.id)
+        if known is None or cell.ok or not known.ok:
+            self.cells[cell.id] = cell
+
+    def absorb(self, other: Reader) -> None:
+        """Adds what `other` read, as if this reader had read it after its own files."""
+        mine, its = self.results, other.results
+        for cell in other.cells.values():
+            self.take(cell)
+        for identifier, visits in its.visits.items():
+            mine.visits.setdefault(identifier, []).extend(visits)
+        mine.launches |= its.launches
+        mine.remarks += its.remarks
 
     def made(self, line: Line) -> Cell:
         traffic, once = line["traffic"], self.shared.__getitem__
@@ -175,10 +191,20 @@ def doubts(line: Line) -> tuple[str, ...]:
     return tuple(name for name in DOUBTS if name in found)
 
 
-def read(paths: Iterable[Path]) -> Results:
+def read_files(paths: list[Path]) -> Reader:
     reader = Reader()
     for path in paths:
-        read_cells(path, reader.results.remarks, reader.launch, reader.cell)
+        reader.read(path)
+    reader.shared.clear()
+    return reader
+
+
+def read(paths: Sequence[Path]) -> Results:
+    if not paths:
+        return Results()
+    reader, *others = read_in_processes(read_files, paths)
+    for other in others:
+        reader.absorb(other)
     reader.results.cells = list(reader.cells.values())
     return reader.results
 

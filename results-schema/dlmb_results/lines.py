@@ -1,6 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one reader of result files (JSON Lines): line by line, checked; says what is odd about a file, never guesses.
+"""The one reader of result files (JSON Lines): line by line, checked; says what is odd about a file, never guesses. Many files are read in as
+many processes as there are cores.
 
 Lines come as dictionaries without `samples_ns`: the samples are most of a line's bytes, and no tool works on them. Where msgspec is
 installed, millions of lines are read several times faster: of a cell it builds only the fields that the caller wants.
@@ -8,9 +9,16 @@ installed, millions of lines are read several times faster: of a cell it builds 
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import re
-from collections.abc import Callable, Iterator
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import accumulate, groupby
 from pathlib import Path
+from typing import TypeVar
 
 from dlmb_results.cells import CellFields, CellIdentity, DerivedFields, EndFields, LaunchFields, Line, for_readers
 from dlmb_results.fields import checker, is_version, load_json
@@ -134,3 +142,41 @@ def filled(value: Line, path: Path, number: int) -> Line:
         return for_readers(value)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ResultError(f"{path}:{number}: not a converted line as results-schema/ says: {type(error).__name__} {error}") from None
+
+
+Read = TypeVar("Read")
+
+LEAST_BYTES = 16 << 20  # of a part; less is read sooner than a process has started and handed over what it read
+
+
+def equal_parts(paths: Sequence[Path], count: int) -> list[list[Path]]:
+    """Runs of neighbours, at most `count`, none empty, of about equal bytes."""
+    sizes = [size(path) for path in paths]
+    middles = (end - own / 2 for own, end in zip(sizes, accumulate(sizes)))
+    numbers = [min(count - 1, int(count * middle / max(1, sum(sizes)))) for middle in middles]
+    return [[path for path, _ in run] for _, run in groupby(zip(paths, numbers), key=lambda each: each[1])]
+
+
+def size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # whoever opens it says what is wrong
+
+
+def read_in_processes(read: Callable[[list[Path]], Read], paths: Sequence[Path], least_bytes: int = LEAST_BYTES) -> list[Read]:
+    """What `read` makes of each part, in the order of `paths`; what it raises is raised."""
+    cores = len(os.sched_getaffinity(0))
+    parts = equal_parts(paths, max(1, min(cores, sum(map(size, paths)) // least_bytes)))
+    if len(parts) < 2:
+        return [read(part) for part in parts]
+    try:
+        with ProcessPoolExecutor(len(parts), multiprocessing.get_context("fork"), _end_quietly) as processes:
+            return list(processes.map(read, parts))
+    except BrokenProcessPool:  # one was killed, for its memory perhaps
+        return [read(part) for part in parts]
+
+
+def _end_quietly() -> None:
+    """Ctrl-C reaches every process; only the first one has something to say."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -8,6 +8,7 @@ import math
 from array import array
 from collections.abc import Set
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Metric, Parameters
 from dlmb_results.cells import Launch, Line, bus_bandwidth, is_throttled, launch_of, mean_of, median_of_rounds, odd_to_even, suite_of
-from dlmb_results.lines import ResultError, read_cells, result_files
+from dlmb_results.lines import ResultError, read_cells, read_in_processes, result_files
 from dlmb_results.names import named
 from dlmb_statistics import margins
 
@@ -50,12 +51,15 @@ class Reader:
         if environments is not None and launch.env_key not in environments:
             self.passed_over.add(launch.id)
             return
-        if launch.id in self.column_of:
-            raise ResultError(f"launch {launch.id} is in {self.file_of[launch.id]} and in {path}; it would count twice")
+        self.refuse_known(launch.id, path)
         self.column_of[launch.id] = len(self.campaign.launches)
         self.file_of[launch.id] = path
         self.campaign.launches.append(launch)
         self.campaign.warnings.extend(text for text in launch.warnings if text not in self.campaign.warnings)
+
+    def refuse_known(self, launch: str, path: Path) -> None:
+        if launch in self.column_of:
+            raise ResultError(f"launch {launch} is in {self.file_of[launch]} and in {path}; it would count twice")
 
     def cell(self, line: Line) -> None:
         if line["launch_id"] in self.passed_over:
@@ -123,6 +127,35 @@ class Reader:
             campaign.changed[row] = campaign.cells[row].differs_from(cell)
         return row
 
+    def absorb(self, other: Reader) -> None:
+        """Adds what `other` read, as if this reader had read it after its own files."""
+        campaign, its = self.campaign, other.campaign
+        for identifier in other.column_of:
+            self.refuse_known(identifier, other.file_of[identifier])
+        first_column = len(campaign.launches)
+        self.column_of |= {identifier: first_column + column for identifier, column in other.column_of.items()}
+        self.file_of |= other.file_of
+        self.passed_over |= other.passed_over
+        campaign.launches += its.launches
+        campaign.remarks += its.remarks
+        campaign.warnings += [text for text in its.warnings if text not in campaign.warnings]
+        row_of = []
+        for row, cell in enumerate(its.cells):
+            row_of.append(self.row(cell, row not in other.unmeasured))
+            if row_of[row] == len(campaign.parameters):
+                campaign.parameters.append(its.parameters[row])
+        for row, faults in its.faults.items():
+            campaign.faults.setdefault(row_of[row], []).extend(faults)
+        campaign.defaults |= {row_of[row] for row in its.defaults}
+        campaign.changed |= {row_of[row]: change for row, change in its.changed.items()}
+        self.rows.extend(np.array(row_of, dtype=np.int64)[np.array(other.rows, dtype=np.int64)].tolist())
+        self.columns.extend((first_column + np.array(other.columns, dtype=np.int64)).tolist())
+        numbers = np.array(other.numbers).reshape(-1, len(NUMBERS))
+        index_of = np.array([self.definition(text) for text in its.definitions], dtype=float)
+        if len(numbers):
+            numbers[:, NUMBERS.index("definition")] = index_of[numbers[:, NUMBERS.index("definition")].astype(int)]
+        self.numbers.extend(numbers.ravel().tolist())
+
     def finish(self) -> Campaign:
         """A cell that is in one launch twice counts once, the last."""
         campaign = self.campaign
@@ -154,10 +187,17 @@ def numbers_of(line: Line, launch: Launch, definition: int) -> tuple[float, ...]
             sample_ns, p99_ns, max_ns, below_floor, launch.clock_step_ns, definition, unchecked, is_throttled(line))
 
 
-def read_campaign(name: str, path: Path, metric: Metric) -> Campaign:
+def read_files(name: str, metric: Metric, paths: list[Path]) -> Reader:
     reader = Reader(name, metric)
-    for file in result_files(path):
-        reader.read(file)
+    for path in paths:
+        reader.read(path)
+    return reader
+
+
+def read_campaign(name: str, path: Path, metric: Metric) -> Campaign:
+    reader, *others = read_in_processes(partial(read_files, name, metric), result_files(path))
+    for other in others:
+        reader.absorb(other)
     if not reader.campaign.launches:
         raise ResultError(f"{path}: holds no launch")
     return reader.finish()
