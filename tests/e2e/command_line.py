@@ -36,7 +36,7 @@ class CommandLine(unittest.TestCase):
             command = [BIN / f"dlmb_{pattern}", *options, "--ranks", "4", "--plan"]
             whole, by_line = (run([*command, form]).stdout for form in ("json", "jsonl"))
             self.assertEqual({**json.loads(whole), "schema": "dlmb.plan/2.0"}, one_plan(by_line))
-            self.assertEqual(json.loads(whole)["schema"], "dlmb.plan/1.1")
+            self.assertEqual(json.loads(whole)["schema"], "dlmb.plan/1.2")
 
     def test_wrong_input_is_refused_in_one_line_that_names_the_nearest(self):
         self.refused(["--preset", "deepseek-v4", "--plan", "json"], "deepseek-v4", "deepseek-v3")

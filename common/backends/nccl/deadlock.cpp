@@ -19,7 +19,7 @@ namespace {
 
 using Kind = CallPart::Kind;
 
-constexpr std::int64_t most_parts = std::int64_t{1} << 22;  // of all ranks: 100 MB, and a second, on rank 0
+constexpr std::int64_t most_parts = std::int64_t{1} << 22;  // of all ranks together: 100 MB on rank 0
 
 /// The members of the communicators that a plan uses.
 class Members {
@@ -181,8 +181,8 @@ private:
     std::unordered_map<std::uint64_t, std::vector<std::size_t>> collectives_;
 };
 
-/// Whether other ranks may have the calls of this one in another order. Collectives and exchanges of one communicator
-/// are in the same order on all its ranks.
+/// Whether other ranks may make the calls of this one in another order. All ranks of a communicator make its
+/// collectives and exchanges in one order.
 bool may_differ(std::vector<Item> const& items) {
     std::set<ncclComm_t> communicators;
     std::size_t calls = 0;
@@ -221,9 +221,11 @@ std::vector<std::optional<std::uint32_t>> deadlocked(std::vector<std::vector<Cal
 
 std::string why_deadlocked(Plan const& plan, std::vector<Item> const& items, CommunicatorLookup const& communicators,
                            Bootstrap& bootstrap) {
+    if (!any_rank(bootstrap, may_differ(items))) {
+        return "";
+    }
     std::vector<CallPart> const own = parts_of(plan, items, communicators, bootstrap.size());
-    std::int64_t const all = reduce_over_ranks(bootstrap, static_cast<std::int64_t>(own.size()), Fold::sum);
-    if (!any_rank(bootstrap, may_differ(items)) || all > most_parts) {
+    if (reduce_over_ranks(bootstrap, static_cast<std::int64_t>(own.size()), Fold::sum) > most_parts) {
         return "";
     }
     auto const bytes = std::as_bytes(std::span(own));
@@ -250,8 +252,8 @@ std::string why_deadlocked(Plan const& plan, std::vector<Item> const& items, Com
     }
     std::vector<StepId> const& steps = items[value_in<std::uint32_t>(answer.front().blob)].steps;
     return fmt::format(
-        "nccl: {} never ends: ranks make the calls of this plan in different orders, and here all calls follow "
-        "each other on one stream; mpi and ucx take any order",
+        "nccl: {} would never end: ranks make the calls of this plan in different orders, and backend nccl enqueues "
+        "them all on one stream; backends mpi and ucx take any order",
         steps.empty() ? "a permission to put" : fmt::format("\"{}\"", plan.steps[steps.front()].label));
 }
 

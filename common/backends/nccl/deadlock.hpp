@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether what all ranks enqueue comes to an end. Everything that communicates follows each other on one stream, so
-// that ranks which take the same calls in different orders wait for each other for ever. Plans of hand-written files
-// and of traces with several streams can be so; patterns are not. Cold: runs in compile().
+// Finds plans that would hang over NCCL. Each rank enqueues all its communication on one stream, so ranks that make the
+// same calls in different orders wait for each other for ever. A hand-written plan can do that, and so can a trace that
+// had several streams. validate() plays the steps of complete plans by what they wait for; this plays the calls that
+// the backend makes of them. Cold: runs in compile().
 #pragma once
 
 #include "common/backends/nccl/translate.hpp"
@@ -15,9 +16,9 @@
 
 namespace dlmb::nccl {
 
-/// What a call of this rank does with one other rank, or that it is a collective. The parts of an item start together,
-/// and it is complete when all are: a send or a receive when its other end has started, a wait when the signal has, a
-/// signal at once, a collective when all members have started theirs.
+/// One message, signal or wait of a call with one other rank, or a collective. The parts of an item start together, and
+/// the item is complete when all its parts are. A send or a receive is complete when its other end has started, a wait
+/// when its signal has, a signal at once, a collective when all members have started it.
 struct CallPart {
     enum class Kind : std::uint32_t { send, receive, signal, wait, collective };
     Kind kind = Kind::send;
@@ -26,14 +27,15 @@ struct CallPart {
     std::uint64_t whom = 0;     // the rank in the world; of a collective: the same number for the same members
 };
 
-/// Of this rank's items but computations, which wait for nobody else; in a world of so many ranks.
+/// The parts of this rank's items. A computation has none, because it waits for no other rank. `ranks`: of the world.
 [[nodiscard]] std::vector<CallPart> parts_of(Plan const& plan, std::vector<Item> const& items,
                                              CommunicatorLookup const& communicators, int ranks);
 
-/// By rank: the item at which it stands still, or nothing. `parts`: of each rank.
+/// For each rank the item that it never completes, or nothing. `parts`: those of each rank.
 [[nodiscard]] std::vector<std::optional<std::uint32_t>> deadlocked(std::vector<std::vector<CallPart>> const& parts);
 
-/// Collective. Why this rank never ends; empty: it does, or there are too many parts to look at.
+/// Collective. Why this rank would hang. Empty: it ends, or all ranks together have more than 2^22 parts, which are not
+/// played.
 [[nodiscard]] std::string why_deadlocked(Plan const& plan, std::vector<Item> const& items,
                                          CommunicatorLookup const& communicators, Bootstrap& bootstrap);
 

@@ -26,7 +26,7 @@ class Input;
 }
 
 inline constexpr char const* plan_schema = "dlmb.plan/2.0";
-inline constexpr char const* plan_object_schema = "dlmb.plan/1.1";
+inline constexpr char const* plan_object_schema = "dlmb.plan/1.2";
 inline constexpr std::size_t most_steps = 1'000'000;  // of one rank, here and in what dlmb_plan import writes
 inline constexpr int most_channels = 1 << 29;         // and batches: an overlay adds those of two plans
 
@@ -58,9 +58,10 @@ private:
 
 void write_plans(PlanHeader const& header, PlanSource const& plans, TextSink const& sink,
                  RecordedStep const& recorded = nullptr);
-/// For scripts, which read it as one JSON document: the header's fields and "plans", a list of {"rank", "steps"}. Steps
-/// are as in the lines, but that "group" lists its world ranks, and messages stand in lists "send" and "recv". Where
-/// regions lie is left out of account: no program of ours reads it.
+/// One JSON document, for scripts; no program of this project reads it. It has the header's fields and "plans", a list
+/// of
+/// {"rank", "steps"}. Steps have the fields of the lines with two differences: "group" lists world ranks, and messages
+/// stand in the lists "send" and "recv". The list of buffers is left out.
 void write_plan_object(PlanHeader const& header, PlanSource const& plans, TextSink const& sink);
 /// The text of a file.
 [[nodiscard]] std::string plan_lines(PlanHeader const& header, PlanSource const& plans,

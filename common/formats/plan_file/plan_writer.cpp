@@ -25,7 +25,7 @@ Operation with_world_ranks(Plan const& plan, Operation operation) {
     return operation;
 }
 
-/// `group_of`: what stands for the group of a step.
+/// The JSON of a step. `group_of` makes that of its group.
 template <class GroupOf>
 Json step_object(Plan const& plan, StepId id, GroupOf const& group_of) {
     Step const& step = plan.steps[id];

@@ -481,8 +481,8 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
         auto const& parameters = stored.cell.identity.parameters;
         auto const [point, is_new] = points_.try_emplace({stored.launch_id, seen.key}, parameters);
         if (!is_new && point->second != parameters) {
-            ++refused_
-                ["is of the same rules as an earlier point of its launch (lists of --element, --root, --skew ...)"];
+            ++refused_["differs from an earlier cell of its launch only in what rules do not know (a list of "
+                       "--element, --root, --skew ...)"];
             continue;
         }
         require_one_timing(stored.cell, name);

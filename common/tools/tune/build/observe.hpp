@@ -115,8 +115,7 @@ private:
     Accepted accepted_;
     std::vector<Observation> kept_;
     std::map<std::string, std::uint64_t> refused_;
-    /// By launch and key, the parameters of the first point: a launch has one time of each way of doing what a key
-    /// says.
+    /// The parameters of the first point of each launch and key. A launch has one time of each method for a key.
     std::map<std::pair<std::string, Key>, decltype(record::CellIdentity::parameters)> points_;
     std::set<std::string> acceptable_;
     std::uint64_t acceptable_cells_ = 0;
