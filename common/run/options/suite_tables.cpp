@@ -7,7 +7,7 @@
 namespace dlmb::run {
 namespace {
 
-constexpr std::string_view one_gpu = "one process drives one GPU; start more with mpirun";
+constexpr std::string_view one_gpu = "mpirun starts one process per GPU";
 
 // OSU Micro-Benchmarks 7.4 and 7.5, c/util/osu_util_options.h.
 constexpr SuiteOption osu_options[] = {
@@ -82,9 +82,8 @@ constexpr SuiteOption nccl_options[] = {
     {"-a", "--average", "1", Meaning::only, "", "1",
      "the table has one time; the result line says what it is of the ranks'"},
     {"-z", "--blocking", "0|3", Meaning::blocking, "timing", "",
-     "`3`: `--timing osu` (waits for each call, with a barrier outside of the time), 20 calls after 1 in several sets "
-     "of "
-     "buffers; not `1`, `2`: `--timing isolated` waits for each call, too"},
+     "`3`: `--timing osu` (waits for each call, with a barrier outside of the time), 20 calls after 1 in several "
+     "sets of buffers; not `1`, `2`: use `--timing isolated`"},
     {"-y", "--stream_null", "0", Meaning::only, "", "0", "calls are on a stream of their own"},
     {"-G", "--cudagraph", "0", Meaning::only, "", "0",
      "`--method graph` replays a graph of one call; nccl-tests has one of all calls"},

@@ -242,8 +242,7 @@ TEST(NcclCli, SizesOfGathersAndAlltoallAreThoseOfAllRanks) {
 }
 
 TEST(NcclCli, WhatHasNoMeaningIsRefusedWithTheReason) {
-    EXPECT_EQ(refusal_as("nccl", {"-g", "8"}),
-              "-g 8: only 1 is understood: one process drives one GPU; start more with mpirun");
+    EXPECT_EQ(refusal_as("nccl", {"-g", "8"}), "-g 8: only 1 is understood: mpirun starts one process per GPU");
     EXPECT_EQ(
         refusal_as("nccl", {"-G", "20"}),
         "-G 20: only 0 is understood: --method graph replays a graph of one call; nccl-tests has one of all calls");
