@@ -32,10 +32,4 @@ private:
     bool yield_;
 };
 
-/// Processing units that the calling thread may run on.
-[[nodiscard]] inline int usable_processing_units() {
-    cpu_set_t units{};
-    return sched_getaffinity(0, sizeof units, &units) == 0 ? CPU_COUNT(&units) : 1;
-}
-
 }  // namespace dlmb

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/bootstrap/over_ranks.hpp"
 
+#include "common/base/processing_units.hpp"
+
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <map>
-#include <sched.h>
+#include <numeric>
 #include <span>
 
 namespace dlmb {
@@ -23,27 +27,32 @@ std::string first_refusal(Bootstrap& bootstrap, std::string const& mine) {
 }
 
 bool oversubscribed(Bootstrap& bootstrap) {
-    struct Processors {
-        Rank node_leader;
-        cpu_set_t units;
-    };
-    Processors mine{bootstrap.node_leader(), {}};
-    if (sched_getaffinity(0, sizeof mine.units, &mine.units) != 0) {
-        CPU_SET(0, &mine.units);
+    // The leader of the node, then a bit per processing unit: every rank holds what all have.
+    constexpr std::size_t bits = 64;
+    std::vector<std::uint64_t> mine{static_cast<std::uint64_t>(bootstrap.node_leader())};
+    for (int const each : usable_processing_units()) {
+        auto const unit = static_cast<std::size_t>(each);
+        mine.resize(std::max(mine.size(), unit / bits + 2));
+        mine[unit / bits + 1] |= std::uint64_t{1} << unit % bits;
     }
     struct Node {
         int ranks = 0;
-        cpu_set_t units{};
+        std::vector<std::uint64_t> units;
     };
-    std::map<Rank, Node> nodes;
-    for (Blob const& blob : bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-        auto const told = value_in<Processors>(blob);
-        Node& node = nodes[told.node_leader];
+    std::map<std::uint64_t, Node> nodes;
+    for (Blob const& blob : bootstrap.all_gather(std::as_bytes(std::span(mine)))) {
+        std::vector<std::uint64_t> told(blob.size() / sizeof(std::uint64_t));
+        std::memcpy(told.data(), blob.data(), blob.size());
+        Node& node = nodes[told.front()];
         ++node.ranks;
-        CPU_OR(&node.units, &node.units, &told.units);
+        node.units.resize(std::max(node.units.size(), told.size() - 1));
+        std::transform(told.begin() + 1, told.end(), node.units.begin(), node.units.begin(), std::bit_or<>{});
     }
-    return std::any_of(nodes.begin(), nodes.end(),
-                       [](auto const& each) { return each.second.ranks > CPU_COUNT(&each.second.units); });
+    return std::any_of(nodes.begin(), nodes.end(), [](auto const& each) {
+        auto const& units = each.second.units;
+        return each.second.ranks > std::transform_reduce(units.begin(), units.end(), 0, std::plus<>{},
+                                                         [](std::uint64_t word) { return std::popcount(word); });
+    });
 }
 
 bool should_yield(YieldPolicy policy, Bootstrap& bootstrap) {

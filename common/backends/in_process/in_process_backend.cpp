@@ -9,6 +9,7 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/in_process/schedule.hpp"
 #include "common/base/error.hpp"
+#include "common/base/processing_units.hpp"
 #include "common/bootstrap/in_process/in_process_bootstrap.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
@@ -16,6 +17,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace dlmb::in_process {
@@ -238,7 +240,8 @@ Aggregation read_method(MethodChoice const& method) {
 
 /// Nodes of such ranks are made up: all of them share one machine.
 bool should_yield(YieldPolicy policy, int ranks) {
-    return policy == YieldPolicy::automatic ? ranks > usable_processing_units() : policy == YieldPolicy::always;
+    return policy == YieldPolicy::automatic ? std::cmp_greater(ranks, usable_processing_units().size())
+                                            : policy == YieldPolicy::always;
 }
 
 class InProcessBackend final : public Backend {

@@ -4,6 +4,7 @@
 
 #include "common/backends/mpi/messages.hpp"
 #include "common/base/error.hpp"
+#include "common/base/processing_units.hpp"
 
 #include <fmt/core.h>
 
@@ -132,7 +133,7 @@ ThreadsPlan::ThreadsPlan(Plan const& plan, std::vector<PreparedCall> calls, std:
         added.ends.resize(steps.size());
         added.steps = std::move(steps);
     }
-    idle_ = Idle(idle.yields() || threads_steps_.size() > static_cast<std::size_t>(usable_processing_units()));
+    idle_ = Idle(idle.yields() || threads_steps_.size() > usable_processing_units().size());
     NoSignals const blocked;
     try {
         for (std::size_t other = 1; other < threads_steps_.size(); ++other) {
@@ -255,7 +256,7 @@ void ThreadsPlan::refine_marks() {
 
 Provenance ThreadsPlan::provenance() const {
     return {{"mpi_threads", fmt::format("{}", threads_steps_.size())},
-            {"mpi_threads_units", fmt::format("{}", usable_processing_units())}};
+            {"mpi_threads_units", fmt::format("{}", usable_processing_units().size())}};
 }
 
 // By its compile() alone these are calls of one thread, so nothing but ThreadsPlan may run them.

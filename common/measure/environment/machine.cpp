@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/environment/machine.hpp"
 
-#include "common/base/error.hpp"
+#include "common/base/processing_units.hpp"
 #include "common/memory/control_groups.hpp"
 #include "common/memory/host_space.hpp"
 #include "common/memory/shared_memory_space.hpp"
@@ -15,7 +15,6 @@
 #include <locale>
 #include <numeric>
 #include <optional>
-#include <sched.h>
 #include <set>
 #include <string_view>
 #include <sys/resource.h>
@@ -25,8 +24,6 @@ namespace dlmb::measure {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int most_units = 1 << 20;  // processing units of a machine
 
 /// The value of the first "key : value" line of a /proc file.
 std::optional<std::string> field(fs::path const& path, std::string_view key) {
@@ -41,25 +38,6 @@ std::optional<std::string> field(fs::path const& path, std::string_view key) {
         return value == std::string::npos ? std::string{} : line.substr(value);
     }
     return std::nullopt;
-}
-
-std::vector<int> allowed_units() {
-    // The kernel refuses a mask smaller than its own with EINVAL; machines above 1024 units need a larger one.
-    for (int units = 1024; units <= most_units; units *= 2) {
-        std::vector<cpu_set_t> mask(static_cast<std::size_t>(units) / CPU_SETSIZE);
-        std::size_t const bytes = mask.size() * sizeof(cpu_set_t);
-        if (sched_getaffinity(0, bytes, mask.data()) != 0) {
-            continue;
-        }
-        std::vector<int> result;
-        for (int unit = 0; unit < units; ++unit) {
-            if (CPU_ISSET_S(static_cast<std::size_t>(unit), bytes, mask.data())) {
-                result.push_back(unit);
-            }
-        }
-        return result;
-    }
-    throw Error("sched_getaffinity: no mask size is accepted");
 }
 
 }  // namespace
@@ -167,8 +145,8 @@ std::vector<int> parse_cpu_list(std::string const& list) {
         std::size_t const dash = range.find('-');
         auto const first = parse_whole<int>(range.substr(0, dash));
         auto const last = dash == std::string_view::npos ? first : parse_whole<int>(range.substr(dash + 1));
-        if (!first || !last || *first < 0 || *last < *first || *last >= most_units ||
-            units.size() > static_cast<std::size_t>(most_units)) {
+        if (!first || !last || *first < 0 || *last < *first || *last >= most_processing_units ||
+            units.size() > static_cast<std::size_t>(most_processing_units)) {
             return {};
         }
         units.resize(units.size() + static_cast<std::size_t>(*last - *first) + 1);
@@ -193,7 +171,7 @@ std::string cpu_list(std::vector<int> const& sorted_units) {
 }
 
 Affinity read_affinity(fs::path const& root) {
-    Affinity affinity{allowed_units(), ""};
+    Affinity affinity{usable_processing_units(), ""};
     std::vector<int> nodes;
     std::error_code failed;  // no such folder: a kernel without NUMA, and no node to name
     for (auto const& entry : fs::directory_iterator(root / "sys/devices/system/node", failed)) {

@@ -1,21 +1,22 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/base/idle.hpp"
+#include "common/base/processing_units.hpp"
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
 #include <thread>
 
 namespace dlmb {
 namespace {
 
-TEST(Idle, CountsTheAffinityMaskNotTheMachine) {
-    int in_thread = 0;
+TEST(ProcessingUnits, AreThoseOfTheAffinityMask) {
+    int first = 0;
+    std::vector<int> in_thread;
     std::thread pinned([&] {
         cpu_set_t all;
         CPU_ZERO(&all);
         ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
-        int first = 0;
         while (!CPU_ISSET(static_cast<std::size_t>(first), &all)) {
             ++first;
         }
@@ -26,7 +27,7 @@ TEST(Idle, CountsTheAffinityMaskNotTheMachine) {
         in_thread = usable_processing_units();
     });
     pinned.join();
-    EXPECT_EQ(in_thread, 1);
+    EXPECT_EQ(in_thread, std::vector<int>{first});
 }
 
 }  // namespace
