@@ -17,9 +17,7 @@ constexpr std::uint64_t most_ranks = std::uint64_t{1} << 32U;
 
 Parallelism parse_parallelism(std::string_view text, std::string_view option) {
     Parallelism parallel;
-    while (!text.empty()) {
-        std::string_view const word = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(text.size(), word.size() + 1));
+    for (std::string_view const word : text.empty() ? std::vector<std::string_view>() : split(text, ",")) {
         std::size_t const equals = word.find('=');
         auto const* const part =
             std::find_if(parallel_parts.begin(), parallel_parts.end(),

@@ -343,6 +343,10 @@ class DocumentsTest(unittest.TestCase):
         self.assertEqual([plot.name for plot in plans.matrix_plots({"a": plan_document(), "b": plan_document()}, LIMITS)],
                          ["pipeline_p2p.a.matrix", "pipeline_p2p.b.matrix"])
 
+    def test_a_picture_says_how_many_plans_have_none(self) -> None:
+        found = plans.matrix_plots({name: plan_document() for name in "abc"}, Limits(2))
+        self.assertEqual([plot.left_out for plot in found], ["", "2 of 3 plans fit; draw fewer files to see the rest"])
+
     def test_a_large_matrix_is_summed_in_blocks(self) -> None:
         steps = [{"id": 0, "label": "all", "after": [], "operation": "exchange", "send": [{"peer": peer, "bytes": 1} for peer in range(130)]}]
         document = {"pattern": "p", "preset": "", "world": {"ranks": 130}, "plans": [{"rank": rank, "steps": steps} for rank in range(130)]}

@@ -14,6 +14,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter, deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dlmb_plotting import style
@@ -44,12 +45,16 @@ def plot_of(name: str, title: str, caption: str, charts: Sequence[Chart], limits
 
 
 def matrix_plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
-    """One plot per plan."""
+    """One plot per plan. The last one of a pattern says how many are missing."""
     found = []
     for pattern, documents in by_pattern(plans).items():
-        for name, document in list(documents.items())[: limits.charts]:
+        shown = list(documents.items())[: limits.charts]
+        for name, document in shown:
             title = f"{pattern}, {headline(document)}: traffic of one iteration"
             found.append(plot_of(f"{pattern}.matrix" if len(documents) == 1 else f"{pattern}.{name}.matrix", title, MATRIX_CAPTION, heats(document), limits, "matrices"))
+        if len(shown) < len(documents):
+            missing = [found[-1].left_out, left_out(len(shown), len(documents), "plans")]
+            found[-1] = replace(found[-1], left_out="; ".join(filter(None, missing)))
     return found
 
 

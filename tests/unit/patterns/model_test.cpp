@@ -115,7 +115,7 @@ TEST(ModelFile, RefusesWhatIsNoModelInOneLine) {
 
 TEST(Parallelism, IsStrict) {
     EXPECT_EQ(parse_parallelism("tp=8,pp=4,ep=2,cp=3,dp=5", "--parallel").ep, 2U);
-    for (char const* wrong : {"tp", "tp=", "tp=0", "tp=8,tp=4", "xp=1", "tp=1,,pp=2", "tp=-1"}) {
+    for (char const* wrong : {"tp", "tp=", "tp=0", "tp=8,tp=4", "xp=1", "tp=1,,pp=2", "tp=8,", "tp=-1"}) {
         EXPECT_THROW((void)parse_parallelism(wrong, "--parallel"), UsageError) << wrong;
     }
 }

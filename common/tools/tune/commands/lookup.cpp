@@ -150,6 +150,13 @@ private:
         if (!element && !element_.empty()) {
             throw UsageError(fmt::format("--element: '{}' is none of {}", element_, element_names));
         }
+        if (key_.ranks == 0U || key_.nodes == 0U) {
+            throw UsageError(
+                fmt::format("--{} 0: a communicator has at least one", key_.ranks == 0U ? "ranks" : "nodes"));
+        }
+        if (key_.ranks && key_.nodes && *key_.nodes > *key_.ranks) {
+            throw UsageError(fmt::format("--nodes {}: more than the {} of --ranks", *key_.nodes, *key_.ranks));
+        }
         key_.operation = *operation;
         key_.bytes = parse_bytes(bytes_, "--bytes");
         key_.dtype = element ? name_of(*element) : std::string_view{};
