@@ -100,8 +100,7 @@ public:
     void operator()(WaitSignal const& step) { check_signals(step, step.recv, name_of(step.kind)); }
     void operator()(Collective const& step) {
         Bytes const ranks = group_size(step.group);
-        bool sound = ranks > 0 && rank_in(plan_.groups[step.group], plan_.me).has_value() &&
-                     (has_parts(step.kind) ? check_shares(step, ranks) : whole_elements(step.bytes, step.element, 1));
+        bool sound = ranks > 0 && rank_in(plan_.groups[step.group], plan_.me).has_value() && check_shares(step, ranks);
         sound = sound && (!has_root(step.kind) || (check_peer(step.root, ranks, "root") && check_root_regions(step)));
         if (sound && step.kind == OperationKind::broadcast) {
             check_region(step.send, step.bytes, step.element, "data");
@@ -323,7 +322,11 @@ private:
 
     bool check_shares(Collective const& step, Bytes ranks) {
         if (step.shares.empty()) {
-            return whole_elements(step.bytes, step.element, ranks);
+            return whole_elements(step.bytes, step.element, has_parts(step.kind) ? ranks : 1);
+        }
+        if (!has_parts(step.kind)) {
+            fail(fmt::format("names shares, which {} does not have", name_of(step.kind)));
+            return false;
         }
         if (step.shares.size() != ranks) {
             fail(fmt::format("names {} shares for a group of {} ranks", step.shares.size(), ranks));

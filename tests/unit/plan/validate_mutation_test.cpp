@@ -93,6 +93,11 @@ constexpr Defect defects[] = {
      "58 B are not a whole number of fp32 in each of 1 parts"},
     {"UnevenShares", [](Plans& p) { get<Collective>(p, test::mixed::gather).bytes = 120; },
      "120 B are not a whole number of int64 in each of 4 parts"},
+    {"SharesOfAWhole",
+     [](Plans& p) {
+         get<Collective>(p, test::mixed::reduce).shares = {16, 16, 16, 16};
+     },
+     "names shares, which allreduce does not have"},
     {"TooFewShares", [](Plans& p) { get<Collective>(p, test::mixed::gather_to).shares.pop_back(); },
      "names 3 shares for a group of 4 ranks"},
     {"SharesThatDoNotAddUp", [](Plans& p) { get<Collective>(p, test::mixed::gather_to).shares[1] = 8; },
