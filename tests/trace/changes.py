@@ -75,6 +75,14 @@ class Changes(TraceTest):
         self.assertEqual(cell["traffic"]["payload_bytes"], alone["traffic"]["payload_bytes"] + 4 * 4096)
         self.assertEqual(cell["phases"]["dispatch"]["traffic"], alone["phases"]["dispatch"]["traffic"])
 
+    def test_iterations_of_the_second_begin_anew_and_what_is_beyond_the_first_is_told(self):
+        one, two = self.plan("one", reduced(2)), self.plan("two", reduced(2) + reduced(2))
+        done = run("overlay", two, one)
+        self.assertEqual((done.returncode, done.stderr, done.stdout.count('"label":"beside.allreduce"')), (0, "", 4))
+        done = run("overlay", one, two)
+        self.assertEqual((done.returncode, done.stdout.count('"label":"beside.allreduce"')), (0, 2))
+        self.assertIn("two.jsonl has 2 iterations and ", done.stderr)
+
     def test_messages_of_one_plan_are_none_of_the_other(self):
         pipe = self.plan("pipe", messages(4))
         document = plan_of(self.made("overlay", pipe, pipe, "--label", "second"))

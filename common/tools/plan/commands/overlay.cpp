@@ -63,6 +63,11 @@ public:
                            }});
         write_rest();
         output_.close();
+        if (iterations < held_.size()) {
+            print_error(
+                fmt::format("dlmb_plan: warning: {} has {} iterations and {} has {}: what is beyond is left out\n",
+                            beside_, held_.size(), main_, iterations));
+        }
         return exit_ok;
     }
 
