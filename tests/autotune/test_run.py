@@ -21,9 +21,12 @@ class Run(unittest.TestCase):
     def test_two_ranks_and_two_sizes(self) -> None:
         with tempfile.TemporaryDirectory() as name:
             output = Path(name) / "tuned"
-            asked = ["--ranks", "2", "--operations", "allreduce", "--sizes", "1K:2K", "--budget", "45s", "-o", str(output)]
+            asked = ["--ranks", "2", "--operations", "allreduce", "--sizes", "1K:2K", "-o", str(output)]
             command = [sys.executable, "-m", "dlmb_launch", "autotune", "--build", str(BIN), *asked]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+            for budget in ("45s", "5m"):  # where launches take seconds, the first is too short for one size
+                done = subprocess.run([*command, "--budget", budget], capture_output=True, text=True, timeout=600, check=False)
+                if "launches here take so long" not in done.stderr:
+                    break
             self.assertIn(done.returncode, (0, 77), done.stdout + done.stderr)
             self.assertIn("which methods there are for allreduce", done.stdout)
             self.assertIn("dlmb_autotune: 2 ranks, ", done.stdout)

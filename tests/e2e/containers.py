@@ -174,7 +174,7 @@ class Quota(Containers):
             self.group.mkdir()
             self.addCleanup(self.group.rmdir)
             (self.group / "cpu.cfs_period_us").write_text("20000")
-            (self.group / "cpu.cfs_quota_us").write_text("4000")
+            (self.group / "cpu.cfs_quota_us").write_text("2000")
         except OSError as error:
             self.skipTest(f"no control group of version 1 can be made here: {error}")
 
@@ -182,7 +182,7 @@ class Quota(Containers):
         enter = ["sh", "-c", f'echo $$ > {self.group}/cgroup.procs; exec "$@"', "sh"]
         sizes = ["--operation", "allreduce", "--message-size", "64K:64K", "--time-limit", "0.5", "--calibration", "off"]
         launch, found, ran = self.done([*enter, *mpirun(2, COLLECTIVE, *sizes, "--backend", "mpi")])
-        self.assertEqual(launch["environment"]["informational"]["cpu_quota"], "0.2 processors")
+        self.assertEqual(launch["environment"]["informational"]["cpu_quota"], "0.1 processors")
         (cell,) = found
         self.assertTrue(cell["throttled"])
         self.assertGreater(cell["cpu_quota"]["throttled"], 0)
