@@ -9,7 +9,7 @@ Commands stand in blocks of ```sh, or in indented blocks that begin with a comma
 
 The commands of a page run in its order, in a folder of its own that looks like the repository after a release build (build/release/bin is the
 build under test) and holds small inputs by the names that the pages use. Each must exit 0. They are given less time than a user has, and fewer
-ranks, as SHORTER says; what a build has not (NEEDS) is left out.
+ranks, as SHORTER says; what a build has not (NEEDS) is left out, and what reads its files.
 
 usage: documents.py exist                               every program and script that a command starts is in the repository
        documents.py run BIN_FOLDER PAGES [FEATURE...]   PAGES: readme, or others; exit 77 if none can run
@@ -180,7 +180,7 @@ def run(pages: tuple[str, ...], bin_folder: Path, features: set[str]) -> int:
             folder = Path(name)
             prepare(folder, bin_folder.resolve(), page not in README)
             commands = [shorter(command) for block in blocks((page,)) for command in commands_of(block.commands) if is_run(command)]
-            possible = [command for command in commands if needs_of(command) <= features]
+            possible = possible_of(commands, features)
             counts["need more"] += len(commands) - len(possible)
             counts["ran"] += len(possible)
             bad += run_commands(page, possible, folder)
@@ -191,6 +191,20 @@ def run(pages: tuple[str, ...], bin_folder: Path, features: set[str]) -> int:
 
 def needs_of(command: str) -> set[str]:
     return {feature for feature, words in NEEDS.items() if re.search(words, command)}
+
+
+def possible_of(commands: list[str], features: set[str]) -> list[str]:
+    """Those that need no more than `features`, and no file that only others write."""
+    possible: list[str] = []
+    unwritten: set[str] = set()
+    for command in commands:
+        files = {re.sub(r"\\\$\w+", r"\\w*", re.escape(name)) for name in re.findall(r"(?:--results |-o |> )(\S+)", command)}  # of a loop: results/$side
+        if needs_of(command) <= features and not any(re.search(rf"\s{name}(?!\S)", command) for name in unwritten - files):
+            possible.append(command)
+            unwritten -= files
+        else:
+            unwritten |= files
+    return possible
 
 
 def run_commands(page: str, commands: list[str], folder: Path) -> list[str]:
