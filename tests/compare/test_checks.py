@@ -91,6 +91,9 @@ class CellTest(WithFolder):
 
     def test_another_number_of_slots_is_not_compared(self) -> None:
         self.assertEqual(self.changed(cache={"mode": "warm", "slots": 2}), "slots differs: '1' and '2'")
+        lines = side("cand", {CELL: US})
+        lines[1]["cache"] = {"mode": "warm", "slots": 2}
+        self.assertEqual(self.compared(BASE, lines).verdicts[0].reason, "within the candidate slots differs: '2' and '1'")
 
 
 class OneSideTest(WithFolder):

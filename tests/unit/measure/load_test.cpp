@@ -30,12 +30,13 @@ std::ptrdiff_t threads_before() {
     return threads();
 }
 
-bool comes_to_threads(std::ptrdiff_t expected) {
+/// `expected`, or how many there still are after 10 seconds.
+std::ptrdiff_t threads_after(std::ptrdiff_t expected) {
     auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (threads() != expected && std::chrono::steady_clock::now() < end) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return threads() == expected;
+    return threads();
 }
 
 void wait_for_more_than(BackgroundLoad const& load, std::uint64_t done) {
@@ -52,10 +53,10 @@ TEST(BackgroundLoad, CountsFromStartToStopAndGoesOnFromThere) {
         for (int visit = 0; visit < 2; ++visit) {
             std::uint64_t const done = load.done();
             load.start();
-            EXPECT_TRUE(comes_to_threads(before + 1));
+            EXPECT_EQ(threads_after(before + 1), before + 1);
             wait_for_more_than(load, done);
             load.stop();
-            EXPECT_TRUE(comes_to_threads(before));
+            EXPECT_EQ(threads_after(before), before);
             std::uint64_t const stopped = load.done();
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
             EXPECT_EQ(load.done(), stopped) << name_of(kind);
@@ -72,13 +73,13 @@ TEST(BackgroundLoad, EndsWhenAnErrorEndsTheVisit) {
         throw std::runtime_error("a library call failed");
     };
     EXPECT_THROW(fail(), std::runtime_error);
-    EXPECT_TRUE(comes_to_threads(before));
+    EXPECT_EQ(threads_after(before), before);
 }
 
 TEST(BackgroundLoad, NoLoadStartsNoThread) {
     auto const before = threads_before();
     LoadVisit const visit(nullptr);
-    EXPECT_TRUE(comes_to_threads(before));
+    EXPECT_EQ(threads_after(before), before);
     EXPECT_EQ(LoadLog(nullptr, "compute").load(), nullptr);
 }
 
@@ -141,7 +142,7 @@ TEST(BackgroundLoads, OnlyTheCellThatHasOneTellsOfIt) {
     spec.options.iterations = 3;
     auto const before = threads_before();
     auto const told = run(spec);
-    EXPECT_TRUE(comes_to_threads(before));
+    EXPECT_EQ(threads_after(before), before);
     ASSERT_EQ(told.front().size(), 3U);
     for (Told const& each : told.front()) {
         ASSERT_EQ(each.result.status, record::Status::ok) << each.result.reason;
