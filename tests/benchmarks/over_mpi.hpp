@@ -17,6 +17,14 @@
 
 namespace dlmb::benchmark {
 
+/// At once, not when a buffer is full: the next row may take seconds.
+inline void print_on_rank_0(Bootstrap const& bootstrap, std::string_view text) {
+    if (bootstrap.rank() == 0) {
+        fmt::print("{}", text);
+        std::fflush(stdout);
+    }
+}
+
 /// Calls run(bootstrap, words). An exception on any rank ends the launch with one line that names program and rank.
 template <class Run>
 int over_mpi(std::string_view program, int argc, char** argv, Run const& run) {

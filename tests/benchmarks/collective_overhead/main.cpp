@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,15 +66,16 @@ public:
         : bootstrap_(bootstrap), arguments_(arguments), backend_(mpi::make_backend({bootstrap}).value()) {}
 
     void run() {
-        print(fmt::format("{:<20} {:>10} {:>12} {:>12} {:>12} {:>8} {:>12}\n", "operation", "size (B)", "MPI (us)",
-                          "+clock (us)", "plan (us)", "to MPI", "to MPI+clock"));
+        print_on_rank_0(bootstrap_,
+                        fmt::format("{:<20} {:>10} {:>12} {:>12} {:>12} {:>8} {:>12}\n", "operation", "size (B)",
+                                    "MPI (us)", "+clock (us)", "plan (us)", "to MPI", "to MPI+clock"));
         for (char const* operation : {"allreduce", "allgather", "broadcast", "alltoallv", "reduce_scatter_block"}) {
             for (Bytes bytes = 8; bytes <= arguments_.max; bytes *= 2) {
                 add(operation, bytes);
             }
         }
-        print(fmt::format("{} of {} ratios to MPI are from {} to {}, {} of those to MPI+clock\n", bare_inside_, all_,
-                          lowest, highest, clocked_inside_));
+        print_on_rank_0(bootstrap_, fmt::format("{} of {} ratios to MPI are from {} to {}, {} of those to MPI+clock\n",
+                                                bare_inside_, all_, lowest, highest, clocked_inside_));
     }
 
 private:
@@ -109,16 +109,10 @@ private:
         ++all_;
         bare_inside_ += is_inside(to_bare) ? 1 : 0;
         clocked_inside_ += is_inside(to_clocked) ? 1 : 0;
-        print(fmt::format("{:<20} {:>10} {:>12.3f} {:>12.3f} {:>12.3f} {:>8.3f} {:>12.3f}\n", operation, bytes,
-                          statistics::median(times[0]) / 1000, statistics::median(times[1]) / 1000,
-                          statistics::median(times[2]) / 1000, to_bare, to_clocked));
-    }
-
-    void print(std::string const& text) const {
-        if (bootstrap_.rank() == 0) {
-            fmt::print("{}", text);
-            std::fflush(stdout);
-        }
+        print_on_rank_0(bootstrap_,
+                        fmt::format("{:<20} {:>10} {:>12.3f} {:>12.3f} {:>12.3f} {:>8.3f} {:>12.3f}\n", operation,
+                                    bytes, statistics::median(times[0]) / 1000, statistics::median(times[1]) / 1000,
+                                    statistics::median(times[2]) / 1000, to_bare, to_clocked));
     }
 
     Bootstrap& bootstrap_;

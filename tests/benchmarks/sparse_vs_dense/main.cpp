@@ -95,12 +95,14 @@ public:
         constexpr int burst = 5;
         auto const times = compare(bootstrap_, loops, arguments_.rounds, burst);
         backend_->quiesce();
-        print(fmt::format("{} fp32 gradients, density {}, {} ranks; medians of {} rounds in turns\n",
-                          arguments_.elements, arguments_.density, bootstrap_.size(), arguments_.rounds));
-        print(fmt::format("{:<22} {:>14} {:>10}\n", "communication", "time (us)", "to dense"));
+        print_on_rank_0(bootstrap_,
+                        fmt::format("{} fp32 gradients, density {}, {} ranks; medians of {} rounds in turns\n",
+                                    arguments_.elements, arguments_.density, bootstrap_.size(), arguments_.rounds));
+        print_on_rank_0(bootstrap_, fmt::format("{:<22} {:>14} {:>10}\n", "communication", "time (us)", "to dense"));
         for (std::size_t i = 0; i < times.size(); ++i) {
-            print(fmt::format("{:<22} {:>14.1f} {:>10.3f}\n", cases()[i].name, statistics::median(times[i]) / 1000,
-                              median_ratio(times[i], times[0])));
+            print_on_rank_0(bootstrap_,
+                            fmt::format("{:<22} {:>14.1f} {:>10.3f}\n", cases()[i].name,
+                                        statistics::median(times[i]) / 1000, median_ratio(times[i], times[0])));
         }
         selection();
     }
@@ -153,9 +155,10 @@ private:
                 auto const last = magnitudes.begin() + static_cast<std::ptrdiff_t>(params.k - 1);
                 std::nth_element(magnitudes.begin(), last, magnitudes.end(), std::greater<>{});
             });
-            print(fmt::format("selection              {:>14.1f} us: one pass with a threshold, {} picks\n"
-                              "                       {:>14.1f} us: the exact threshold\n",
-                              scan_us, found, estimate_us));
+            print_on_rank_0(bootstrap_,
+                            fmt::format("selection              {:>14.1f} us: one pass with a threshold, {} picks\n"
+                                        "                       {:>14.1f} us: the exact threshold\n",
+                                        scan_us, found, estimate_us));
         }
         bootstrap_.barrier();
     }
@@ -169,13 +172,6 @@ private:
             best = std::min(best, static_cast<double>(now_ns() - start) / nanoseconds_per_microsecond);
         }
         return best;
-    }
-
-    void print(std::string const& text) const {
-        if (bootstrap_.rank() == 0) {
-            fmt::print("{}", text);
-            std::fflush(stdout);
-        }
     }
 
     Bootstrap& bootstrap_;
