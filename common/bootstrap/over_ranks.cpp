@@ -27,7 +27,8 @@ std::string first_refusal(Bootstrap& bootstrap, std::string const& mine) {
 }
 
 bool oversubscribed(Bootstrap& bootstrap) {
-    // The leader of the node, then a bit per processing unit: every rank holds what all have.
+    // The leader of this rank's node, then a bit per processing unit that the rank may run on. No more words than the
+    // machine needs, because every rank receives those of all.
     constexpr std::size_t bits = 64;
     std::vector<std::uint64_t> mine{static_cast<std::uint64_t>(bootstrap.node_leader())};
     for (int const each : usable_processing_units()) {

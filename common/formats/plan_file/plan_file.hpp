@@ -58,10 +58,9 @@ private:
 
 void write_plans(PlanHeader const& header, PlanSource const& plans, TextSink const& sink,
                  RecordedStep const& recorded = nullptr);
-/// One JSON document, for scripts; no program of this project reads it. It has the header's fields and "plans", a list
-/// of
-/// {"rank", "steps"}. Steps have the fields of the lines with two differences: "group" lists world ranks, and messages
-/// stand in the lists "send" and "recv". The list of buffers is left out.
+/// One JSON document, for scripts; no program of this project reads it. It has the fields of the header, and "plans", a
+/// list of {"rank", "steps"}. Steps have the fields of the lines with two differences: "group" lists world ranks, and
+/// messages stand in the lists "send" and "recv". The list of buffers is left out.
 void write_plan_object(PlanHeader const& header, PlanSource const& plans, TextSink const& sink);
 /// The text of a file.
 [[nodiscard]] std::string plan_lines(PlanHeader const& header, PlanSource const& plans,

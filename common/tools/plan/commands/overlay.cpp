@@ -65,8 +65,8 @@ public:
         output_.close();
         if (iterations < held_.size()) {
             print_error(
-                fmt::format("dlmb_plan: warning: {} has {} iterations and {} has {}: what is beyond is left out\n",
-                            beside_, held_.size(), main_, iterations));
+                fmt::format("dlmb_plan: warning: {} has {} iterations and {} has {}; the last {} are left out\n",
+                            beside_, held_.size(), main_, iterations, held_.size() - iterations));
         }
         return exit_ok;
     }
