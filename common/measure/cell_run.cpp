@@ -533,8 +533,11 @@ void CellRun::summarize_samples() {
     result_.critical_phase = critical_phase(cell_.point->phases().labels(), phase_samples_);
     std::size_t const labels = cell_.point->phases().labels().size();
     for (std::size_t label = 0; label < labels && !phase_samples_.empty(); ++label) {
-        record::PhaseResult phase{cell_.point->phases().labels()[label],
-                                  summarize(samples_of_phase(phase_samples_, label, labels)), std::nullopt};
+        std::vector<Nanoseconds> const samples = samples_of_phase(phase_samples_, label, labels);
+        if (samples.empty()) {
+            continue;  // only draws that were not timed have it
+        }
+        record::PhaseResult phase{cell_.point->phases().labels()[label], summarize(samples), std::nullopt};
         if (!phase_ends_.empty()) {
             record::TimeSummary const ended = summarize(samples_of_phase(phase_ends_, label, labels));
             phase.ended = {ended.median, ended.median_low, ended.median_high};

@@ -72,7 +72,7 @@ public:
                                 bit_patterns_line(cell) + figure_lines(cell);
         for (record::PhaseResult const& timed : cell.result.phases) {
             for (record::PhaseTraffic const& moved : cell.phases) {
-                if (moved.label == timed.label && cell.result.phases.size() > 1) {
+                if (moved.label == timed.label && cell.phases.size() > 1) {
                     add_line(cell, title, timed.label, timed.time, moved.traffic);
                 }
             }

@@ -113,6 +113,18 @@ TEST(Runner, PhasesAreThoseOfThePlanFromIterationsOfTheirOwn) {
     EXPECT_EQ(result.time.samples, 120U);
 }
 
+TEST(Runner, APhaseThatNoTimedIterationHasIsNotAPhaseOfZeroNanoseconds) {
+    auto const combined_in_the_last_draw = [](Rank me, int ranks, std::uint32_t draw) {
+        return draw == 3 ? two_phase_plan(me, ranks, draw) : one_phase_plan(me, ranks, draw);
+    };
+    RunSpec spec{.plan = combined_in_the_last_draw, .draws = 4, .options = brief(), .cells = {without_fault()}};
+    spec.options.iterations = 2;
+    record::CellResult const result = result_of(run(spec));
+    ASSERT_EQ(result.phases.size(), 1U);
+    EXPECT_EQ(result.phases[0].label, "dispatch");
+    EXPECT_EQ(result.phases[0].time.samples, 1U);
+}
+
 TEST(Runner, TheOnlyPhaseIsTheIterationAndTakesNoIterationsOfItsOwn) {
     record::CellResult const result =
         result_of(run({.ranks = 1, .plan = one_phase_plan, .options = brief(), .cells = {without_fault()}}));
