@@ -197,6 +197,18 @@ std::vector<std::string> name_warnings(Placement const& placement) {
     return warnings;
 }
 
+/// How many cores of a node have ranks that are bound to different hardware threads of theirs.
+std::ptrdiff_t shared_cores(Placement const& placement, NodeFacts const& node) {
+    std::map<int, std::set<std::vector<int>>> users;  // by core: the sets of units of the ranks on it
+    for (RankFacts const& rank : placement.ranks) {
+        bool const here = rank.place.bound && &placement.node_of(rank) == &node;
+        for (int const core : here ? rank.cores : std::vector<int>{}) {
+            users[core].insert(rank.units);
+        }
+    }
+    return std::count_if(users.begin(), users.end(), [](auto const& core) { return core.second.size() > 1; });
+}
+
 }  // namespace
 
 std::vector<std::string> placement_warnings(Placement const& placement) {
@@ -216,16 +228,7 @@ std::vector<std::string> placement_warnings(Placement const& placement) {
         }
     }
     for (NodeFacts const& node : placement.nodes) {
-        std::map<int, std::set<std::vector<int>>> users;  // by core: the sets of units of the ranks on it
-        for (RankFacts const& rank : placement.ranks) {
-            bool const here = rank.place.bound && &placement.node_of(rank) == &node;
-            for (int const core : here ? rank.cores : std::vector<int>{}) {
-                users[core].insert(rank.units);
-            }
-        }
-        auto const shared =
-            std::count_if(users.begin(), users.end(), [](auto const& core) { return core.second.size() > 1; });
-        if (shared > 0) {
+        if (auto const shared = shared_cores(placement, node); shared > 0) {
             warnings.push_back(
                 fmt::format("on {} ranks share {} cores as their hardware threads: each slows the other; "
                             "give each a core with mpirun --bind-to core or srun --cpu-bind=cores",
