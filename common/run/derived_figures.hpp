@@ -90,7 +90,7 @@ private:
 
     [[nodiscard]] std::string communication_key(record::Record const& cell) const;
     [[nodiscard]] Figures overlap_of(record::Record const& cell) const;
-    [[nodiscard]] Figures interference_of(record::Record const& cell) const;
+    [[nodiscard]] Figures interference_of(record::Record const& together) const;
     /// By the same method, else by the default; nullptr: not measured.
     [[nodiscard]] Alone::Measured const* alone(std::string const& key, std::string const& method) const;
     void found(std::string const& key);

@@ -115,7 +115,8 @@ Bytes ByteMatrix::by_distance(Rank source, Rank destination) const {
     auto const all = static_cast<double>(total);
     auto const distance = static_cast<double>((destination - source + world_.ranks) % world_.ranks);
     double const even = all / static_cast<double>(ranks);
-    double const by_distance = distance * all / static_cast<double>(ranks * (ranks - 1) / 2);
+    Bytes const sum_of_distances = ranks * (ranks - 1) / 2;
+    double const by_distance = distance * all / static_cast<double>(sum_of_distances);
     return static_cast<Bytes>((1 - *spread_) * even + *spread_ * by_distance) / alignment * alignment;
 }
 

@@ -141,8 +141,8 @@ Prompt PromptLengths::prompt(Draw draw, std::uint64_t number, std::uint64_t in_d
 }
 
 double PromptLengths::arrival_ms(std::uint64_t number) const {
-    auto const passes = static_cast<double>(number / recorded_.size());
-    return passes * recorded_.back().arrival_ms + recorded_[number % recorded_.size()].arrival_ms;
+    std::uint64_t const passes = number / recorded_.size();
+    return static_cast<double>(passes) * recorded_.back().arrival_ms + recorded_[number % recorded_.size()].arrival_ms;
 }
 
 std::uint64_t PromptLengths::most() const {

@@ -74,7 +74,7 @@ std::vector<WireMessage> wire_messages_of(Params const& params, Direction direct
         }
         if (params.gathers()) {
             // DeepSpeed PartitionedTensor.to_meta of a [s, b, h] tensor: (1 + 3 + 2 + tp + 1) int64.
-            auto const numbers = static_cast<Bytes>(1 + 3 + 2 + params.tp + 1);
+            Bytes const numbers = 1 + 3 + 2 + static_cast<Bytes>(params.tp) + 1;
             messages.push_back({WireMessageKind::partition_meta, 8 * numbers});
         }
     }

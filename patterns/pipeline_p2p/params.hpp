@@ -52,7 +52,8 @@ struct Params {
     [[nodiscard]] bool gathers() const { return tp > 1 && tp_split == TpSplit::scatter_gather; }
     /// The sequence is cut into so many parts.
     [[nodiscard]] std::uint64_t sequence_parts() const {
-        return static_cast<std::uint64_t>(cp * (tp_split == TpSplit::sequence_parallel ? tp : 1));
+        return static_cast<std::uint64_t>(cp) *
+               static_cast<std::uint64_t>(tp_split == TpSplit::sequence_parallel ? tp : 1);
     }
     /// b * (s / cp / (tp if sequence-parallel)) * h * e: what the next stage works on (Megatron-LM get_tensor_shapes).
     [[nodiscard]] Bytes tensor_bytes() const {

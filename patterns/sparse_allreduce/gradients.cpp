@@ -56,7 +56,7 @@ SparseVector Gradients::large(Rank rank, Draw draw) const {
     RandomSequence random(draw.seed, draw.index, static_cast<std::uint32_t>(rank),
                           stream_id(Purpose::large_gradients, 0));
     std::vector<std::uint32_t> indices;
-    auto const crowded = static_cast<std::size_t>(params_.skew.picks * static_cast<double>(large_) + 0.5);
+    auto const crowded = static_cast<std::size_t>(std::llround(params_.skew.picks * static_cast<double>(large_)));
     add_indices(0, params_.crowded, crowded, random, indices);
     add_indices(params_.crowded, params_.elements, large_ - crowded, random, indices);
 

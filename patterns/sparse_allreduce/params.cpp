@@ -89,7 +89,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
             : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(density * static_cast<double>(params.elements)));
     params.skew = read_skew_share(parameters);
     params.crowded = std::clamp<std::uint64_t>(
-        static_cast<std::uint64_t>(params.skew.indices * static_cast<double>(params.elements) + 0.5), 1,
+        static_cast<std::uint64_t>(std::llround(params.skew.indices * static_cast<double>(params.elements))), 1,
         params.elements);
     if (params.crowded == params.elements) {
         params.skew = {};

@@ -234,7 +234,8 @@ public:
         if (params_.sequence_parallel) {
             // Two norms per layer, whose gradients sequence parallelism leaves partial (Megatron-LM,
             // core/distributed/finalize_model_grads.py). The final norm is not counted, as in AICB's workloads.
-            queue_.all_reduce("norm_gradients", stage_.layers * 2 * params_.tensors_per_norm * params_.hidden,
+            queue_.all_reduce("norm_gradients",
+                              std::uint64_t{2} * stage_.layers * params_.tensors_per_norm * params_.hidden,
                               params_.element);
         }
     }

@@ -82,7 +82,7 @@ CorpusEntry collectives_of_two_groups(int ranks) {
         GroupId const group = builder.group(mine);
         std::vector<StepId> after;
         for (Reduction const reduction : all_reductions) {
-            after = {builder.all_reduce(group, 1001 * 4, Element::int32, reduction,
+            after = {builder.all_reduce(group, Bytes{1001} * 4, Element::int32, reduction,
                                         fmt::format("allreduce.{}", name_of(reduction)), after)};
         }
         after = {builder.reduce_scatter(group, 400 * size, Element::fp32, Reduction::max, "reduce_scatter", after)};

@@ -4,6 +4,7 @@
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "tests/conformance/run_corpus.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,7 +90,7 @@ std::vector<std::string> one_sided_choices() {
     std::vector<std::string> choices;
     for (std::string const method : {"put", "get", "accumulate"}) {
         for (std::string const sync : {"flush", "lock", "lock_all", "fence", "pscw"}) {
-            choices.push_back(method + ":sync=" + sync + ":window=allocate");
+            choices.push_back(fmt::format("{}:sync={}:window=allocate", method, sync));
         }
         choices.push_back(method + ":sync=lock:window=create");
         choices.push_back(method + ":sync=fence:window=create");

@@ -14,8 +14,8 @@
 
 /// Asked by LeakSanitizer: hwloc 2.9 loses the object that it reads where a value is wrong, and a program reads one
 /// file.
-extern "C" char const* __lsan_default_suppressions();   // NOLINT(*-reserved-identifier): its name
-extern "C" char const* __lsan_default_suppressions() {  // NOLINT(*-reserved-identifier)
+extern "C" char const* __lsan_default_suppressions();   // NOLINT(*-reserved-identifier,*-identifier-naming): its name
+extern "C" char const* __lsan_default_suppressions() {  // NOLINT(*-reserved-identifier,*-identifier-naming)
     return "leak:libhwloc";
 }
 

@@ -42,7 +42,7 @@ TEST_P(BackendPairs, DeliverEveryByteWhoeverComesFirstAndSayWhenEachStepWasCompl
     for (std::uint32_t i = 0; i < iterations; ++i) {
         bound.prepare(i);
         bootstrap->barrier();
-        Nanoseconds const late_ns = (bootstrap->rank() + static_cast<int>(i)) % 3 * 100'000;
+        Nanoseconds const late_ns = Nanoseconds{100'000} * ((bootstrap->rank() + static_cast<int>(i)) % 3);
         for (Nanoseconds const start = now_ns(); now_ns() - start < late_ns;) {
         }
         bound.run();

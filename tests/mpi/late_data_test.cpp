@@ -63,28 +63,28 @@ int MPI_Rget(void* data, int count, MPI_Datatype type, int target, MPI_Aint plac
     return MPI_SUCCESS;
 }
 
-ucs_status_ptr_t ucp_get_nbx(ucp_ep_h endpoint, void* data, size_t bytes, uint64_t address, ucp_rkey_h key,
+ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void* buffer, size_t count, uint64_t remote_addr, ucp_rkey_h rkey,
                              ucp_request_param_t const* param) {
     static auto const real = reinterpret_cast<decltype(&ucp_get_nbx)>(dlsym(RTLD_NEXT, "ucp_get_nbx"));
     if (!dlmb::late::holds_back) {
-        return real(endpoint, data, bytes, address, key, param);
+        return real(ep, buffer, count, remote_addr, rkey, param);
     }
     dlmb::late::held.emplace_back([=] {
         ucp_request_param_t const plain{};
-        dlmb::late::leave(real(endpoint, data, bytes, address, key, &plain));
+        dlmb::late::leave(real(ep, buffer, count, remote_addr, rkey, &plain));
     });
     return nullptr;
 }
 
-ucs_status_ptr_t ucp_put_nbx(ucp_ep_h endpoint, void const* data, size_t bytes, uint64_t address, ucp_rkey_h key,
+ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, void const* buffer, size_t count, uint64_t remote_addr, ucp_rkey_h rkey,
                              ucp_request_param_t const* param) {
     static auto const real = reinterpret_cast<decltype(&ucp_put_nbx)>(dlsym(RTLD_NEXT, "ucp_put_nbx"));
-    if (!dlmb::late::holds_back || bytes == dlmb::flag_bytes) {
-        return real(endpoint, data, bytes, address, key, param);
+    if (!dlmb::late::holds_back || count == dlmb::flag_bytes) {
+        return real(ep, buffer, count, remote_addr, rkey, param);
     }
     dlmb::late::held.emplace_back([=] {
         ucp_request_param_t const plain{};
-        dlmb::late::leave(real(endpoint, data, bytes, address, key, &plain));
+        dlmb::late::leave(real(ep, buffer, count, remote_addr, rkey, &plain));
     });
     return nullptr;
 }
@@ -96,7 +96,8 @@ namespace {
 class LateData : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
-    auto const& [library, entry_name] = GetParam();
+    std::string const& library = std::get<0>(GetParam());
+    std::string const& entry_name = std::get<1>(GetParam());
     std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
     auto const backend = make_backend(library, {.bootstrap = *bootstrap});
     if (!backend) {

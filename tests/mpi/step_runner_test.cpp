@@ -78,7 +78,7 @@ TEST(MpiStepRunner, ExchangesBlocksThatOnlyTheirRanksKnow) {
     std::vector<std::int32_t> in(out.size(), -1);
     std::vector<std::int32_t> expected;
     for (Rank peer = 0; peer < rig.ranks(); ++peer) {
-        expected.insert(expected.end(), static_cast<std::size_t>(rig.me() + peer), peer);
+        expected.insert(expected.end(), static_cast<std::size_t>(rig.me()) + static_cast<std::size_t>(peer), peer);
     }
     expected.push_back(-1);
     runner.run(plan_of(rig.me(), rig.world(), exchange, 2), buffers_of(out, in), parse_method("alltoallv"));

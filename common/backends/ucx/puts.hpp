@@ -53,9 +53,9 @@ public:
     void begin(std::uint64_t iteration);
     /// The task of a step.
     [[nodiscard]] std::uint32_t task_of(StepId step) const;
-    void start(std::uint32_t task);
+    void start(std::uint32_t number);
     /// True: it is complete.
-    [[nodiscard]] bool poll(std::uint32_t task);
+    [[nodiscard]] bool poll(std::uint32_t number);
 
 private:
     enum class Stage : std::uint8_t { waiting, accessing, accessed, flushing, signalling, over };

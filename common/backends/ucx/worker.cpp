@@ -225,6 +225,14 @@ Provenance Worker::provenance() const {
     return facts;
 }
 
+namespace {
+thread_local Workers* workers_of_this_thread = nullptr;
+}
+
+Workers* Workers::of_this_thread() {
+    return workers_of_this_thread;
+}
+
 Workers::Workers(BackendContext context)
     : context_(std::move(context)), exceptions_at_start_(std::uncaught_exceptions()) {
     // Agreed on here: where UCX fails on one rank, that one makes no worker.
@@ -234,12 +242,12 @@ Workers::Workers(BackendContext context)
         return;
     }
     active_ = &standard();
-    of_this_thread_ = this;
+    workers_of_this_thread = this;
     progress_ = context_.bootstrap.add_progress([this] { progress(); });
 }
 
 Workers::~Workers() {
-    of_this_thread_ = of_this_thread_ == this ? nullptr : of_this_thread_;
+    workers_of_this_thread = workers_of_this_thread == this ? nullptr : workers_of_this_thread;
     bool const orderly = std::uncaught_exceptions() == exceptions_at_start_;
     try {
         for (WithSettings const& each : all_) {

@@ -101,7 +101,7 @@ public:
     /// Not collective. The context of the worker with(), for remote memory and without settings.
     [[nodiscard]] ContextHandle remote_context();
     /// The usable ones that this thread made last; nullptr: there are none.
-    [[nodiscard]] static Workers* of_this_thread() { return of_this_thread_; }
+    [[nodiscard]] static Workers* of_this_thread();
 
     /// Before plans of `next` run where those of another worker may have: a waiting plan progresses its own worker
     /// only, so nothing that a peer still needs may be left in another one. False: it is active already.
@@ -126,8 +126,6 @@ private:
     void progress() const;
     /// Makes a worker with these settings. Returns why that is impossible, or an empty text.
     [[nodiscard]] std::string make(ContextSettings const& settings, bool remote_memory);
-
-    inline static thread_local Workers* of_this_thread_ = nullptr;
 
     BackendContext context_;
     std::string why_not_;

@@ -108,7 +108,7 @@ private:
     [[nodiscard]] std::string_view name_of_first(FieldNames names) const {
         return *std::find_if(names.begin(), names.end(), [&](char const* name) { return first({name}) != nullptr; });
     }
-    [[nodiscard]] static std::string shortened(std::string text) {
+    [[nodiscard]] static std::string shortened(std::string const& text) {
         constexpr std::size_t most = 40;
         return text.size() <= most ? text : text.substr(0, most) + "...";
     }
@@ -140,8 +140,8 @@ std::uint64_t mlp_of_llama(ModelReader const& model, std::uint64_t hidden) {
     if (unit == 0) {
         return 0;
     }
-    auto const width =
-        static_cast<std::uint64_t>(static_cast<double>(8 * hidden / 3) * model.factor("ffn_dim_multiplier"));
+    std::uint64_t const two_thirds = 8 * hidden / 3;
+    auto const width = static_cast<std::uint64_t>(static_cast<double>(two_thirds) * model.factor("ffn_dim_multiplier"));
     return (width + unit - 1) / unit * unit;
 }
 

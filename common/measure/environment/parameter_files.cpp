@@ -4,6 +4,8 @@
 
 #include "common/measure/environment/variables.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <fstream>
@@ -93,7 +95,7 @@ Variables file_settings(Variables const& environment, std::string_view open_mpi_
 std::string file_settings_text(Variables const& settings) {
     std::string text;
     for (auto const& [name, value] : recorded_variables(settings)) {
-        text += (text.empty() ? "" : " ") + name + '=' + value;
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
     }
     return text;
 }

@@ -153,7 +153,7 @@ private:
     [[nodiscard]] RankMarks time(std::size_t position, std::uint64_t iterations);
     void take(std::uint64_t sample, std::size_t slot);
     void make_calls(std::uint64_t first, std::uint64_t count, std::uint64_t lead);
-    void run_unrecorded_at(std::uint64_t position, std::uint64_t iterations);
+    void run_unrecorded_at(std::uint64_t first, std::uint64_t iterations);
     [[nodiscard]] std::uint64_t position_before(std::uint64_t sample, std::uint64_t iterations) const;
     [[nodiscard]] OsuProgram program() const;
     void take_late_ones_again(std::uint64_t first);

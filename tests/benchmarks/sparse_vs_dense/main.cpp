@@ -24,6 +24,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace dlmb::benchmark {
 namespace {
@@ -78,14 +79,14 @@ struct Ready {
 
 class Comparison {
 public:
-    Comparison(Bootstrap& bootstrap, Arguments const& arguments)
-        : bootstrap_(bootstrap), arguments_(arguments), backend_(mpi::make_backend({bootstrap}).value()) {}
+    Comparison(Bootstrap& bootstrap, Arguments arguments)
+        : bootstrap_(bootstrap), arguments_(std::move(arguments)), backend_(mpi::make_backend({bootstrap}).value()) {}
 
     void run() {
         std::vector<std::unique_ptr<Ready>> ready;
         std::vector<Loop> loops;
         for (Case const& each : cases()) {
-            loops.push_back([&plan = *ready.emplace_back(compile(each))->compiled](int iterations) {
+            loops.emplace_back([&plan = *ready.emplace_back(compile(each))->compiled](int iterations) {
                 for (int i = 0; i < iterations; ++i) {
                     plan.launch();
                     plan.finish();

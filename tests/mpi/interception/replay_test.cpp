@@ -27,7 +27,7 @@ constexpr std::uint64_t share = 10;      // floats of a rank in the allgather
 
 /// Floats from one rank to another; none where it is 0, and other numbers in each iteration.
 std::uint64_t elements(int iteration, int from, int to) {
-    return static_cast<std::uint64_t>((from + 2 * to) % 5 * (iteration + 1));
+    return static_cast<std::uint64_t>((from + 2 * to) % 5) * static_cast<std::uint64_t>(iteration + 1);
 }
 
 /// One rank's profile: per iteration an uneven all-to-all, an allreduce and an allgather.

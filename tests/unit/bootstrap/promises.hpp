@@ -20,6 +20,7 @@ struct Promise {
 
 [[nodiscard]] std::span<Promise const> every_promise();
 
+// NOLINTNEXTLINE(readability-identifier-naming): found by that name
 inline void PrintTo(Promise const& promise, std::ostream* stream) {
     *stream << promise.name;
 }

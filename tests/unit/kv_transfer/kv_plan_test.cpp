@@ -35,7 +35,7 @@ TEST(KvPlan, LayersLeaveOneAfterTheOther) {
     EXPECT_EQ(labels(plan), (Labels{"first_layer.0.0", "layers.1.0", "layers.2.0"}));
     EXPECT_EQ(plan.steps[2].after, (std::vector<StepId>{1}));
     auto const& send = std::get<Send>(plan.steps[0].operation);
-    EXPECT_EQ(send.to, (Block{1, 0, 16 * 8 * 2 * 128 * 2}));  // 16 tokens, 8 heads, k and v of 128 bf16
+    EXPECT_EQ(send.to, (Block{1, 0, Bytes{16} * 8 * 2 * 128 * 2}));  // 16 tokens, 8 heads, k and v of 128 bf16
     EXPECT_EQ(send.window, (MessageWindow{4, 65536}));
     Plan const all = kv.plan("", {{"layers", "3"}, {"tokens", "64"}, {"layers-in-flight", "0"}}, {2, 2});
     EXPECT_TRUE(all.steps[2].after.empty());
@@ -222,7 +222,7 @@ TEST(KvPlan, HoldsTogetherOverStagesRequestsAndSmallMemory) {
 TEST(KvPlan, APutAndAnOfferAreFollowedByAFlagToEachReceiver) {
     Parameters parameters{{"layers", "1"},     {"tokens", "32"},   {"kv-heads", "4"},
                           {"prefill-tp", "2"}, {"decode-tp", "3"}, {"op-type", "write"}};
-    Bytes const page = 16 * 2 * 128 * 2;  // of one head
+    Bytes const page = Bytes{16} * 2 * 128 * 2;  // of one head
     auto const step_of = [&](Rank rank) { return kv.plan("", parameters, {5, 5}, rank).steps.at(0).operation; };
     auto const put = std::get<Put>(step_of(0));
     EXPECT_EQ(put.signals, (std::vector<Signal>{{2, 2}, {3, 2}}));
@@ -245,7 +245,7 @@ TEST(KvPlan, APutAndAnOfferAreFollowedByAFlagToEachReceiver) {
 TEST(KvPlan, SeveralSendersOfAReceiverHaveTheirOwnPlaces) {
     Parameters const parameters{{"layers", "1"},     {"tokens", "16"},   {"kv-heads", "2"},
                                 {"prefill-tp", "2"}, {"decode-tp", "1"}, {"op-type", "write"}};
-    Bytes const page = 16 * 2 * 128 * 2;
+    Bytes const page = Bytes{16} * 2 * 128 * 2;
     auto const second = std::get<Put>(kv.plan("", parameters, {3, 3}, 1).steps.at(0).operation);
     EXPECT_EQ(second.targets, (std::vector<Bytes>{64 + page + 128}));
     auto const wait = std::get<WaitSignal>(kv.plan("", parameters, {3, 3}, 2).steps.at(0).operation);

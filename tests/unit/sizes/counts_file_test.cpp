@@ -21,7 +21,7 @@ std::string counts_refusal(std::string const& text, CountsShape shape) {
 }
 
 std::vector<double> row(CountsTable const& table, std::size_t source) {
-    auto const values = table.row(source);
+    auto const& values = table.row(source);
     return {values.begin(), values.end()};
 }
 

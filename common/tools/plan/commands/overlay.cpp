@@ -21,7 +21,10 @@ namespace dlmb::trace::commands {
 namespace {
 
 Plan with_own_buffers(Plan plan) {
-    return plan.buffers.empty() ? with_buffers(plan, SIZE_MAX) : plan;
+    if (plan.buffers.empty()) {
+        plan = with_buffers(plan, SIZE_MAX);
+    }
+    return plan;
 }
 
 class Overlay {

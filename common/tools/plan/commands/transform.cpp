@@ -34,8 +34,8 @@ bool moves_rows(Step const& step) {
 /// one where a transformation needs all.
 class TransformedIteration {
 public:
-    TransformedIteration(PlanHeader const& header, std::vector<Transform> const& transforms, TextSink const& sink)
-        : header_(header), transforms_(transforms), sink_(sink) {}
+    TransformedIteration(PlanHeader header, std::vector<Transform> const& transforms, TextSink const& sink)
+        : header_(std::move(header)), transforms_(transforms), sink_(sink) {}
 
     void add(Plan plan) {
         if (plan.buffers.empty()) {
