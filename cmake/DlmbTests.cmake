@@ -90,12 +90,15 @@ add_custom_target(dlmb_mpi_tests)
 set(DLMB_asan_short # backends, conformance, plans and readers, with the address sanitizer
     conformance_in_process
     conformance_mpi
+    environment_test
+    measure_test
     mpi_algorithms_test
     mpi_backend_test
     record_test
     ucx_mpi_test
     ucx_thread_ranks_test
     unit_backend_kit
+    unit_base
     unit_in_process
     unit_plan
     unit_tuning)
