@@ -23,10 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # clang-tidy looks for settings beside the file that is compiled, which for a batch is in the build folder.
 # Doubles of other libraries have to use the names that those declare.
-FOLDER_CHECKS = {
-    "tests/fakes/": "-bugprone-reserved-identifier,-readability-inconsistent-declaration-parameter-name",
-    "tests/mpi/": "-readability-inconsistent-declaration-parameter-name",
-}
+FOLDER_CHECKS = {"tests/fakes/": "-bugprone-reserved-identifier,-readability-inconsistent-declaration-parameter-name"}
 
 
 def our_entries(build: Path, parts: list[str]) -> list[dict[str, str]]:

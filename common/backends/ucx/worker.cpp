@@ -18,6 +18,8 @@
 namespace dlmb::ucx {
 namespace {
 
+thread_local Workers* workers_of_this_thread = nullptr;
+
 ContextHandle make_context(Bootstrap const& bootstrap, ucp_config_t const& config, bool remote_memory) {
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
@@ -223,10 +225,6 @@ Provenance Worker::provenance() const {
     facts["error_mode"] = "none";
     facts["memory_types"] = memory_types_.text();
     return facts;
-}
-
-namespace {
-thread_local Workers* workers_of_this_thread = nullptr;
 }
 
 Workers* Workers::of_this_thread() {

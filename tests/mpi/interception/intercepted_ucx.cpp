@@ -59,43 +59,43 @@ void reset() {
 
 extern "C" {
 
-ucs_status_t ucp_worker_get_address(ucp_worker_h worker, ucp_address_t** address, size_t* length) {
+ucs_status_t ucp_worker_get_address(ucp_worker_h worker, ucp_address_t** address_p, size_t* address_length_p) {
     static auto const real = dlmb::intercepted::library_function(&ucp_worker_get_address, "ucp_worker_get_address");
-    ucs_status_t const status = real(worker, address, length);
+    ucs_status_t const status = real(worker, address_p, address_length_p);
     if (status == UCS_OK) {
-        dlmb::intercepted::own_worker = dlmb::intercepted::worker_id(*address);
+        dlmb::intercepted::own_worker = dlmb::intercepted::worker_id(*address_p);
     }
     return status;
 }
 
-ucs_status_t ucp_ep_create(ucp_worker_h worker, ucp_ep_params_t const* params, ucp_ep_h* endpoint) {
+ucs_status_t ucp_ep_create(ucp_worker_h worker, ucp_ep_params_t const* params, ucp_ep_h* ep_p) {
     static auto const real = dlmb::intercepted::library_function(&ucp_ep_create, "ucp_ep_create");
-    ucs_status_t const status = real(worker, params, endpoint);
+    ucs_status_t const status = real(worker, params, ep_p);
     if (status == UCS_OK) {
-        dlmb::intercepted::worker_behind[*endpoint] = dlmb::intercepted::worker_id(params->address);
+        dlmb::intercepted::worker_behind[*ep_p] = dlmb::intercepted::worker_id(params->address);
     }
     return status;
 }
 
-ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h endpoint, void const* data, size_t bytes, ucp_tag_t tag,
+ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, void const* buffer, size_t count, ucp_tag_t tag,
                                   ucp_request_param_t const* param) {
     static auto const real = dlmb::intercepted::library_function(&ucp_tag_send_nbx, "ucp_tag_send_nbx");
-    dlmb::intercepted::sent[dlmb::intercepted::worker_behind.at(endpoint)] += bytes;
-    return real(endpoint, data, bytes, tag, param);
+    dlmb::intercepted::sent[dlmb::intercepted::worker_behind.at(ep)] += count;
+    return real(ep, buffer, count, tag, param);
 }
 
-ucs_status_ptr_t ucp_put_nbx(ucp_ep_h endpoint, void const* data, size_t bytes, uint64_t address, ucp_rkey_h key,
+ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, void const* buffer, size_t count, uint64_t remote_addr, ucp_rkey_h rkey,
                              ucp_request_param_t const* param) {
     static auto const real = dlmb::intercepted::library_function(&ucp_put_nbx, "ucp_put_nbx");
-    dlmb::intercepted::sent[dlmb::intercepted::worker_behind.at(endpoint)] += bytes;
-    return real(endpoint, data, bytes, address, key, param);
+    dlmb::intercepted::sent[dlmb::intercepted::worker_behind.at(ep)] += count;
+    return real(ep, buffer, count, remote_addr, rkey, param);
 }
 
-ucs_status_ptr_t ucp_get_nbx(ucp_ep_h endpoint, void* data, size_t bytes, uint64_t address, ucp_rkey_h key,
+ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void* buffer, size_t count, uint64_t remote_addr, ucp_rkey_h rkey,
                              ucp_request_param_t const* param) {
     static auto const real = dlmb::intercepted::library_function(&ucp_get_nbx, "ucp_get_nbx");
-    dlmb::intercepted::got[dlmb::intercepted::worker_behind.at(endpoint)] += bytes;
-    return real(endpoint, data, bytes, address, key, param);
+    dlmb::intercepted::got[dlmb::intercepted::worker_behind.at(ep)] += count;
+    return real(ep, buffer, count, remote_addr, rkey, param);
 }
 
 }  // extern "C"
