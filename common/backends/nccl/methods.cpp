@@ -85,7 +85,7 @@ constexpr OperationSet everything{OperationKind::exchange,   OperationKind::send
                                   OperationKind::all_gather, OperationKind::gather, OperationKind::scatter,
                                   OperationKind::broadcast};
 
-constexpr std::array<MethodInfo, 6> table{{
+constexpr std::array<MethodInfo, 6> method_rows{{
     {"grouped",
      "one ncclGroup of ncclSend and ncclRecv per exchange, gather, scatter and run of messages",
      {OperationKind::exchange, OperationKind::gather, OperationKind::scatter, OperationKind::send,
@@ -125,7 +125,7 @@ AlgorithmChoice read_algorithm(MethodChoice const& choice) {
         } else if (knob == "channels") {
             read.channels = read_channels(value, what);
         } else {
-            throw_unknown_knob("nccl", table.back(), choice, knob);
+            throw_unknown_knob("nccl", method_rows.back(), choice, knob);
         }
     }
     if (read.algorithms.empty() || !has_protocol_knob) {
@@ -138,15 +138,15 @@ AlgorithmChoice read_algorithm(MethodChoice const& choice) {
 }  // namespace
 
 std::span<MethodInfo const> method_table() {
-    return table;
+    return method_rows;
 }
 
 std::span<MethodInfo const> plain_methods(MemoryKind kind) {
-    return std::span(table).first(table.size() - (kind == MemoryKind::nccl ? 1 : 2));
+    return std::span(method_rows).first(method_rows.size() - (kind == MemoryKind::nccl ? 1 : 2));
 }
 
 Method read_method(MethodChoice const& choice) {
-    MethodInfo const& row = table[choice.name == "default" ? 0 : find_method(table, "nccl", choice.name)];
+    MethodInfo const& row = method_rows[choice.name == "default" ? 0 : find_method(method_rows, "nccl", choice.name)];
     std::string_view const name = row.name;
     Method method;
     if (name == algorithm_method) {

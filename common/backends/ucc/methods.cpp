@@ -20,7 +20,7 @@ constexpr OperationSet collectives{OperationKind::exchange,       OperationKind:
 constexpr std::string_view by_call = "collective";
 constexpr std::string_view by_request = "persistent";
 
-constexpr std::array<MethodInfo, 3> table{{
+constexpr std::array<MethodInfo, 3> method_rows{{
     {by_call, "ucc_collective_init, _post and _test in every iteration, as Open MPI and PyTorch call UCC", collectives},
     {by_request, "a persistent request made at set-up, ucc_collective_post and _test in every iteration", collectives},
     {algorithm_method, "persistent requests by an algorithm of TL/UCP (as UCC_TL_UCP_TUNE chooses it)", collectives,
@@ -69,11 +69,11 @@ void check_algorithm(std::string const& call, std::string const& name) {
 }  // namespace
 
 std::span<MethodInfo const> method_table() {
-    return table;
+    return method_rows;
 }
 
 Method read_method(MethodChoice const& choice) {
-    MethodInfo const& row = table[choice.name == "default" ? 0 : find_method(table, "ucc", choice.name)];
+    MethodInfo const& row = method_rows[choice.name == "default" ? 0 : find_method(method_rows, "ucc", choice.name)];
     Method method{.persistent = row.name != by_call};
     if (row.name != algorithm_method && !choice.knobs.empty()) {
         throw_unknown_knob("ucc", row, choice, choice.knobs.begin()->first);
