@@ -35,11 +35,13 @@ std::string four_digits(double value) {
 std::string human_duration(double nanoseconds) {
     constexpr std::array<char const*, 4> units{"ns", "us", "ms", "s"};
     std::size_t unit = 0;
-    while (nanoseconds >= 1000 && unit + 1 < units.size()) {
+    constexpr double rounds_to_1000 = 999.5;
+    while (nanoseconds >= rounds_to_1000 && unit + 1 < units.size()) {
         nanoseconds /= 1000;
         ++unit;
     }
-    return fmt::format("{:.3g} {}", nanoseconds, units.at(unit));
+    return nanoseconds >= rounds_to_1000 ? fmt::format("{:.0f} {}", nanoseconds, units.at(unit))
+                                         : fmt::format("{:.3g} {}", nanoseconds, units.at(unit));
 }
 
 std::string human_percent(double share) {

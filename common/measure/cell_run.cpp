@@ -48,14 +48,22 @@ std::uint64_t whole_passes(std::uint64_t iterations, std::uint64_t draws) {
 
 constexpr std::uint64_t samples_for_rounds = 6;
 
-/// Iterations of one of the equal samples that `count` of them are divided into: `wanted` or more, but six samples
-/// where each still has 16; whole passes where the count is.
+/// Iterations of one of the equal samples that `count` of them are divided into: `wanted` or more, but fewer where only
+/// so there are the six samples that an interval needs, and each still has 16; whole passes where the count is.
 std::uint64_t equal_share(std::uint64_t count, std::uint64_t wanted, std::uint64_t draws) {
-    std::uint64_t const least = std::min(wanted, std::max(stream_iterations_least, count / samples_for_rounds));
-    std::uint64_t best = count;
+    std::uint64_t const most = count / samples_for_rounds;
+    std::uint64_t const least = std::min(wanted, std::max(stream_iterations_least, most));
+    std::uint64_t enough = count;  // the least divisor of so many
+    std::uint64_t fewer = 0;       // the largest one that leaves six samples
     auto const consider = [&](std::uint64_t divisor) {
-        if (divisor >= least && divisor < best && (divisor % draws == 0 || count % draws != 0)) {
-            best = divisor;
+        if (divisor % draws != 0 && count % draws == 0) {
+            return;
+        }
+        if (divisor >= least) {
+            enough = std::min(enough, divisor);
+        }
+        if (divisor >= stream_iterations_least && divisor <= most) {
+            fewer = std::max(fewer, divisor);
         }
     };
     for (std::uint64_t divisor = 1; divisor <= count / divisor; ++divisor) {
@@ -64,7 +72,7 @@ std::uint64_t equal_share(std::uint64_t count, std::uint64_t wanted, std::uint64
             consider(count / divisor);
         }
     }
-    return best;
+    return enough > most && fewer > 0 ? fewer : enough;
 }
 
 // Whole passes over the draws, so that all samples have the same mix; fewer iterations where the time limit would

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <optional>
 
 namespace dlmb::run {
 namespace {
@@ -21,6 +22,12 @@ Parameters compute_steps_of(PatternType const& type, SweepPoint const& point) {
     std::copy_if(point.parameters.begin(), point.parameters.end(), std::inserter(found, found.end()),
                  [&](auto const& parameter) { return sets_compute(type, parameter.first); });
     return found;
+}
+
+bool reads_files(PatternType const& type, Parameters const& parameters) {
+    return type.reads_plans || std::any_of(parameters.begin(), parameters.end(), [](auto const& parameter) {
+               return parameter.second.find("file:") != std::string::npos;
+           });
 }
 
 constexpr Bytes announced_bytes = Bytes{1} << 30U;  // to allocate and fill as much takes a while
@@ -75,7 +82,7 @@ void Batch::add(SweepPoint const& point) {
     for (PointCells::Skipped const& skipped : cells.skipped) {
         skip(point, skipped.cell, skipped.reason);
     }
-    leave_out_finished(point, cells.able);
+    leave_out_finished(point, *pattern, cells.able);
     std::string_view const compute_time =
         source_.type.set_by_communication == nullptr ? "" : source_.type.set_by_communication(point.parameters);
     if (!compute_time.empty()) {
@@ -88,14 +95,31 @@ void Batch::add(SweepPoint const& point) {
     }
 }
 
-void Batch::leave_out_finished(SweepPoint const& point, std::vector<measure::Cell>& cells) {
-    for (std::string const& id : resumed_.take_out(launch_.bootstrap, cells)) {
+void Batch::leave_out_finished(SweepPoint const& point, Pattern const& pattern, std::vector<measure::Cell>& cells) {
+    std::optional<TrafficSummary> now;
+    if (resumed_.resumes() && reads_files(source_.type, point.parameters)) {
+        now = traffic_of(pattern).total;
+    }
+    for (std::string const& id : resumed_.take_out(launch_.bootstrap, cells, now ? &*now : nullptr)) {
         auto const stored = resumed_.cells().find(id);
         reporter_.resumed(stored == resumed_.cells().end() ? nullptr : &stored->second.cell);
         if (stored != resumed_.cells().end()) {
             relations_.await(stored->second.cell, point.title);
         }
     }
+    auto const changed = [&](measure::Cell const& cell) {
+        auto const stored = resumed_.cells().find(cell.id);
+        return stored != resumed_.cells().end() && !(stored->second.cell.traffic == *now);
+    };
+    if (now && std::any_of(cells.begin(), cells.end(), changed)) {
+        reporter_.warn(fmt::format(
+            "--resume: {}: its file says other traffic than when it was measured; measured again", point.title));
+    }
+}
+
+Traffic Batch::traffic_of(Pattern const& pattern) const {
+    return prepare_traffic(launch_.bootstrap, pattern, source_.type.phases, source_.options.seed,
+                           draws_of(pattern, source_.options), [this] { launch_.watchdog.touch(); });
 }
 
 void Batch::prepare_beside(SweepPoint const& point, std::string_view compute_time, std::vector<measure::Cell> cells) {
@@ -139,8 +163,7 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
         skip_all(reason);
         return;
     }
-    Traffic traffic = prepare_traffic(launch_.bootstrap, pattern, source_.type.phases, source_.options.seed,
-                                      draws_of(pattern, source_.options), [this] { launch_.watchdog.touch(); });
+    Traffic traffic = traffic_of(pattern);
     auto const choose = [&] {
         return choose_buffers(launch_.bootstrap, hardware_, launch_.options.cache, point.memory,
                               source_.options.buffer_limit, traffic.plans);

@@ -10,13 +10,15 @@
 
 namespace dlmb::run {
 
-bool ResumedCells::is_finished(std::string const& id) const {
+bool ResumedCells::is_finished(std::string const& id, TrafficSummary const* traffic) const {
     auto const found = of_file_.cells.find(id);
     return found != of_file_.cells.end() &&
-           (!validate_ || found->second.cell.result.validation.verdict == record::Verdict::passed);
+           (!validate_ || found->second.cell.result.validation.verdict == record::Verdict::passed) &&
+           (traffic == nullptr || found->second.cell.traffic == *traffic);
 }
 
-std::vector<std::string> ResumedCells::take_out(Bootstrap& bootstrap, std::vector<measure::Cell>& cells) const {
+std::vector<std::string> ResumedCells::take_out(Bootstrap& bootstrap, std::vector<measure::Cell>& cells,
+                                                TrafficSummary const* traffic) const {
     std::vector<std::string> finished;
     if (!resumes_ || cells.empty()) {
         return finished;
@@ -24,7 +26,7 @@ std::vector<std::string> ResumedCells::take_out(Bootstrap& bootstrap, std::vecto
     constexpr std::size_t bits = 8;
     Blob blob((cells.size() + bits - 1) / bits);
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (is_finished(cells[i].id)) {
+        if (is_finished(cells[i].id, traffic)) {
             blob[i / bits] |= std::byte{1} << (i % bits);
         }
     }

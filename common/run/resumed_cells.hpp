@@ -22,13 +22,16 @@ public:
     ResumedCells(bool resumes, bool validate, record::FinishedCells of_file)
         : resumes_(resumes), validate_(validate), of_file_(std::move(of_file)) {}
 
-    /// Collective. Takes the cells that are finished out of `cells`. Returns their ids.
-    [[nodiscard]] std::vector<std::string> take_out(Bootstrap& bootstrap, std::vector<measure::Cell>& cells) const;
+    [[nodiscard]] bool resumes() const { return resumes_; }
+    /// Collective. Takes the cells that are finished out of `cells`. Returns their ids. `traffic`: of cells that read a
+    /// file, as it is now; a cell with other traffic is not finished.
+    [[nodiscard]] std::vector<std::string> take_out(Bootstrap& bootstrap, std::vector<measure::Cell>& cells,
+                                                    TrafficSummary const* traffic = nullptr) const;
     /// Every cell of the file; none on other ranks.
     [[nodiscard]] std::map<std::string, record::StoredCell> const& cells() const { return of_file_.cells; }
 
 private:
-    [[nodiscard]] bool is_finished(std::string const& id) const;
+    [[nodiscard]] bool is_finished(std::string const& id, TrafficSummary const* traffic) const;
 
     bool resumes_;
     bool validate_;

@@ -139,23 +139,27 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
         }
         each();
     }
-    auto const over_draws = [&](std::string_view phase) {
-        std::vector<TrafficSummary> summaries;
-        for (Plan const& plan : traffic.plans) {
-            summaries.push_back(summarize(from_every_rank(bootstrap, traffic_of(plan, phase))));
-            each();
-        }
-        return mean(summaries);
+    auto const summary = [&](Plan const& plan, std::string_view phase) {
+        each();
+        return summarize(from_every_rank(bootstrap, traffic_of(plan, phase)));
     };
-    traffic.total = over_draws("");
-    add_messages(bootstrap, traffic.plans, traffic.statistics);
-    std::array<std::int64_t, 2> most{unchecked_steps(traffic.plans.front()), computed_ns(traffic.plans.front())};
-    bootstrap.all_reduce(most, Fold::max);
-    if (most[0] > 0) {
-        traffic.statistics["unchecked_steps"] = static_cast<double>(most[0]);
+    std::vector<TrafficSummary> totals;
+    std::int64_t unchecked = 0;
+    double compute_ns = 0;
+    for (Plan const& plan : traffic.plans) {
+        totals.push_back(summary(plan, ""));
+        std::array<std::int64_t, 2> most{unchecked_steps(plan), computed_ns(plan)};
+        bootstrap.all_reduce(most, Fold::max);
+        unchecked = std::max(unchecked, most[0]);
+        compute_ns += static_cast<double>(most[1]) / draws;
     }
-    if (most[1] > 0) {
-        traffic.statistics["compute_us"] = static_cast<double>(most[1]) / nanoseconds_per_microsecond;
+    traffic.total = mean(totals);
+    add_messages(bootstrap, traffic.plans, traffic.statistics);
+    if (unchecked > 0) {
+        traffic.statistics["unchecked_steps"] = static_cast<double>(unchecked);
+    }
+    if (compute_ns > 0) {
+        traffic.statistics["compute_us"] = compute_ns / nanoseconds_per_microsecond;
     }
     // Where the pattern does not know its phases the plans of all ranks tell them.
     std::vector<std::string> const found =
@@ -163,10 +167,17 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
     std::vector<std::string_view> const known = phases.empty()
                                                     ? std::vector<std::string_view>(found.begin(), found.end())
                                                     : std::vector<std::string_view>(phases.begin(), phases.end());
+    // The ranks of different pipeline stages do different things, and plans of a folder differ by the iteration. The
+    // time of a phase is that of iterations that have it, and so is its traffic.
     for (std::string_view const phase : known) {
-        // The ranks of different pipeline stages do different things.
-        if (any_rank(bootstrap, has_phase(traffic.plans.front(), phase))) {
-            traffic.phases.push_back({std::string(phase), over_draws(phase)});
+        std::vector<TrafficSummary> summaries;
+        for (Plan const& plan : traffic.plans) {
+            if (any_rank(bootstrap, has_phase(plan, phase))) {
+                summaries.push_back(summary(plan, phase));
+            }
+        }
+        if (!summaries.empty()) {
+            traffic.phases.push_back({std::string(phase), mean(summaries)});
         }
     }
     return traffic;

@@ -16,9 +16,9 @@
 namespace dlmb::run {
 
 struct Traffic {
-    std::vector<Plan> plans;  // of this rank, one per draw; the same buffers in all, sizes may differ
-    TrafficSummary total;     // over all ranks, mean over draws
-    std::vector<record::PhaseTraffic> phases;
+    std::vector<Plan> plans;                   // of this rank, one per draw; the same buffers in all, sizes may differ
+    TrafficSummary total;                      // over all ranks, mean over draws
+    std::vector<record::PhaseTraffic> phases;  // mean over the draws that have the phase
     std::map<std::string, double> statistics;  // realised skew, mean over draws
     OsuProgram osu;
 };

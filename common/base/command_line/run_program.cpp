@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,8 +32,40 @@ void check(int error, char const* call) {
     }
 }
 
+/// Holds back the signals that would end this process, so that it ends the processes that it started first. Those that
+/// are ignored stay so.
+class HeldSignals {
+public:
+    HeldSignals() {
+        sigset_t held;
+        sigemptyset(&held);
+        for (int const signal : {SIGHUP, SIGINT, SIGTERM}) {
+            struct sigaction action {};
+            if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
+                sigaddset(&held, signal);
+            }
+        }
+        check(pthread_sigmask(SIG_BLOCK, &held, &before_), "pthread_sigmask");
+        descriptor_ = signalfd(-1, &held, SFD_CLOEXEC);
+    }
+    HeldSignals(HeldSignals const&) = delete;
+    HeldSignals& operator=(HeldSignals const&) = delete;
+    /// What has come ends this process now.
+    ~HeldSignals() {
+        close(descriptor_);
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    [[nodiscard]] sigset_t const& before() const { return before_; }
+    /// Readable once a signal has come; never read, so that it stays pending.
+    [[nodiscard]] int descriptor() const { return descriptor_; }
+
+private:
+    sigset_t before_{};
+    int descriptor_ = -1;  // poll() leaves out a negative one
+};
+
 /// A process group of its own, so that the ranks under a launcher end with it.
-pid_t start(std::vector<std::string> const& arguments, int output) {
+pid_t start(std::vector<std::string> const& arguments, int output, sigset_t const& signals) {
     std::vector<char*> pointers;
     for (std::string const& argument : arguments) {
         pointers.push_back(const_cast<char*>(argument.c_str()));
@@ -46,7 +79,9 @@ pid_t start(std::vector<std::string> const& arguments, int output) {
     check(posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO), "posix_spawn_file_actions_adddup2");
     posix_spawnattr_t attributes;
     check(posix_spawnattr_init(&attributes), "posix_spawnattr_init");
-    check(posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP), "posix_spawnattr_setflags");
+    check(posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK),
+          "posix_spawnattr_setflags");
+    check(posix_spawnattr_setsigmask(&attributes, &signals), "posix_spawnattr_setsigmask");
     pid_t pid = 0;
     int const error = posix_spawnp(&pid, pointers.front(), &actions, &attributes, pointers.data(), environ);
     posix_spawnattr_destroy(&attributes);
@@ -60,17 +95,21 @@ pid_t start(std::vector<std::string> const& arguments, int output) {
 /// Later output is lost.
 constexpr std::size_t most_output_bytes = std::size_t{64} << 20;
 
-enum class Read { all, until, late };
+enum class Read { all, until, late, signalled };
 
-/// Until the other end is closed, or `until` (which may be empty) has come, or it is too late.
-Read read_output(int pipe, std::chrono::steady_clock::time_point deadline, std::string_view until, std::string& text) {
+/// Until the other end is closed, or `until` (which may be empty) or a signal has come, or it is too late.
+Read read_output(int pipe, int signals, std::chrono::steady_clock::time_point deadline, std::string_view until,
+                 std::string& text) {
     std::array<char, 65536> buffer{};
     while (true) {
         auto const left =
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        pollfd one{pipe, POLLIN, 0};
-        if (left.count() <= 0 || poll(&one, 1, static_cast<int>(left.count())) == 0) {
+        std::array<pollfd, 2> both{{{pipe, POLLIN, 0}, {signals, POLLIN, 0}}};
+        if (left.count() <= 0 || poll(both.data(), both.size(), static_cast<int>(left.count())) == 0) {
             return Read::late;
+        }
+        if (both[1].revents != 0) {
+            return Read::signalled;
         }
         ssize_t const count = read(pipe, buffer.data(), buffer.size());
         if (count == 0) {
@@ -96,16 +135,18 @@ Finished run_program(std::vector<std::string> const& arguments, std::chrono::sec
         check(errno, "pipe2");
     }
     Finished finished;
+    HeldSignals const signals;
     pid_t pid = 0;
     try {
-        pid = start(arguments, ends[1]);
+        pid = start(arguments, ends[1], signals.before());
     } catch (...) {
         close(ends[0]);
         close(ends[1]);
         throw;
     }
     close(ends[1]);
-    Read const how = read_output(ends[0], std::chrono::steady_clock::now() + most, until, finished.output);
+    Read const how =
+        read_output(ends[0], signals.descriptor(), std::chrono::steady_clock::now() + most, until, finished.output);
     if (how != Read::all) {
         kill(-pid, SIGKILL);
     }

@@ -59,6 +59,21 @@ std::string usage_text(CLI::App const& program, CLI::ParseError const& error) {
     return unknown_name("option", word, known);
 }
 
+void require_values(std::span<std::string const> words) {
+    std::string_view option;
+    for (std::string_view const word : words) {
+        if (word == "--") {
+            return;
+        }
+        bool const assigns_nothing = word.starts_with("--") && word.find('=') == word.size() - 1;
+        if (assigns_nothing || (word.empty() && !option.empty())) {
+            throw UsageError(fmt::format("{}: its value is empty; give one, or leave the option out",
+                                         assigns_nothing ? word.substr(0, word.size() - 1) : option));
+        }
+        option = word.starts_with('-') ? word : std::string_view();
+    }
+}
+
 int run_subcommands(CLI::App& program, int argc, char** argv, int const& exit_code) {
     auto const complain = [&](std::string_view what, int code) {
         print_error(fmt::format("{}: error: {}\n", program.get_name(), one_line(what)));
@@ -70,6 +85,7 @@ int run_subcommands(CLI::App& program, int argc, char** argv, int const& exit_co
                                                       build.git_revision, build.compiler, build.build_type));
     program.require_subcommand(1);
     try {
+        require_values(std::vector<std::string>(argv + 1, argv + argc));
         program.parse(argc, argv);
         flush_standard_output();
         return exit_code;

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <span>
 #include <string>
 
 namespace dlmb {
@@ -14,6 +15,10 @@ namespace dlmb {
 /// The error in the command line of `program`, with the nearest names for an option or subcommand that there is
 /// not.
 [[nodiscard]] std::string usage_text(CLI::App const& program, CLI::ParseError const& error);
+
+/// Throws UsageError for an option whose value is empty, as `--results=$UNSET` and `--results "$UNSET"` are in a shell:
+/// CLI11 takes the next word for the value of the first, and an empty value would read as an option that was not given.
+void require_values(std::span<std::string const> words);
 
 /// A Command has add_options(), and run(), which is called at the end of parsing and returns the exit code; it throws
 /// UsageError (64), OutputError (74) or Error (1). `exit_code` is that of the subcommand that ran.

@@ -46,6 +46,7 @@ struct TrafficSummary {
     double balanced_rank_bytes = 0;  // mean over ranks of max(out, in)
     double imbalance_send = 1;       // max / mean of out; 1 when nothing is sent
     double imbalance_recv = 1;       // max / mean of in
+    bool operator==(TrafficSummary const&) const = default;
 };
 
 [[nodiscard]] TrafficSummary summarize(std::span<RankTraffic const> ranks);

@@ -341,6 +341,12 @@ std::string to_json_line(std::string_view launch_id, Record const& cell) {
     Json line{{"kind", "cell"}, {"launch_id", launch_id}};
     FieldWriter writer(line);
     fields(writer, cell);
+    // Readers refuse lines beyond 64 MiB, and with them the file.
+    constexpr std::size_t most_samples = 4'000'000;
+    if (cell.result.samples_ns.size() > most_samples) {
+        line["samples_ns"] = Json::array();
+        line["samples_left_out"] = true;
+    }
     return compact(line);
 }
 

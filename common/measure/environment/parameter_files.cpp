@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/environment/parameter_files.hpp"
 
+#include "common/base/units.hpp"
 #include "common/measure/environment/variables.hpp"
 
 #include <fmt/format.h>
@@ -53,18 +54,6 @@ void read(fs::path const& path, std::string const& prefix, Variables const& envi
     }
 }
 
-std::vector<std::string> split(std::string_view list) {
-    std::vector<std::string> paths;
-    while (!list.empty()) {
-        std::size_t const length = std::min(list.find_first_of(":,"), list.size());
-        if (length > 0) {
-            paths.emplace_back(list.substr(0, length));
-        }
-        list.remove_prefix(std::min(length + 1, list.size()));
-    }
-    return paths;
-}
-
 }  // namespace
 
 Variables file_settings(Variables const& environment, std::string_view open_mpi_files, fs::path const& root) {
@@ -78,8 +67,8 @@ Variables file_settings(Variables const& environment, std::string_view open_mpi_
     auto const in = [](std::string const& folder, std::string const& file) {
         return folder.empty() ? std::string{} : folder + '/' + file;
     };
-    for (std::string const& path : split(open_mpi_files)) {
-        add(path, "OMPI_MCA_");
+    for (std::string_view const path : words(open_mpi_files, ":,")) {
+        add(std::string(path), "OMPI_MCA_");
     }
     add(in(variable(environment, "UCX_CONFIG_DIR"), "ucx.conf"), "UCX_");
     add(in(home, "ucx.conf"), "UCX_");

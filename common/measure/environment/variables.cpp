@@ -3,6 +3,7 @@
 #include "common/measure/environment/variables.hpp"
 
 #include "common/base/hash.hpp"
+#include "common/base/units.hpp"
 #include "common/formats/record/record.hpp"
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 namespace dlmb::measure {
 namespace {
@@ -154,14 +157,8 @@ bool looks_like_credential(std::string_view value) {
         value.find("-----BEGIN") != std::string_view::npos) {
         return true;
     }
-    while (!value.empty()) {
-        std::size_t const length = std::min(value.find_first_of(separators), value.size());
-        if (is_token(value.substr(0, length))) {
-            return true;
-        }
-        value.remove_prefix(std::min(length + 1, value.size()));
-    }
-    return false;
+    std::vector<std::string_view> const parts = words(value, separators);
+    return std::any_of(parts.begin(), parts.end(), is_token);
 }
 
 std::map<std::string, std::string> recorded_variables(std::map<std::string, std::string, std::less<>> const& all) {

@@ -8,6 +8,7 @@
 #include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/bootstrap/launch_guard.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/formats/record/json.hpp"
 #include "common/measure/environment/machine.hpp"
@@ -315,8 +316,11 @@ std::string info_text(InfoJson const& info) {
 
 namespace {
 
+/// Of what ends every rank alike, the first one speaks.
 int complain(std::string_view what, int code) {
-    print_error(fmt::format("dlmb_info: error: {}\n", one_line(what)));
+    if (launcher_info(read_launcher_variables()).rank.value_or(0) == 0) {
+        print_error(fmt::format("dlmb_info: error: {}\n", one_line(what)));
+    }
     return code;
 }
 
@@ -403,8 +407,9 @@ int print_lint(ModelShape const& model, Parallelism const& parallel, bool json) 
 
 void add_options(CLI::App& app, InfoOptions& options) {
     app.add_flag("--json", options.json, "print one JSON object");
-    app.add_flag("--calibrate", options.calibrate,
-                 "noise floor over the ranks of this launch; dlmb_compare --noise tells that of several launches");
+    auto* const calibrating =
+        app.add_flag("--calibrate", options.calibrate,
+                     "noise floor over the ranks of this launch; dlmb_compare --noise tells that of several launches");
     auto* const linting =
         app.add_option("--lint-model", options.model,
                        "config.json of a model, or nothing with --preset: sizes that the ranks do not "
@@ -412,8 +417,11 @@ void add_options(CLI::App& app, InfoOptions& options) {
             ->expected(0, 1);
     app.add_option("--preset", options.preset, "the model of the presets with this name")->needs(linting);
     app.add_option("--parallel", options.parallel, "ranks that divide the model: tp=8,pp=4,ep=8,cp=2")->needs(linting);
-    app.add_flag("--startup", options.startup, "how long MPI's initialisation took on the ranks of this launch");
-    app.add_flag("--probe-mpi-device", options.probe, "try whether MPI takes device memory (two ranks; it may crash)");
+    app.add_flag("--startup", options.startup, "how long MPI's initialisation took on the ranks of this launch")
+        ->excludes(linting, calibrating);
+    app.add_flag("--probe-mpi-device", options.probe, "try whether MPI takes device memory (two ranks; it may crash)")
+        ->excludes(linting, calibrating, app.get_option("--startup"), app.get_option("--json"));
+    calibrating->excludes(linting);
     app.parse_complete_callback([&options, linting] { options.lint = linting->count() > 0; });
 }
 

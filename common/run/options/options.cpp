@@ -73,10 +73,8 @@ public:
         return app_.add_option_function<Value>(names, std::move(take), help)->group(heading_);
     }
     void path(std::string const& name, std::optional<std::filesystem::path>& value, std::string const& help) {
-        auto const check = [](std::string const& text) -> std::string { return text.empty() ? "names no file" : ""; };
         given<std::string>(
-            name, [&value](std::string const& text) { value = text; }, help)
-            ->check(check);
+            name, [&value](std::string const& text) { value = text; }, help);
     }
     /// One of a few names, each of which means a value.
     template <class Value>
@@ -492,6 +490,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     add_options(app, type, options, texts);
     app.footer(footer);
     SuiteCommand const command = in_our_words(type, {arguments.begin() + 1, arguments.end()});
+    require_values(command.words);
     std::vector<std::string> reversed = command.words;
     std::reverse(reversed.begin(), reversed.end());  // CLI11 parses a vector from its back
     try {

@@ -3,6 +3,7 @@
 #include "common/run/options/suites.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/lower_case.hpp"
 #include "common/run/options/suite_programs.hpp"
 
 #include <fmt/format.h>
@@ -26,13 +27,6 @@ using Name = std::pair<std::string_view, std::string_view>;
 std::string_view renamed(std::span<Name const> names, std::string_view value) {
     auto const found = std::find_if(names.begin(), names.end(), [&](Name const& name) { return name.first == value; });
     return found == names.end() ? std::string_view{} : found->second;
-}
-
-std::string lower(std::string_view text) {
-    std::string small(text);
-    std::transform(small.begin(), small.end(), small.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return small;
 }
 
 constexpr Name osu_elements[] = {
@@ -246,10 +240,10 @@ private:
             threads(row, as, given);
             break;
         case Meaning::synchronization:
-            sync_ = one_of({"flush", "lock", "lock_all", "fence", "pscw"}, row, as, lower(given));
+            sync_ = one_of({"flush", "lock", "lock_all", "fence", "pscw"}, row, as, lower_case(given));
             break;
         case Meaning::exposed_memory:
-            exposed_ = one_of({"allocate", "create"}, row, as, lower(given));
+            exposed_ = one_of({"allocate", "create"}, row, as, lower_case(given));
             break;
         case Meaning::blocking:
             blocking_ = one_of({"0", "3"}, row, as, given);
@@ -284,7 +278,7 @@ private:
     }
 
     void translated(SuiteOption const& row, std::string_view as, std::string const& given) {
-        std::string const small = lower(not_empty(as, given));
+        std::string const small = lower_case(not_empty(as, given));
         std::string value = small;
         if (row.meaning == Meaning::element && suite_ == Suite::osu) {
             value = renamed(osu_elements, small);

@@ -101,6 +101,8 @@ TEST(Digits, DurationsAndSharesHaveTheirUnit) {
     EXPECT_EQ(human_duration(4'000), "4 us");
     EXPECT_EQ(human_duration(12'345'678), "12.3 ms");
     EXPECT_EQ(human_duration(1.5e9), "1.5 s");
+    EXPECT_EQ(human_duration(999.7e3), "1 ms");
+    EXPECT_EQ(human_duration(4321e9), "4321 s");
     EXPECT_EQ(human_percent(0.082), "8 %");
     EXPECT_EQ(human_percent(0.0042), "0.4 %");
     EXPECT_EQ(human_percent(37699), "over 1000 %");

@@ -100,11 +100,14 @@ TEST(SampleShape, AFixedCountIsDividedIntoEqualSamplesOfAStream) {
     auto const shape = [](std::uint64_t count, std::uint64_t draws, double iteration_ns) {
         return sample_shape({.mode = Mode::stream, .iterations = count}, draws, iteration_ns).iterations;
     };
-    EXPECT_EQ(shape(1000, 1, 10e3), 200U);      // six samples would have 166: the next divisor of 1000
+    EXPECT_EQ(shape(1000, 1, 10e3), 125U);      // six samples would have 166: the next smaller divisor of 1000
+    EXPECT_EQ(shape(160, 1, 10e3), 20U);        // eight samples
+    EXPECT_EQ(shape(960, 4, 10e3), 160U);       // six
     EXPECT_EQ(shape(1000, 1, 5e6), 20U);        // 16 are long enough: the next divisor
     EXPECT_EQ(shape(100'000, 1, 10e3), 1000U);  // 10 ms
     EXPECT_EQ(shape(6, 3, 10e3), 6U);
     EXPECT_EQ(shape(997, 1, 10e3), 997U);  // a prime
+    EXPECT_EQ(shape(1994, 1, 10e3), 997U);
     EXPECT_EQ(shape(960, 4, 5e6) % 4, 0U);
     EXPECT_EQ(shape(1, 4, 5e6), 1U);
 }

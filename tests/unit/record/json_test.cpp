@@ -48,6 +48,17 @@ TEST(Json, EveryKindOfCellSurvivesTheRoundTrip) {
     }
 }
 
+// A reader takes lines of 64 MiB.
+TEST(Json, MillionsOfSamplesAreLeftOut) {
+    Record cell = sample_cell();
+    cell.result.samples_ns.assign(12'000'000, 123'456);
+    std::string const line = to_json_line("id", cell);
+    EXPECT_LT(line.size(), 100'000U);
+    EXPECT_TRUE(parsed(line).at("samples_left_out").get<bool>());
+    EXPECT_TRUE(record_from(parsed(line)).result.samples_ns.empty());
+    EXPECT_FALSE(parsed(to_json_line("id", sample_cell())).contains("samples_left_out"));
+}
+
 TEST(Json, WhatFewCellsHaveSurvivesTheRoundTripAndOthersSayNothingOfIt) {
     Json const plain = parsed(to_json_line("id", sample_cell()));
     EXPECT_FALSE(plain.contains("dropped") || plain.contains("throttled"));

@@ -118,5 +118,17 @@ TEST(Overlap, OtherTrafficAndCellsThatFailedTellNothing) {
     EXPECT_EQ(cell.statistics.count("overlap_ratio"), 0U);
 }
 
+// Of a round trip of 1.1 us OSU's half is the headline; what the clock had to tell is the whole.
+TEST(BelowFloor, IsAskedOfTheWholeCall) {
+    record::Record cell;
+    cell.result.time.median = 550;
+    cell.result.samples_ns = {550};
+    cell.result.rank_median_ns = {1100, 1000};
+    add_figures(cell, 32.0);
+    EXPECT_EQ(cell.result.below_floor, false);
+    add_figures(cell, 60.0);
+    EXPECT_EQ(cell.result.below_floor, true);
+}
+
 }  // namespace
 }  // namespace dlmb::run

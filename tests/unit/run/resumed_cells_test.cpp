@@ -72,6 +72,18 @@ TEST(ResumedCells, AreTheSameOnEveryRankAndNoneWithoutResume) {
     EXPECT_THAT(taken(false, true, true), testing::Each(begin_anew));
 }
 
+TEST(ResumedCells, OfAFileThatSaysOtherTrafficNowAreMeasuredAgain) {
+    in_process::run_ranks(2, 0, [](Bootstrap& bootstrap) {
+        ResumedCells const resumed(true, true, bootstrap.rank() == 0 ? file_with({"a"}) : record::FinishedCells{});
+        TrafficSummary traffic = record::sample_cell().traffic;
+        std::vector<measure::Cell> same = cells_named({"a"});
+        EXPECT_THAT(resumed.take_out(bootstrap, same, &traffic), testing::ElementsAre("a"));
+        traffic.payload_bytes += 1;
+        std::vector<measure::Cell> other = cells_named({"a"});
+        EXPECT_THAT(resumed.take_out(bootstrap, other, &traffic), IsEmpty());
+    });
+}
+
 /// Counts what is broadcast.
 class CountingBootstrap final : public ForwardingBootstrap {
 public:

@@ -94,5 +94,35 @@ TEST(TrafficSetup, PhasesThatSomeRanksLackAreSummedOnAll) {
     });
 }
 
+/// Iterations of a folder of plans have their own steps.
+class UnequalDraws final : public Pattern {
+public:
+    [[nodiscard]] RankSetup setup_of(Rank /*source*/, Draw /*draw*/) const override { return {}; }
+    [[nodiscard]] Plan build(Rank me, Draw draw, RankSetup const& /*own*/,
+                             std::span<SetupCounts const> /*received_counts*/) const override {
+        PlanBuilder builder(me);
+        builder.compute(draw.index == 0 ? 1000 : 5000, "work");
+        builder.all_reduce(builder.group({{0, 1}}), 8, Element::fp32, Reduction::sum, draw.index == 0 ? "even" : "odd");
+        return std::move(builder).finish();
+    }
+    [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
+        return {};
+    }
+    [[nodiscard]] std::vector<OperationUse> operations() const override { return {{OperationKind::all_reduce}}; }
+};
+
+TEST(TrafficSetup, APhaseIsTheMeanOverTheDrawsThatHaveIt) {
+    in_process::run_ranks(2, [&](Bootstrap& bootstrap) {
+        Traffic const traffic = prepare_traffic(bootstrap, UnequalDraws{}, {}, 1, 2);
+        std::map<std::string, Bytes> bytes;
+        for (auto const& phase : traffic.phases) {
+            bytes[phase.label] = phase.traffic.payload_bytes;
+        }
+        EXPECT_EQ(bytes["even"], 16U);
+        EXPECT_EQ(bytes["odd"], 16U);
+        EXPECT_DOUBLE_EQ(traffic.statistics.at("compute_us"), 3);
+    });
+}
+
 }  // namespace
 }  // namespace dlmb::run
