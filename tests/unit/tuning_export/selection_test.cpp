@@ -42,6 +42,12 @@ TEST(Selection, LosesEveryConditionThatTheFormatDoesNotHave) {
     }
 }
 
+TEST(Selection, TakesRulesOfCallsOutOfPlaceForAllCalls) {
+    Rule rule = ring();
+    rule.when.in_place = false;
+    EXPECT_TRUE(lost_of({rule}).empty());
+}
+
 TEST(Selection, LosesWhatIsNotInTheSlice) {
     Rule rule = ring();
     rule.when.dtype = "bf16";

@@ -30,9 +30,11 @@ std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, DistinguishedK
     }
     bool const one_for_all =
         keys.imbalance && when.operation == TunedOperation::exchange && !when.uniform.value_or(false);
-    if (when.in_place || (when.imbalance && !one_for_all)) {
+    // Rules of calls out of place stand for all calls, as they do where calls in place were not measured.
+    bool const in_place = when.in_place.value_or(false);
+    if (in_place || (when.imbalance && !one_for_all)) {
         return Lost{rule.id, LostReason::key_not_expressible,
-                    fmt::format("the format has no key for '{}'", when.in_place ? "in_place" : "imbalance")};
+                    fmt::format("the format has no key for '{}'", in_place ? "in_place" : "imbalance")};
     }
     if (!keys.nodes && when.nodes && !(slice.nodes && when.nodes->contains(*slice.nodes))) {
         return Lost{rule.id, LostReason::other_slice,

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <sstream>
@@ -179,6 +180,10 @@ Export export_table(TuningTable const& table, ExportRequest request) {
         for (File& file : made.files) {
             add_comment(file, "This " + remark + ".");
         }
+    }
+    if (std::any_of(table.rules.begin(), table.rules.end(),
+                    [&](Rule const& rule) { return rule.scope == consumer.scope && rule.when.in_place == false; })) {
+        made.notes.emplace_back("calls in place follow the rules of calls out of place");
     }
     if (std::string const& load = table.policy.beside; !load.empty()) {
         bool const made_by_ranks = record::load_of(load).has_value();

@@ -27,6 +27,7 @@ std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, 
                   .memory = slice.memory,
                   .dtype = slice.dtype,
                   .reduction = slice.reduction,
+                  .in_place = false,
                   .uniform = operation == TunedOperation::exchange ? std::optional(collective == MpiCall::alltoall)
                                                                    : std::nullopt};
     Rule const* const rule = lookup(request.table, key, scope).deciding();
