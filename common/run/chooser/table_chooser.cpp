@@ -95,8 +95,11 @@ StepChoice choice_of(Match const& match) {
 }  // namespace
 
 StepChoice TableChooser::choose(Key const& step) const {
-    Match const match = index_.find(step, "");
-    return match ? choice_of(match) : baseline(step.memory);
+    if (Match const match = index_.find(step, "")) {
+        return choice_of(match);
+    }
+    StepChoice const standard = baseline(step.memory);
+    return standard.why_not.empty() ? choose_within(standard.backend, step) : standard;
 }
 
 StepChoice TableChooser::choose_within(std::string_view backend, Key const& step) const {

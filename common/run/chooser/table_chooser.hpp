@@ -11,8 +11,8 @@
 
 namespace dlmb::tuning {
 
-/// A step is asked about as in lookup() without a backend. Without a rule: policy.baseline of the memory kind, by its
-/// default method.
+/// A step is asked about as in lookup() without a backend. Where no rule selects one: policy.baseline of the memory
+/// kind, by its own rules, for a table of one backend selects none.
 class TableChooser final : public Chooser {
 public:
     /// Throws UsageError naming the rule whose method is not written as --method takes it.

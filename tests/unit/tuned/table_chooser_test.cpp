@@ -78,6 +78,20 @@ TEST(TableChooser, WithoutARuleTheBaselineOfTheMemoryKindRunsItsDefault) {
     EXPECT_EQ(chooser.baseline("cuda").backend, "nccl") << "of what no table has rules for";
 }
 
+TEST(TableChooser, WhereNoRuleSelectsABackendTheBaselineRunsByItsOwnRules) {
+    TuningTable table = small_table();
+    table.rules = {table.rules[2]};
+    TableChooser const chooser(table);
+    StepChoice const inside = chooser.choose(allreduce(4096));
+    EXPECT_EQ(inside.backend, "mpi");
+    EXPECT_EQ(to_string(inside.method), "algorithm:allreduce=ring");
+    EXPECT_EQ(inside.rule, "inside");
+    Key elsewhere = allreduce(4096);
+    elsewhere.memory = "cuda";
+    EXPECT_EQ(chooser.choose(elsewhere).backend, "nccl");
+    EXPECT_EQ(chooser.choose(elsewhere).rule, "");
+}
+
 TEST(TableChooser, PricesAreOfRulesThatWereMeasuredAtTheSameSizes) {
     auto const evidence = [](std::vector<Bytes> sizes, double choice_ns, double default_ns) {
         double const gain = 1 - choice_ns / default_ns;
