@@ -173,6 +173,14 @@ TEST(Observations, KnowTheNodesAndTheCallForEqualParts) {
     EXPECT_EQ(observe(cell).kept().at(0).key.operation, TunedOperation::reduce_scatter);
 }
 
+TEST(Observations, OfAReduceScatterAreOfTheBytesThatItMoved) {
+    record::Record cell = good_cell();
+    cell.identity.parameters["operation"] = "reduce_scatter_block";
+    cell.identity.parameters["message-size"] = "64";
+    cell.identity.world = {3, 3};
+    EXPECT_EQ(observe(cell).kept().at(0).key.bytes, 72U) << "3 ranks with 6 elements of 4 B each";
+}
+
 TEST(Observations, SayEverythingThatIsWrongWithACellAtOnce) {
     record::Record cell = good_cell();
     cell.result.round_medians_ns.assign(3, 1000.0);

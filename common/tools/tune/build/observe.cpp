@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/base/names/names.hpp"
+#include "common/formats/plan/plan.hpp"
 #include "common/formats/table/provenance.hpp"
 #include "common/formats/table/table.hpp"
 
@@ -78,9 +79,15 @@ Key conditions_of(record::Record const& cell) {
     return key;
 }
 
-/// The message size of the command line in the operation's basis (patterns/collective/README.md).
+/// The message size of the command line in the operation's basis (patterns/collective/README.md). A measured
+/// reduce_scatter moved whole elements for each rank.
 Bytes bytes_of(record::Record const& cell, Key const& key) {
     Bytes const message = whole_number(parameter(cell, "message-size"), "message-size");
+    auto const element = element_named(key.dtype);
+    if (key.operation == TunedOperation::reduce_scatter && element && !cell.origin) {
+        Bytes const unit = size_of(*element) * *key.ranks;
+        return (message + unit - 1) / unit * unit;
+    }
     bool const per_rank = key.operation == TunedOperation::allgather || key.operation == TunedOperation::exchange;
     return per_rank ? message * *key.ranks : message;
 }
