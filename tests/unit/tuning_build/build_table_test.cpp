@@ -135,6 +135,20 @@ TEST(BuildTable, WhereNoMethodHasEnoughLaunchesTheOneWithMostOfThemIsMeasuredAga
     EXPECT_EQ(built.rules[0].candidate->choose.method, "ring");
 }
 
+// Exact times: the fresh launches have "ring" and "linear" the other way round.
+TEST(BuildTable, TheRunnerUpIsNeverTheWinner) {
+    auto const takes = [](double share) { return [share](Bytes bytes) { return share * constant(bytes); }; };
+    auto const search =
+        observe_truth({{"blocking", constant}, {"ring", takes(0.70)}, {"linear", takes(0.72)}}, {{1024}, 8, 1e-9});
+    auto const fresh =
+        observe_truth({{"blocking", constant}, {"ring", takes(0.72)}, {"linear", takes(0.70)}}, {{1024}, 8, 1e-9, 2});
+    Built const built = build_rules(search, fresh, test_policy(), false);
+    ASSERT_EQ(chosen(built), 1U);
+    Evidence const& evidence = *built.rules[0].evidence;
+    EXPECT_NEAR(evidence.choice_ns, 7200, 1);
+    EXPECT_NEAR(evidence.runner_up_ns.value(), 7000, 1);
+}
+
 TEST(BuildTable, AWinThatFreshLaunchesDoNotShowIsDropped) {
     auto const sizes = powers_of_two(1024, 65536);
     Built const built = build_rules(observe_truth(ring_takes(0.8), {sizes}),
