@@ -43,6 +43,13 @@ class OpenMpi(Tables):
         for place in ("65520 bytes, 4", "524304 bytes, 4", "65536 bytes, 2", "65532 bytes, 3", "65520 bytes, 5"):
             self.assertIn(f"allreduce of {place} ranks: default: ", done.stdout)
 
+    def test_the_smallest_sizes_are_tried_with_a_byte_or_more(self) -> None:
+        """Of no bytes the library runs nothing, so nothing would be seen."""
+        done = verify(write_table(self.table, [rule("r0", "mpi", "allreduce", (8, 64), ranks=2, algorithm="ring", family=FAMILY)]))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("allreduce of 12 bytes, 3 ranks: default: ", done.stdout)
+        self.assertNotIn(" of 0 bytes", done.stdout)
+
     def test_what_cannot_be_seen_is_not_ok(self) -> None:
         """The library takes this algorithm by itself there, so that an export without effect looks the same."""
         table = write_table(self.table, [rule("r0", "mpi", "allreduce", (524304, 524304), algorithm="rabenseifner", family=FAMILY)])

@@ -38,16 +38,17 @@ std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, 
     return Probe{collective, bytes, ranks, chosen ? rule->choose.algorithm->name : ""};
 }
 
-/// At the ends of a rule, beside them, and with other numbers of ranks: bytes and ranks.
+/// At the ends of a rule, beside them, and with other numbers of ranks: bytes and ranks. Libraries run nothing for no
+/// bytes.
 std::vector<std::pair<Bytes, std::uint64_t>> around(ExportedRule const& one, std::uint64_t ranks) {
     Bytes const unit = ranks * element_bytes;
-    Bytes const first = (one.bytes.min + unit - 1) / unit * unit;
+    Bytes const first = std::max(unit, (one.bytes.min + unit - 1) / unit * unit);
     Bytes const last = std::min(one.bytes.max, most_bytes) / unit * unit;
     if (first > last) {
         return {};
     }
     std::vector<std::pair<Bytes, std::uint64_t>> places{{first, ranks}, {last, ranks}};
-    if (first >= unit) {
+    if (first > unit) {
         places.emplace_back(first - unit, ranks);
     }
     if (last + unit <= most_bytes) {
@@ -55,7 +56,8 @@ std::vector<std::pair<Bytes, std::uint64_t>> around(ExportedRule const& one, std
     }
     for (std::uint64_t const other : {std::uint64_t{2}, ranks - 1, ranks + 1}) {
         if (other >= 2 && other != ranks) {
-            places.emplace_back(first / (other * element_bytes) * (other * element_bytes), other);
+            Bytes const its_unit = other * element_bytes;
+            places.emplace_back(std::max(its_unit, first / its_unit * its_unit), other);
         }
     }
     return places;
