@@ -334,7 +334,7 @@ std::string Observations::why_not_foreign(record::Record const& cell, record::La
     if (memory.empty() || !knows(memory_words, memory)) {
         return fmt::format("is on memory '{}', which no rule can ask for", memory);
     }
-    if (memory != "host" && text_of(launch.environment.identity, "gpus").empty()) {
+    if (!is_of_host(memory) && text_of(launch.environment.identity, "gpus").empty()) {
         return "is on memory of a GPU that is not named";
     }
     if (!parse_whole<std::uint64_t>(parameter(cell, "message-size"))) {
