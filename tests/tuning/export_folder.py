@@ -106,7 +106,9 @@ class ExportFolder(unittest.TestCase):
         self.assertIn("comm_size<=4", (self.folder / "mpich" / "dlmb_collectives.json").read_text(encoding="utf-8"))
 
     def test_wrong_use_is_one_clear_line(self) -> None:
-        for arguments, code, part in ((["--to", "openmpj"], 64, "openmpi"), (["--to", "mpich", "--library", "/dev/null"], 64, "selection tree"),
+        for arguments, code, part in ((["--to", "openmpi", "--memory", "hosst"], 64, "nearest: host"),
+                                      (["--to", "openmpi", "--element", "float"], 64, "--element: "),
+                                      (["--to", "openmpj"], 64, "openmpi"), (["--to", "mpich", "--library", "/dev/null"], 64, "selection tree"),
                                       (["--to", "openmpi", "-o", "/dev/null/x"], 74, "/dev/null/x")):
             done = tune("export", self.table, "-o", self.folder / "x", *arguments) if "-o" not in arguments else tune(
                 "export", self.table, *arguments)

@@ -112,6 +112,12 @@ class OtherCollectives(Tables):
         done = verify(write_table(self.table, rules), "--ranks", "4")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_the_one_choice_for_uneven_exchanges_acts(self) -> None:
+        uneven = rule("r1", "mpi", "exchange", (1024, 4096), algorithm="pairwise", family=FAMILY, uniform=False, imbalance={"min": 1.0, "max": 1.41})
+        done = verify(write_table(self.table, [uneven]), "--ranks", "4")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("ok     alltoallv of 4096 bytes, 4 ranks: pairwise: ", done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main(defaultTest="OpenMpi")

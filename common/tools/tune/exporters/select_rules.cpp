@@ -21,8 +21,8 @@ std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, DistinguishedK
     for (auto const& [name, condition, value] :
          {std::tuple{"memory", &when.memory, &slice.memory}, std::tuple{"dtype", &when.dtype, &slice.dtype},
           std::tuple{"reduction", &when.reduction, &slice.reduction}}) {
-        bool const has_key = keys.memory && condition == &when.memory;
-        if (!has_key && !condition->empty() && *condition != *value) {
+        bool const any_value = keys.memory && condition == &when.memory && value->empty();
+        if (!any_value && !condition->empty() && *condition != *value) {
             return Lost{
                 rule.id, LostReason::other_slice,
                 fmt::format("holds for {} {}, exported is {}", name, *condition, value->empty() ? "none" : *value)};
@@ -36,7 +36,8 @@ std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, DistinguishedK
         return Lost{rule.id, LostReason::key_not_expressible,
                     fmt::format("the format has no key for '{}'", in_place ? "in_place" : "imbalance")};
     }
-    if (!keys.nodes && when.nodes && !(slice.nodes && when.nodes->contains(*slice.nodes))) {
+    bool const any_nodes = keys.nodes && !slice.nodes;
+    if (!any_nodes && when.nodes && !(slice.nodes && when.nodes->contains(*slice.nodes))) {
         return Lost{rule.id, LostReason::other_slice,
                     fmt::format("holds for {} to {} nodes", when.nodes->min, when.nodes->max)};
     }

@@ -32,8 +32,11 @@ struct ExportRequest {
 
 /// The scope of the table's rules that a consumer is given: "mpi", "ucx", "ucc" or "nccl".
 [[nodiscard]] std::string scope_of(std::string const& consumer);
+[[nodiscard]] DistinguishedKeys keys_of(std::string const& consumer);
 
-/// Completes the slice. Files of foreign evidence say that in a comment, where their format has any. Throws UsageError
+/// The part of the table that the export is of (complete).
+[[nodiscard]] Slice slice_of(ExportRequest const& request, TuningTable const& table);
+/// Files of foreign evidence say that in a comment, where their format has any. Throws UsageError
 /// where the request must say more.
 [[nodiscard]] Export export_table(TuningTable const& table, ExportRequest request);
 

@@ -84,7 +84,7 @@ private:
 }  // namespace
 
 Verification verify_ucc(VerifyRequest const& request) {
-    std::string const memory = complete(request.request.slice, request.table, "ucc").memory;
+    std::string const memory = request.request.slice.memory;
     if (!memory.empty() && memory != "host") {
         return {{}, {}, fmt::format("only rules for memory host can be seen, not those for {}", memory)};
     }
