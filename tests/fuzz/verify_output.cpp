@@ -23,7 +23,6 @@ void verify_output(std::string_view input) {
     }
     CountedMessages const counted = counted_messages(text);
     require(counted.ranks > 0 || counted.sum == 0, "messages of no rank");
-    require(median_in(text).value_or(0) >= 0, "a time below 0");
     for (auto const collective : {MpiCall::allreduce, MpiCall::alltoallv}) {
         (void)function_in_score_map(text, 4, collective, 65536);
     }

@@ -16,7 +16,7 @@ ONE_SIZE = rule("r0", "mpi", "allreduce", (65536, 65536), algorithm="ring", fami
 
 
 def verify(table, *arguments, **variables):
-    return tune("verify", "--to", "openmpi", table, "--rounds", "0", *arguments, **variables)
+    return tune("verify", "--to", "openmpi", table, *arguments, **variables)
 
 
 class Tables(unittest.TestCase):
@@ -67,10 +67,9 @@ class OpenMpi(Tables):
         self.assertIn("note  coll_tuned_allreduce_algorithm = 2 in ", done.stdout)
 
     def test_launches_that_fail_prove_nothing(self) -> None:
-        done = tune("verify", "--to", "openmpi", self.table, "--rounds", "1000000", "--ranks", "4", "--mpiexec", "false")
+        done = tune("verify", "--to", "openmpi", self.table, "--ranks", "4", "--mpiexec", "false")
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
-        for word in ("ok ", "time "):
-            self.assertNotIn(word, done.stdout)
+        self.assertNotIn("ok ", done.stdout)
 
     def test_nothing_left_to_try_is_not_ok(self) -> None:
         """Everything is as without the export, because the export holds no rule."""

@@ -53,7 +53,7 @@ class TuneProgram:
         return code == 0
 
     def verify_command(self, consumer: str, folder: Path, ranks: int) -> list[str]:
-        options = ["--to", consumer, str(folder / "table.json"), "--files", str(folder), "--ranks", str(ranks), "--rounds", "0"]
+        options = ["--to", consumer, str(folder / "table.json"), "--files", str(folder), "--ranks", str(ranks)]
         return [str(self._path), "verify", *options]
 
     def _run(self, arguments: list[Any]) -> tuple[int, str]:

@@ -68,7 +68,6 @@ struct Check {
 
 struct Verification {
     std::vector<Check> checks;
-    std::vector<std::string> timings;     // with and without the export, one line each
     std::string skipped;                  // why nothing could be tried; empty: it was
     std::vector<std::string> notes = {};  // settings of the user that the library obeys before the files
 };
@@ -80,7 +79,6 @@ struct VerifyRequest {
     std::map<std::string, std::string> environment;  // what makes the consumer read the files
     std::optional<std::uint64_t> ranks;              // only these; absent: what the rules name
     std::string mpiexec;
-    std::size_t rounds = 0;  // of timing
 };
 
 /// Open MPI and MPICH: what an export does against what the forced algorithm, or no export, does.

@@ -97,20 +97,6 @@ CountedMessages counted_messages(std::string const& output) {
     return counted;
 }
 
-std::optional<double> median_in(std::string const& output) {
-    std::regex const word(R"(median_ns (\d+))");
-    std::optional<double> median;
-    std::istringstream lines(output);
-    for_each_line(lines, [&](std::string const& line) {
-        std::smatch match;
-        if (std::regex_search(line, match, word)) {
-            median = parse_whole<double>(match[1].str());
-        }
-        return !median;
-    });
-    return median;
-}
-
 std::string function_in_score_map(std::string const& log, std::uint64_t ranks, MpiCall collective, Bytes bytes) {
     std::string const team = fmt::format("size {}) =====", ranks);
     std::string const heading = fmt::format(" {}", heading_of(collective));

@@ -30,9 +30,6 @@ struct CountedMessages {
 };
 [[nodiscard]] CountedMessages counted_messages(std::string const& output);
 
-/// dlmb_plain_mpi: "median_ns 1234"; nothing where there is no such word.
-[[nodiscard]] std::optional<double> median_in(std::string const& output);
-
 /// UCC: "TL_UCP ucc_tl_ucp_allreduce_ring_init" from the score map of a team of `ranks`, for a size as UCC compares
 /// them. Empty: the map has no range that holds the size.
 [[nodiscard]] std::string function_in_score_map(std::string const& log, std::uint64_t ranks, MpiCall collective,

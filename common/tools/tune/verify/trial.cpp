@@ -171,22 +171,12 @@ Fingerprint const& Trial::fingerprint(Probe const& probe, TrialVariables const& 
     return place->second;
 }
 
-std::string Trial::timing(Probe const& /*probe*/, TrialVariables const& /*exported*/, std::size_t /*rounds*/) const {
-    return "";
-}
-
 Verification verify_rules(VerifyRequest const& request, Trial& trial) {
     Verification result;
     bool anything_chosen = false;
     for (Probe const& probe : probes(request)) {
         result.checks.push_back(check(trial, probe, request.environment));
         anything_chosen = anything_chosen || !probe.algorithm.empty();
-        std::string timing = probe.algorithm.empty() || request.rounds == 0
-                                 ? ""
-                                 : trial.timing(probe, request.environment, request.rounds);
-        if (!timing.empty()) {
-            result.timings.push_back(std::move(timing));
-        }
     }
     if (!anything_chosen) {
         result.skipped =

@@ -86,11 +86,11 @@ private:
 Verification verify_ucc(VerifyRequest const& request) {
     std::string const memory = request.request.slice.memory;
     if (!memory.empty() && memory != "host") {
-        return {{}, {}, fmt::format("only rules for memory host can be seen, not those for {}", memory)};
+        return {{}, fmt::format("only rules for memory host can be seen, not those for {}", memory)};
     }
     UccTrial trial(request.mpiexec);
     if (std::string obstacle = trial.obstacle(); !obstacle.empty()) {
-        return {{}, {}, std::move(obstacle)};
+        return {{}, std::move(obstacle)};
     }
     return verify_rules(request, trial);
 }
