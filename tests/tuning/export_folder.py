@@ -143,6 +143,15 @@ print(f"NCCL INFO {name}: {size} Bytes -> Algo {taken[0].upper()} proto {taken[1
 """
 
 
+class VerifyUcx(unittest.TestCase):
+    def test_refuses_a_number_of_ranks(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            table = write_table(pathlib.Path(name) / "table.json", [])
+            done = tune("verify", "--to", "ucx", "--library-version", "1.13.1", table, "--ranks", "4")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (64, 1), done.stderr)
+        self.assertIn("--ranks: UCX is tried with two ranks", done.stderr)
+
+
 class VerifyNccl(unittest.TestCase):
     def test_tries_each_exported_rule_at_a_size_of_its_own(self) -> None:
         rules = [rule("r0", "nccl", "allreduce", (0, 65536), algorithm="tree", family="nccl"),

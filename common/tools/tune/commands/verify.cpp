@@ -7,6 +7,7 @@
 #include "common/base/command_line/run_program.hpp"
 #include "common/base/command_line/siblings.hpp"
 #include "common/base/command_line/subcommands.hpp"
+#include "common/base/error.hpp"
 #include "common/formats/table/table_file.hpp"
 #include "common/tools/tune/commands/run_tune.hpp"
 #include "common/tools/tune/verify/consumers.hpp"
@@ -63,6 +64,9 @@ public:
     }
 
     [[nodiscard]] int run() {
+        if (request_.consumer == "ucx" && ranks_ != 0) {
+            throw UsageError("--ranks: UCX is tried with two ranks; leave it out");
+        }
         TuningTable const table = read_table(request_.table);
         tuning::Export const made = export_table(table, request_);
         TemporaryFolder const fresh;
