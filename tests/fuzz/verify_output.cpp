@@ -28,6 +28,7 @@ void verify_output(std::string_view input) {
     }
     std::istringstream log(text);
     require(!first_rendezvous(log).empty() && !nccl_choice(text, "AllReduce").empty(), "a choice without a name");
+    require(nodes_in(text).value_or(1) > 0, "ranks on no node");
     require(failure({1, text}).failed, "a failed run that did not fail");
 }
 

@@ -30,6 +30,9 @@ struct CountedMessages {
 };
 [[nodiscard]] CountedMessages counted_messages(std::string const& output);
 
+/// dlmb_collective: on how many nodes its ranks were; nothing where it does not say it.
+[[nodiscard]] std::optional<std::uint64_t> nodes_in(std::string const& output);
+
 /// UCC: "TL_UCP ucc_tl_ucp_allreduce_ring_init" from the score map of a team of `ranks`, for a size as UCC compares
 /// them. Empty: the map has no range that holds the size.
 [[nodiscard]] std::string function_in_score_map(std::string const& log, std::uint64_t ranks, MpiCall collective,
