@@ -254,6 +254,15 @@ TEST(Observations, AreOfTheOneLoadThatTheResultsHave) {
     }
 }
 
+TEST(Conditions, DifferWhereBothAreKnown) {
+    Conditions const first{"isolated", "none", record::CacheMode{}, {{"ucx", "1.13.1"}}};
+    EXPECT_EQ(difference(first, first), "");
+    EXPECT_EQ(difference(first, {}), "");
+    EXPECT_EQ(difference({"stream"}, first), "--timing stream instead of isolated");
+    EXPECT_EQ(difference({"", "memory"}, first), "--beside memory instead of none");
+    EXPECT_EQ(difference({"", {}, {}, {{"ucx", "1.15.0"}}}, first), "ucx 1.15.0 instead of 1.13.1");
+}
+
 TEST(Observations, AreOfOneVersionOfALibrary) {
     record::Record cell = good_cell();
     cell.identity.backend = "ucx";
