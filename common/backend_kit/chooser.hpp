@@ -19,12 +19,6 @@ struct StepChoice {
     std::string why_not = {};  // why nobody can do what was chosen; empty: somebody may
 };
 
-/// A way to do a step, and what it takes on its own.
-struct PricedChoice {
-    StepChoice choice;
-    double time_ns = 0;
-};
-
 /// Pure: the same answer to the same question, and on every rank whose digest is the same.
 class Chooser {
 public:
@@ -38,11 +32,6 @@ public:
     /// The choice for a step that no table has rules for, and for a plan in which nobody communicates. `memory`: as
     /// name_of() has it.
     [[nodiscard]] virtual StepChoice baseline(std::string_view memory) const = 0;
-    /// The ways to do the step whose times are known and can be compared, that of choose() first and each backend once.
-    /// Where no times are known only that one, for 0.
-    [[nodiscard]] virtual std::vector<PricedChoice> priced_choices(tuning::Key const& step) const {
-        return {{choose(step), 0}};
-    }
 };
 
 /// The backends of a launch by name, one of each: a second one would connect all ranks again.

@@ -21,6 +21,7 @@ BASIS = {
 }
 OPERATIONS = tuple(BASIS)
 COUNTS = ("ranks", "nodes")
+HOST_MEMORY = ("host", "ucx")  # of no GPU
 YES_NO = ("in_place", "uniform")
 PARAMS = ("channels", "segment_bytes", "fanout", "max_requests", "radix", "max_outstanding")
 
@@ -208,7 +209,7 @@ def problems_of(rule: Rule, has_gpu: bool, confirms: bool) -> Iterator[str]:
             yield f"when.{name}: '{condition}' is none of {', '.join(WORDS[name])}"
         if rule.operation not in ONLY_FOR.get(name, (rule.operation,)):
             yield f"when.{name}: {rule.operation} has no such condition, so the rule would never match; leave it out"
-    if not has_gpu and rule.conditions.get("memory", "host") != "host":
+    if not has_gpu and rule.conditions.get("memory", "host") not in HOST_MEMORY:
         yield f"when.memory: is {rule.conditions['memory']}, but 'system' names no gpu that this was measured on"
     yield from contradictions(rule)
     yield from problems_of_choice(rule)

@@ -69,6 +69,8 @@ class Cuts(unittest.TestCase):
     def test_are_whole_elements_and_whole_blocks_of_long_messages(self) -> None:
         sizes = self.refined(rule("chosen", "a", 4 * 8192, operation="allgather"), rule("chosen", "b", 4 * 16384, operation="allgather"))
         self.assertEqual(list(sizes), [("allgather", 11584)])  # of 11585
+        scattered = self.refined(rule("chosen", "a", 64, operation="reduce_scatter"), rule("chosen", "b", 176, operation="reduce_scatter"))
+        self.assertEqual(list(scattered), [("reduce_scatter_block", 112)])  # of 104
 
     def test_where_the_default_holds_on_both_sides_there_is_none(self) -> None:
         self.assertEqual(self.refined(rule("no_gain", "", 8), rule("undecided", "a", 1024), rule("tie", "", 4096)), {})

@@ -12,7 +12,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, Measurement, Plain, Visits, gaining_sizes, narrowed, settings_of
+from dlmb_launch.autotune import points, report
+from dlmb_launch.autotune.outcome import Exported
+from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, MOST_ROUNDS, Measurement, Plain, Visits
+from dlmb_launch.autotune.plain_program import gaining_sizes, narrowed, run_rounds, settings_of, why_not_shown
 
 SIZES = (1024, 2048, 4096, 8192, 16384)
 
@@ -79,6 +82,32 @@ class PlainCheck(unittest.TestCase):
     def test_a_rule_that_changes_nothing_is_rarely_kept(self) -> None:
         kept = sum(bool(gaining_sizes(rule(1024, 1024, (1024,)), measurement({1024: 1.0}, seed=seed))) for seed in range(60))
         self.assertLessEqual(kept, 6)  # 2.5 % of the intervals lie above 1, and few rounds make them short
+
+
+class WhatWasNotShown(unittest.TestCase):
+    def test_of_a_size_without_a_measurement_is_not_called_slower(self) -> None:
+        measured = measurement(dict.fromkeys(SIZES, 1.2))
+        self.assertEqual(why_not_shown(1024, measured), "")
+        for size, none in ((1024, None), (512, measured)):
+            self.assertIn("it was not measured", why_not_shown(size, none))
+        one = Exported(points.CONSUMERS["openmpi"], withdrawn={("", "ring"): [1024], ("it was not measured", "linear"): [2048]})
+        self.assertEqual(report._withdrawn(one), [
+            "openmpi: withdrawn, because a plain program is not faster with it: ring at 1 KiB",
+            "openmpi: not exported, because a plain program did not show it: linear at 2 KiB (it was not measured)"])
+
+    def test_a_collective_that_fails_does_not_end_the_rounds_of_the_others(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            failing, good = (Measurement(Path(folder), Visits(name, (8,), 1, 1), Plain([], {}), {}) for name in ("allgather", "allreduce"))
+            launched = []
+
+            def launch(one: Measurement, number: int) -> str:
+                launched.append((one.what.collective, number))
+                return "it is too large" if one is failing else ""
+
+            run_rounds([failing, good], lambda _number, _took: True, launch)
+        self.assertEqual(launched, [("allgather", 1), *(("allreduce", number) for number in range(1, MOST_ROUNDS + 1))])
+        self.assertEqual((failing.problem, good.problem), ("it is too large", ""))
+        self.assertEqual(why_not_shown(8, failing), "it is too large")
 
 
 class Settings(unittest.TestCase):

@@ -147,6 +147,13 @@ class Words(unittest.TestCase):
         self.assertEqual(points.from_table_bytes("allgather", 4096, 4), Point("allgather", 1024))
         self.assertEqual(Point("allreduce", 1024).table_bytes(4), 1024)
 
+    def test_a_reduce_scatter_is_of_whole_elements_for_each_rank(self) -> None:
+        self.assertEqual(Point("reduce_scatter_block", 64).table_bytes(3), 72)
+        self.assertEqual(Point("reduce_scatter_block", 64).whole(3), Point("reduce_scatter_block", 72))
+        self.assertEqual([Point("allgather", 64).whole(3), Point("allreduce", 64).whole(3)], [Point("allgather", 64), Point("allreduce", 64)])
+        weights = request.points((points.CONSUMERS["openmpi"],), ["reduce_scatter_block"], [8, 16], None, 4)
+        self.assertEqual(weights, {("mpi", Point("reduce_scatter_block", 16)): 1.0})
+
 
 class Workload(unittest.TestCase):
     def use(self, steps: list[dict], ranks: int = 4):

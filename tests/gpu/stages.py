@@ -187,7 +187,7 @@ def table_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
                      f"NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,TUNING {kit.mpirun} -np 2 {sys.executable} {torch}")
     stages = [
         Stage("a table verified on NCCL, 2 ranks on one GPU",
-              [tune, "verify", table, "--to", "nccl", "--ranks", "2", "--rounds", "0", "--mpiexec", kit.mpirun], 90, figures=True),
+              [tune, "verify", table, "--to", "nccl", "--ranks", "2", "--mpiexec", kit.mpirun], 90, figures=True),
     ]
     if importlib.util.find_spec("torch"):
         stages.append(Stage("a table in a PyTorch program, 2 ranks on one GPU", ["sh", "-c", torch_command], 90, torch_obeys))

@@ -249,7 +249,7 @@ def faults_of(library: Library, version: str) -> list[str]:
         wrong = (folder / "other" / trial.file).read_text(encoding="utf-8").replace(str(folder / "other"), str(folder / "tuned"))
         for what, text in (("true", whole), ("emptied", ""), ("truncated", truncated(whole)), ("wrong", wrong)):
             file.write_text(text, encoding="utf-8")
-            done = library.tune("verify", *told, *library.launcher, table, "--files", folder / "tuned", "--rounds", "0")
+            done = library.tune("verify", *told, *library.launcher, table, "--files", folder / "tuned")
             said = done.stdout + done.stderr
             print(f"-- {library.pair}, {what} export: exit {done.returncode}\n{said}", end="", flush=True)
             if what == "true" and (done.returncode != 0 or "ok " not in said or "unseen" in said):

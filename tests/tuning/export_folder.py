@@ -106,7 +106,9 @@ class ExportFolder(unittest.TestCase):
         self.assertIn("comm_size<=4", (self.folder / "mpich" / "dlmb_collectives.json").read_text(encoding="utf-8"))
 
     def test_wrong_use_is_one_clear_line(self) -> None:
-        for arguments, code, part in ((["--to", "openmpj"], 64, "openmpi"), (["--to", "mpich", "--library", "/dev/null"], 64, "selection tree"),
+        for arguments, code, part in ((["--to", "openmpi", "--memory", "hosst"], 64, "nearest: host"),
+                                      (["--to", "openmpi", "--element", "float"], 64, "--element: "),
+                                      (["--to", "openmpj"], 64, "openmpi"), (["--to", "mpich", "--library", "/dev/null"], 64, "selection tree"),
                                       (["--to", "openmpi", "-o", "/dev/null/x"], 74, "/dev/null/x")):
             done = tune("export", self.table, "-o", self.folder / "x", *arguments) if "-o" not in arguments else tune(
                 "export", self.table, *arguments)
@@ -133,21 +135,26 @@ ranks, operation, size = int(words[1]), words[words.index("--operation") + 1], i
 name = {"allreduce": "AllReduce", "allgather": "AllGather", "reduce_scatter_block": "ReduceScatter"}[operation]
 size *= ranks if operation == "allgather" else 1
 taken = ["ring", "simple"]
+print(f"# dlmb_collective collective: {ranks} ranks, {ranks} per node; launch 0")
 for row in csv.reader(pathlib.Path(variables["DLMB_NCCL_TABLE"]).read_text().splitlines()):
-    if row[0] == name.lower() and int(row[1]) <= size <= int(row[2]) and row[7] in ("-1", str(ranks)):
+    if row[0] == name.lower() and int(row[1]) <= size <= int(row[2]) and row[6] in ("-1", "1") and row[7] in ("-1", str(ranks)):
         taken = row[3:5]
 print("NCCL INFO TUNER/Plugin: Using DLMB (v5)")
 print(f"NCCL INFO {name}: {size} Bytes -> Algo {taken[0].upper()} proto {taken[1].upper()}" if size else "")
 """
 
 
+class VerifyUcx(unittest.TestCase):
+    def test_refuses_a_number_of_ranks(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            table = write_table(pathlib.Path(name) / "table.json", [])
+            done = tune("verify", "--to", "ucx", "--library-version", "1.13.1", table, "--ranks", "4")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (64, 1), done.stderr)
+        self.assertIn("--ranks: UCX is tried with two ranks", done.stderr)
+
+
 class VerifyNccl(unittest.TestCase):
-    def test_tries_each_exported_rule_at_a_size_of_its_own(self) -> None:
-        rules = [rule("r0", "nccl", "allreduce", (0, 65536), algorithm="tree", family="nccl"),
-                 rule("r1", "nccl", "allgather", (4096, 8191), algorithm="tree", family="nccl"),
-                 rule("r2", "nccl", "reduce_scatter", (4096, 8191), algorithm="tree", family="nccl"),
-                 rule("r3", "nccl", "broadcast", (4096, 8191), algorithm="tree", family="nccl", in_place=True),
-                 rule("r4", "nccl", "allreduce", (65537, 65538), algorithm="tree", family="nccl")]
+    def verify(self, rules: list[dict]) -> subprocess.CompletedProcess:
         for each in rules:
             each["choose"]["params"] = {"protocol": "ll"}
         with tempfile.TemporaryDirectory() as name:
@@ -155,9 +162,21 @@ class VerifyNccl(unittest.TestCase):
             launcher.write_text(f"#!{sys.executable}\n{NCCL}", encoding="utf-8")
             launcher.chmod(0o755)
             table = write_table(pathlib.Path(name) / "table.json", rules)
-            done = tune("verify", "--to", "nccl", table, "--mpiexec", launcher)
+            return tune("verify", "--to", "nccl", table, "--mpiexec", launcher)
+
+    def test_tries_each_exported_rule_at_a_size_of_its_own(self) -> None:
+        done = self.verify([rule("r0", "nccl", "allreduce", (0, 65536), algorithm="tree", family="nccl"),
+                            rule("r1", "nccl", "allgather", (4096, 8191), algorithm="tree", family="nccl"),
+                            rule("r2", "nccl", "reduce_scatter", (4096, 8191), algorithm="tree", family="nccl"),
+                            rule("r3", "nccl", "broadcast", (4096, 8191), algorithm="tree", family="nccl", in_place=True),
+                            rule("r4", "nccl", "allreduce", (65537, 65538), algorithm="tree", family="nccl")])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue(done.stdout.endswith("3 checks, 0 wrong\n"), done.stdout)
+
+    def test_of_a_rule_for_more_nodes_than_there_are_nothing_is_seen(self) -> None:
+        done = self.verify([rule("r0", "nccl", "allreduce", (4096, 8192), algorithm="tree", family="nccl", nodes={"min": 2, "max": 2})])
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertIn("unseen allreduce of 4096 bytes, 4 ranks: ran on 1 nodes, r0 is for 2 to 2\n", done.stdout)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ class Mpich(unittest.TestCase):
         self.table = write_table(self.folder / "table.json", RULES, mpi="MPICH")
 
     def verify(self, *arguments):
-        return tune("verify", "--to", "mpich", self.table, "--rounds", "0", *arguments)
+        return tune("verify", "--to", "mpich", self.table, *arguments)
 
     def test_rules_act_where_they_hold_and_nowhere_else(self) -> None:
         done = self.verify()

@@ -6,11 +6,9 @@
 #include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/tuned/parts.hpp"
-#include "common/backends/tuned/path.hpp"
 #include "common/backends/tuned/step_keys.hpp"
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
-#include "common/base/units.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/formats/plan/lay_out.hpp"
 
@@ -25,25 +23,18 @@ namespace dlmb::tuned {
 namespace {
 
 constexpr std::string_view own_name = "tuned";
-constexpr std::array<MethodInfo, 2> method_table{
-    {{"table", "each operation on the backend and by the method that the tuning table picks", every_operation},
-     {"path", "the backends that take least with the changes between them, by the times of the tuning table",
-      every_operation, "switch_ns=N"}}};
-constexpr std::string_view path_method = method_table[1].name;
-constexpr std::string_view switch_knob = "switch_ns";
+constexpr std::array<MethodInfo, 1> method_table{
+    {{"table", "each operation on the backend and by the method that the tuning table picks", every_operation}}};
 
 using Source = Expected<std::shared_ptr<Backend>, Unsupported>;
 
 void check_method(MethodChoice const& method) {
-    if (method.name != "default" && method.name != method_table[0].name && method.name != path_method) {
-        std::array<std::string, 3> const known{"default", std::string(method_table[0].name), std::string(path_method)};
+    if (method.name != "default" && method.name != method_table[0].name) {
+        std::array<std::string, 2> const known{"default", std::string(method_table[0].name)};
         throw UsageError(unknown_name("tuned method", method.name, known));
     }
-    for (auto const& [knob, value] : method.knobs) {
-        if (method.name != path_method || knob != switch_knob) {
-            throw UsageError(fmt::format("--method {}: '{}' is no knob of it; the only one is path:{}=N",
-                                         to_string(method), knob, switch_knob));
-        }
+    if (!method.knobs.empty()) {
+        throw UsageError(fmt::format("--method {}: it has no knobs", to_string(method)));
     }
 }
 
@@ -290,14 +281,9 @@ public:
         if (any_rank(bootstrap_, has_signals(plan))) {
             return Unsupported{"tuned: has no rules for puts and gets; name a backend that does them"};
         }
-        Provenance facts;
         std::string_view const memory = name_of(buffers.kind);
-        Keys const keys = step_keys(plan, buffers.kind, nodes_, bootstrap_);
-        std::vector<StepChoice> choices = by_table(keys, memory);
-        if (method.name == path_method) {
-            follow_path(plan, keys, method, choices, facts);
-        }
-        facts["tuned_steps"] = step_text(plan, choices);
+        std::vector<StepChoice> const choices = by_table(step_keys(plan, buffers.kind, nodes_, bootstrap_), memory);
+        Provenance facts{{"tuned_steps", step_text(plan, choices)}};
         auto agreed = agreed_parts(plan, cut(plan, choices), chooser_.baseline(memory), bootstrap_);
         if (!agreed) {
             return agreed.error();
@@ -320,94 +306,13 @@ public:
     }
 
 private:
-    using Keys = std::vector<std::optional<tuning::Key>>;
-
-    [[nodiscard]] std::vector<StepChoice> by_table(Keys const& keys, std::string_view memory) const {
+    [[nodiscard]] std::vector<StepChoice> by_table(std::vector<std::optional<tuning::Key>> const& keys,
+                                                   std::string_view memory) const {
         std::vector<StepChoice> choices;
         for (std::optional<tuning::Key> const& key : keys) {
             choices.push_back(key ? chooser_.choose(*key) : chooser_.baseline(memory));
         }
         return choices;
-    }
-
-    /// Collective. `choices`: those of the table. Computations stay there: nobody's backend does anything for them.
-    void follow_path(Plan const& plan, Keys const& keys, MethodChoice const& method, std::vector<StepChoice>& choices,
-                     Provenance& facts) {
-        std::vector<std::vector<PricedChoice>> ways;
-        std::vector<std::size_t> steps;
-        for (std::size_t step = 0; step < keys.size(); ++step) {
-            if (!std::holds_alternative<Compute>(plan.steps[step].operation)) {
-                ways.push_back(keys[step] ? runnable(chooser_.priced_choices(*keys[step]))
-                                          : std::vector<PricedChoice>{{choices[step], 0}});
-                steps.push_back(step);
-            }
-        }
-        LeavingCosts const costs = leaving_costs(method);
-        for (auto const& [backend, ns] : costs) {
-            facts[fmt::format("tuned_leaving_ns.{}", backend)] = fmt::format("{:.0f}", ns);
-        }
-        std::vector<StepChoice> path = shortest_path(ways, costs);
-        for (std::size_t place = 0; place < steps.size(); ++place) {
-            StepChoice& choice = choices[steps[place]];
-            if (path[place].backend != choice.backend) {
-                path[place].rule += path[place].rule.empty() ? "path" : "+path";
-            }
-            choice = std::move(path[place]);
-        }
-    }
-
-    /// Without ways that nobody can go here, unless all are such.
-    [[nodiscard]] std::vector<PricedChoice> runnable(std::vector<PricedChoice> ways) const {
-        std::vector<PricedChoice> kept;
-        for (PricedChoice const& way : ways) {
-            auto const source = sources_.find(way.choice.backend);
-            if (way.choice.why_not.empty() && source != sources_.end() && source->second) {
-                kept.push_back(way);
-            }
-        }
-        return kept.empty() ? std::move(ways) : kept;
-    }
-
-    /// Collective the first time. What the method says, else what was measured.
-    [[nodiscard]] LeavingCosts leaving_costs(MethodChoice const& method) {
-        auto const said = method.knobs.find(switch_knob);
-        if (said == method.knobs.end()) {
-            if (measured_leaving_ns_.empty()) {
-                measured_leaving_ns_ = measure_leaving();
-            }
-            return measured_leaving_ns_;
-        }
-        auto const ns = parse_whole<std::uint64_t>(said->second);
-        if (!ns) {
-            throw UsageError(
-                fmt::format("--method {}: {} is a whole number of nanoseconds", to_string(method), switch_knob));
-        }
-        LeavingCosts costs;
-        for (auto const& [name, source] : sources_) {
-            costs[name] = static_cast<double>(*ns);
-        }
-        return costs;
-    }
-
-    /// Collective. Quiescing while nothing is in flight, the median on the slowest rank: the least that leaving takes.
-    [[nodiscard]] LeavingCosts measure_leaving() {
-        constexpr std::size_t repetitions = 21;
-        LeavingCosts costs;
-        for (auto const& [name, source] : sources_) {
-            if (!source) {
-                continue;
-            }
-            std::array<double, repetitions> times{};
-            for (double& time : times) {
-                bootstrap_.barrier();
-                Nanoseconds const start_ns = now_ns();
-                source.value()->quiesce();
-                time = static_cast<double>(now_ns() - start_ns);
-            }
-            std::nth_element(times.begin(), times.begin() + repetitions / 2, times.end());
-            costs[name] = max_over_ranks(bootstrap_, times[repetitions / 2]);
-        }
-        return costs;
     }
 
     [[nodiscard]] Expected<CompiledPart, Unsupported> compile_part(Plan const& plan, Buffers const& buffers,
@@ -444,7 +349,6 @@ private:
     Chooser const& chooser_;
     NodeOfRank nodes_;
     std::map<std::string, Source, std::less<>> sources_;
-    LeavingCosts measured_leaving_ns_;  // empty: not yet
     Turn turn_;
 };
 

@@ -68,6 +68,10 @@ inline constexpr std::array<std::string_view, 9> element_words{"byte", "int8", "
                                                                "fp16", "bf16", "fp32",  "fp64"};
 inline constexpr std::array<std::string_view, 7> memory_words{"host", "pinned", "cuda", "managed",
                                                               "nccl", "ucx",    "rocm"};
+/// Memory of the host: that of backend "ucx" is its own, on the same chips.
+[[nodiscard]] constexpr bool is_of_host(std::string_view memory) {
+    return memory == "host" || memory == "ucx";
+}
 inline constexpr std::array<std::string_view, 5> reduction_words{"sum", "prod", "min", "max", "user"};
 /// Backends whose methods a table may choose: those of this project but tuned. A table may have scopes beyond them.
 inline constexpr std::array<std::string_view, 5> backend_words{"mpi", "ucx", "nccl", "ucc", "in_process"};

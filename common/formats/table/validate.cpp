@@ -207,7 +207,7 @@ std::vector<TableProblem> validate(TuningTable const& table) {
         std::string const path = fmt::format("rules[{}]", i);
         RuleCheck(rule, table.policy.confirm_launches > 0, path, problems).run();
         // An empty name would be that of any machine that failed to ask its driver.
-        if (table.system.gpu.empty() && !rule.when.memory.empty() && rule.when.memory != "host") {
+        if (table.system.gpu.empty() && !rule.when.memory.empty() && !is_of_host(rule.when.memory)) {
             problems.push_back(
                 {path + ".when.memory",
                  fmt::format("is {}, but 'system' names no gpu that this was measured on", rule.when.memory)});

@@ -95,37 +95,16 @@ StepChoice choice_of(Match const& match) {
 }  // namespace
 
 StepChoice TableChooser::choose(Key const& step) const {
-    Match const match = index_.find(step, "");
-    return match ? choice_of(match) : baseline(step.memory);
+    if (Match const match = index_.find(step, "")) {
+        return choice_of(match);
+    }
+    StepChoice const standard = baseline(step.memory);
+    return standard.why_not.empty() ? choose_within(standard.backend, step) : standard;
 }
 
 StepChoice TableChooser::choose_within(std::string_view backend, Key const& step) const {
     Match const match = index_.find(step, backend);
     return match ? choice_of(match) : StepChoice{std::string(backend), {}, "", ""};
-}
-
-std::vector<PricedChoice> TableChooser::priced_choices(Key const& step) const {
-    Match const match = index_.find(step, "");
-    if (match.select == nullptr || !match.select->evidence) {
-        return {{choose(step), 0}};
-    }
-    Evidence const& evidence = *match.select->evidence;
-    std::vector<PricedChoice> all{{choice_of(match), evidence.choice_ns}};
-    StepChoice const standard = baseline(step.memory);
-    for (std::string const& backend : backends()) {
-        Rule const* const inside = index_.find(step, backend).method;
-        bool const priced = inside != nullptr && inside->evidence;
-        if (backend == all.front().choice.backend) {
-            continue;
-        }
-        if (backend == standard.backend) {
-            all.push_back(
-                {choose_within(backend, step), evidence.default_ns * (priced ? 1 - inside->evidence->gain : 1)});
-        } else if (priced && inside->evidence->sizes == evidence.sizes) {
-            all.push_back({choose_within(backend, step), inside->evidence->choice_ns});
-        }
-    }
-    return all;
 }
 
 StepChoice TableChooser::baseline(std::string_view memory) const {

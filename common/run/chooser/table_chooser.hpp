@@ -11,8 +11,8 @@
 
 namespace dlmb::tuning {
 
-/// A step is asked about as in lookup() without a backend. Without a rule: policy.baseline of the memory kind, by its
-/// default method.
+/// A step is asked about as in lookup() without a backend. Where no rule selects one: policy.baseline of the memory
+/// kind, by its own rules, for a table of one backend selects none.
 class TableChooser final : public Chooser {
 public:
     /// Throws UsageError naming the rule whose method is not written as --method takes it.
@@ -25,9 +25,6 @@ public:
     [[nodiscard]] std::vector<std::string> backends() const override;
     [[nodiscard]] StepChoice choose(Key const& step) const override;
     [[nodiscard]] StepChoice baseline(std::string_view memory) const override;
-    /// Choices of the table and of the baseline, by the evidence of the rule that selects; and choices of other
-    /// backends do whose own rule was measured at the same sizes: times of other sizes cannot be compared.
-    [[nodiscard]] std::vector<PricedChoice> priced_choices(Key const& step) const override;
     /// The best inside `backend`, also where the table would select another one. Without a rule: its default method.
     [[nodiscard]] StepChoice choose_within(std::string_view backend, Key const& step) const;
     /// The methods of `backend` that it can choose, each once; the default one may be missing.

@@ -93,7 +93,7 @@ def _request(options: argparse.Namespace, machine: launchers.Machine, build: Pat
         ranks=options.ranks,
         nodes=options.nodes,
         consumers=tuple(wanted),
-        weights=request.points(tuple(wanted), operations, points.parse_sizes(options.sizes or "8:1M"), use),
+        weights=request.points(tuple(wanted), operations, points.parse_sizes(options.sizes or "8:1M"), use, options.ranks),
         weighted=use is not None,
         budget_s=request.parse(options.budget),
         timing=options.timing,

@@ -84,7 +84,7 @@ def _points_between(series: list[Rule], cut: float, ranks: int) -> list[Point]:
         gap = None not in (_choice(left), _choice(right)) and (first - 1) // _WIDEST_GAP >= max(last, 1)
         middle = _point(left, math.isqrt(last * first), ranks)
         step = _COARSE_STEP if middle.size >= _COARSE_FROM else _FINE_STEP
-        middle = replace(middle, size=max(middle.size // step * step, _FINE_STEP))
+        middle = replace(middle, size=max(middle.size // step * step, _FINE_STEP)).whole(ranks)
         if (differ or gap) and middle not in measured:
             found.append(middle)
     return found

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from dlmb_launch.autotune.campaign import Campaign
 from dlmb_launch.autotune.observations import Key, Measured
-from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, VISITS, Measurement, Plain, SizeGain, Visits, gaining_sizes, narrowed, run_rounds, settings_of
-from dlmb_launch.autotune.points import OPERATIONS, Consumer
+from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, VISITS, Measurement, Plain, SizeGain, Visits
+from dlmb_launch.autotune.plain_program import gaining_sizes, narrowed, run_rounds, settings_of, why_not_shown
+from dlmb_launch.autotune.points import LARGEST_BYTES, OPERATIONS, Consumer
 from dlmb_launch.autotune.request import EXCESS_S, Clock, Request
 from dlmb_launch.autotune.tune_program import TuneProgram, chosen_rules
 from dlmb_launch.sweep.process import Interrupts, Process
@@ -39,9 +40,9 @@ class Exported:
     verified: int = NO_TIME
     verify_lines: list[str] = field(default_factory=list)
     gains: dict[str, list[SizeGain]] = field(default_factory=dict)  # by the collective of plain programs
-    gain_rounds: int = 0
-    gain_problem: str = ""
-    withdrawn: dict[str, list[int]] = field(default_factory=dict)  # by method: bytes at which the plain program was not seen to gain
+    gain_rounds: dict[str, int] = field(default_factory=dict)  # likewise
+    #: By why nothing is known (empty: it is no faster), and method: bytes at which the plain program was not seen to gain.
+    withdrawn: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     @property
     def in_effect(self) -> bool:
@@ -134,14 +135,18 @@ class Finisher:
         parts: dict[str, list[dict]] = {}
         kept: dict[str, set[int]] = {operation: set() for operation in measurements}
         for rule in rules:
-            gaining = gaining_sizes(rule, measurements.get(rule["when"]["operation"]))
-            lost = [size for size in rule["evidence"]["sizes"] if size not in gaining]
-            if lost:
-                one.withdrawn.setdefault(rule["choose"]["method"], []).extend(lost)
+            measurement = measurements.get(rule["when"]["operation"])
+            gaining = gaining_sizes(rule, measurement)
+            for size in rule["evidence"]["sizes"]:
+                if size not in gaining:
+                    one.withdrawn.setdefault((why_not_shown(size, measurement), rule["choose"]["method"]), []).append(size)
             parts[rule["id"]] = narrowed(rule, gaining)
             kept.setdefault(rule["when"]["operation"], set()).update(gaining)
-        if one.gain_rounds >= DECIDING_ROUNDS:
-            one.gains = {each.what.collective: each.gains(kept[operation]) for operation, each in measurements.items()}
+        for operation, each in measurements.items():
+            made = len(each.rounds())
+            if made >= DECIDING_ROUNDS:
+                one.gain_rounds[each.what.collective] = made
+                one.gains[each.what.collective] = each.gains(kept[operation])
         return parts
 
     def _measure(self, one: Exported, candidate: Path, rules: list[dict], measured: dict[Key, Measured]) -> dict[str, Measurement]:
@@ -167,19 +172,18 @@ class Finisher:
             self._clock.keep()
             return reason
 
-        one.gain_rounds, one.gain_problem = run_rounds(list(measurements.values()), has_time, launch)
+        run_rounds(list(measurements.values()), has_time, launch)
         return measurements
 
     def _plain_sizes(self, backend: str, operation: str, ranges: list[dict], measured: dict[Key, Measured]) -> dict[int, float]:
-        """The sizes that were measured where the files act, in bytes as plain programs count, each with the ns that a call takes; each rank's
-        share is a whole element."""
+        """The sizes that were measured where the files act, in bytes as plain programs count, each with the ns that a call takes."""
         ranks = self._request.ranks
         sizes = {}
         for (other, point), each in measured.items():
             size = point.table_bytes(ranks)
-            whole = operation in ("allreduce", "broadcast") or size % (4 * ranks) == 0
             inside = any(limits["min"] <= size <= limits["max"] for limits in ranges)
-            if other == backend and point.operation == operation and each.launches and whole and inside:
+            fits = point.size <= LARGEST_BYTES  # an int counts the bytes of a rank
+            if other == backend and point.operation == operation and each.launches and inside and fits:
                 sizes[size] = statistics.median(each.default_ns)
         return dict(sorted(sizes.items()))
 

@@ -109,6 +109,7 @@ class Measurement:
         self.what = what
         self._plain = plain
         self._of_file = of_file
+        self.problem = ""  # why a launch failed
 
     def has(self, number: int) -> bool:
         return all(self._times(side, number) for side in SIDES)
@@ -168,25 +169,32 @@ def _gain(rounds: list[Round], size: int, exported: bool) -> SizeGain:
     return SizeGain(size, middle(DEFAULT), middle(FILE), ratio(rounds, DEFAULT, FILE, size), ratio(rounds, DEFAULT, CONTROL, size), exported)
 
 
-def run_rounds(measurements: list[Measurement], has_time: Callable[[int, float], bool], launch: Callable[[Measurement, int], str]) -> tuple[int, str]:
-    """Rounds over all collectives while there is time for one more, by what the last one took. Returns how many there are, and why a
-    launch failed."""
+def run_rounds(measurements: list[Measurement], has_time: Callable[[int, float], bool], launch: Callable[[Measurement, int], str]) -> None:
+    """Rounds over all collectives while there is time for one more, by what the last one took. One of which a launch fails has no more."""
     took = 0.0
     for number in range(1, MOST_ROUNDS + 1):
-        missing = [one for one in measurements if not one.has(number)]
+        missing = [one for one in measurements if not one.problem and not one.has(number)]
         if missing and not has_time(number, took):
-            return number - 1, ""
+            return
         began = time.monotonic()
         for one in missing:
-            if reason := launch(one, number):
-                return number - 1, reason
+            one.problem = launch(one, number)
         if missing:
             took = time.monotonic() - began
-    return MOST_ROUNDS, ""
 
 
 DECIDING_ROUNDS = 6  # fewer give no interval to speak of
 LEAST_SPEEDUP = 1 - SHARE_IF_SHORT  # what `dlmb_tune build` calls no difference, as a loss
+
+
+def why_not_shown(size: int, measurement: Measurement | None) -> str:
+    """Why nothing is known of a size; empty: it was measured."""
+    if measurement is None or size not in measurement.what.sizes:
+        return "it was not measured: no plain program was run there"
+    made = len(measurement.rounds())
+    if made >= DECIDING_ROUNDS:
+        return ""
+    return measurement.problem or f"{made} of {DECIDING_ROUNDS} rounds were made in the time that was left; a larger --budget goes on"
 
 
 def gaining_sizes(rule: dict, measurement: Measurement | None) -> list[int]:

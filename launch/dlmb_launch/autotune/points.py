@@ -33,6 +33,7 @@ OPERATIONS = {
 }
 _OTHER_NAMES = {"reduce_scatter": "reduce_scatter_block", "bcast": "broadcast"}
 _PER_RANK = ("allgather", "alltoall")  # --message-size is the part of one rank, the table counts all parts
+_ELEMENT_BYTES = 4  # fp32, the default of dlmb_collective
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 LARGEST_BYTES = 1 << 30
 
@@ -43,8 +44,16 @@ class Point:
     size: int  # bytes, as --message-size counts
 
     def table_bytes(self, ranks: int) -> int:
-        """As tables and plain MPI programs count: what all ranks have together where one rank has a part."""
-        return self.size * ranks if self.operation in _PER_RANK else self.size
+        """As tables and plain MPI programs count: what all ranks have together where one rank has a part. dlmb_collective rounds that of a
+        reduce_scatter up to whole elements for each rank."""
+        if self.operation in _PER_RANK:
+            return self.size * ranks
+        unit = _ELEMENT_BYTES * ranks if self.operation == "reduce_scatter_block" else 1
+        return -(-self.size // unit) * unit
+
+    def whole(self, ranks: int) -> Point:
+        """The size that is measured in its place."""
+        return from_table_bytes(self.operation, self.table_bytes(ranks), ranks)
 
 
 def from_table_bytes(operation: str, table_bytes: int, ranks: int) -> Point:
@@ -227,5 +236,5 @@ def _of_steps(steps: list[dict], ranks: int) -> dict[Point, float]:
         size = from_table_bytes(operation, sum(sent) if operation == "alltoall" else step["bytes"], ranks).size
         below = 1 << max(size.bit_length() - 1, 3)
         for near in {below, below if size <= below else 2 * below}:
-            calls[Point(operation, near)] += 1.0
+            calls[Point(operation, near).whole(ranks)] += 1.0
     return dict(calls)

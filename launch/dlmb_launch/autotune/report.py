@@ -12,7 +12,7 @@ from typing import Any
 
 from dlmb_launch.autotune.observations import ERROR_RATE, Key, Standing
 from dlmb_launch.autotune.outcome import HELD, NO_TIME, UNSEEN, WRONG, Exported, reserve_s
-from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, SizeGain
+from dlmb_launch.autotune.plain_program import SizeGain
 from dlmb_launch.autotune.planning import SEARCH_LAUNCHES, Candidate, Cost, cell_limit, launches_to_decide, racing
 from dlmb_launch.autotune.points import OPERATIONS, shown_sizes
 from dlmb_launch.autotune.request import Request
@@ -127,13 +127,14 @@ def _outcome(one: Exported, found: Findings) -> list[str]:
 
 
 def _withdrawn(one: Exported) -> list[str]:
-    if not one.withdrawn:
-        return []
-    name, choices = one.consumer.name, "; ".join(f"{method} at {shown_sizes(sorted(sizes))}" for method, sizes in sorted(one.withdrawn.items()))
-    if one.gain_rounds < DECIDING_ROUNDS:
-        why = one.gain_problem or f"{one.gain_rounds} of {DECIDING_ROUNDS} rounds were made in the time that was left; a larger --budget goes on"
-        return [f"{name}: not exported, because a plain program did not show it: {choices} ({why})"]
-    return [f"{name}: withdrawn, because a plain program is not faster with it: {choices}"]
+    name, lines = one.consumer.name, []
+    for why in sorted({why for why, _ in one.withdrawn}):
+        choices = "; ".join(f"{method} at {shown_sizes(sorted(sizes))}" for (reason, method), sizes in sorted(one.withdrawn.items()) if reason == why)
+        if why:
+            lines.append(f"{name}: not exported, because a plain program did not show it: {choices} ({why})")
+        else:
+            lines.append(f"{name}: withdrawn, because a plain program is not faster with it: {choices}")
+    return lines
 
 
 def _open(found: Findings) -> list[str]:
@@ -170,7 +171,7 @@ def page(found: Findings) -> str:
 
 
 def _gain_table(one: Exported, collective: str, gains: list[SizeGain]) -> list[str]:
-    lines = [f"`dlmb_plain_mpi {collective}` for {one.consumer.name}, {one.gain_rounds} rounds. Before / after above 1: the files make it faster.", ""]
+    lines = [f"`dlmb_plain_mpi {collective}` for {one.consumer.name}, {one.gain_rounds[collective]} rounds. Before / after above 1: the files make it faster.", ""]
     lines += ["| bytes | before us | after us | before / after | 95 % interval | control | exported |", "|--:|--:|--:|--:|--:|--:|---|"]
     for gain in gains:
         interval = f"{gain.speedup.low:.2f} to {gain.speedup.high:.2f}"

@@ -100,7 +100,9 @@ class Request:
         return list(dict.fromkeys(point.operation for each, point in sorted(self.weights) if each == backend))
 
 
-def points(consumers: tuple[Consumer, ...], operations: list[str] | None, sizes: list[int], use: dict[Point, float] | None) -> dict[Key, float]:
+def points(
+    consumers: tuple[Consumer, ...], operations: list[str] | None, sizes: list[int], use: dict[Point, float] | None, ranks: int
+) -> dict[Key, float]:
     """use: of a workload, which then says the sizes, too."""
     found: dict[Key, float] = {}
     for consumer in consumers:
@@ -108,7 +110,7 @@ def points(consumers: tuple[Consumer, ...], operations: list[str] | None, sizes:
             if operations is not None and operation not in operations:
                 continue
             if use is None:
-                found.update({(consumer.backend, Point(operation, size)): 1.0 for size in sizes})
+                found.update({(consumer.backend, Point(operation, size).whole(ranks)): 1.0 for size in sizes})
             else:
                 found.update({(consumer.backend, point): calls for point, calls in use.items() if point.operation == operation})
     if not found:

@@ -53,8 +53,8 @@ class TuneProgram:
         return code == 0
 
     def verify_command(self, consumer: str, folder: Path, ranks: int) -> list[str]:
-        options = ["--to", consumer, str(folder / "table.json"), "--files", str(folder), "--ranks", str(ranks), "--rounds", "0"]
-        return [str(self._path), "verify", *options]
+        options = ["--to", consumer, str(folder / "table.json"), "--files", str(folder)]
+        return [str(self._path), "verify", *options, *([] if consumer == "ucx" else ["--ranks", str(ranks)])]
 
     def _run(self, arguments: list[Any]) -> tuple[int, str]:
         """The exit code, and what it printed."""

@@ -98,6 +98,10 @@ TEST(Validate, RefusesARuleForMemoryOfNoDevice) {
     table.system.gpu.clear();
     ASSERT_EQ(validate(table).size(), 1);
     EXPECT_NE(validate(table)[0].path.find("when.memory"), std::string::npos);
+    for (Rule& rule : table.rules) {
+        rule.when.memory = rule.when.memory.empty() || rule.when.memory == "host" ? rule.when.memory : "ucx";
+    }
+    EXPECT_TRUE(validate(table).empty()) << "memory of UCX is that of the host";
 }
 
 TEST(Validate, RefusesAnEmptySystemKeyAndIdsThatAreNotUnique) {

@@ -78,40 +78,18 @@ TEST(TableChooser, WithoutARuleTheBaselineOfTheMemoryKindRunsItsDefault) {
     EXPECT_EQ(chooser.baseline("cuda").backend, "nccl") << "of what no table has rules for";
 }
 
-TEST(TableChooser, PricesAreOfRulesThatWereMeasuredAtTheSameSizes) {
-    auto const evidence = [](std::vector<Bytes> sizes, double choice_ns, double default_ns) {
-        double const gain = 1 - choice_ns / default_ns;
-        return Evidence{std::move(sizes), 800, 8, 8, choice_ns, std::nullopt, default_ns, gain, gain, gain};
-    };
+TEST(TableChooser, WhereNoRuleSelectsABackendTheBaselineRunsByItsOwnRules) {
     TuningTable table = small_table();
-    table.policy.baseline["host"] = "in_process";
-    table.rules[1].when.bytes->max = 4096;
-    table.rules[1].evidence = evidence({2048, 4096}, 60, 100);  // "large" selects mpi
-    Rule other = plain_rule("other", "ucx", TunedOperation::allreduce);
-    other.choose = {"ucx", "ring", std::nullopt, {}};
-    other.when.bytes = {2048, 4096};
-    other.evidence = evidence({2048, 4096}, 70, 90);
-    Rule standard = plain_rule("standard", "in_process", TunedOperation::allreduce);
-    standard.choose = {"in_process", "default", std::nullopt, {}};
-    standard.when.bytes = {64, 4096};
-    standard.evidence = evidence({64, 4096}, 4, 8);
-    table.rules.push_back(other);
-    table.rules.push_back(standard);
-
-    auto const ways = [&] { return TableChooser(table).priced_choices(allreduce(4096)); };
-    auto const seen = ways();
-    ASSERT_EQ(seen.size(), 3U);
-    EXPECT_EQ(seen[0].choice.backend, "mpi");
-    EXPECT_DOUBLE_EQ(seen[0].time_ns, 60);
-    EXPECT_EQ(seen[1].choice.backend, "in_process");
-    EXPECT_DOUBLE_EQ(seen[1].time_ns, 50) << "the baseline by its own best method, half of 100";
-    EXPECT_EQ(seen[2].choice.rule, "other");
-    EXPECT_DOUBLE_EQ(seen[2].time_ns, 70);
-
-    table.rules[4].evidence->sizes = {2048, 3000, 4096};
-    EXPECT_EQ(ways().size(), 2U) << "times of other sizes cannot be compared";
-    table.rules[1].evidence.reset();
-    EXPECT_EQ(ways().size(), 1U);
+    table.rules = {table.rules[2]};
+    TableChooser const chooser(table);
+    StepChoice const inside = chooser.choose(allreduce(4096));
+    EXPECT_EQ(inside.backend, "mpi");
+    EXPECT_EQ(to_string(inside.method), "algorithm:allreduce=ring");
+    EXPECT_EQ(inside.rule, "inside");
+    Key elsewhere = allreduce(4096);
+    elsewhere.memory = "cuda";
+    EXPECT_EQ(chooser.choose(elsewhere).backend, "nccl");
+    EXPECT_EQ(chooser.choose(elsewhere).rule, "");
 }
 
 TEST(TableChooser, AMessageIsAskedForByTheNodesOfItsGroup) {

@@ -122,11 +122,6 @@ public:
     [[nodiscard]] std::vector<std::string> backends() const override { return {"first", "nowhere", "second"}; }
     [[nodiscard]] StepChoice choose(tuning::Key const& step) const override { return choose_(step); }
     [[nodiscard]] StepChoice baseline(std::string_view /*memory*/) const override { return choose_({.bytes = 0}); }
-    /// What is chosen takes 10 us, the other backend 15 us.
-    [[nodiscard]] std::vector<PricedChoice> priced_choices(tuning::Key const& step) const override {
-        StepChoice const chosen = choose_(step);
-        return {{chosen, 10'000}, {{chosen.backend == "first" ? "second" : "first"}, 15'000}};
-    }
 
 private:
     Function choose_;

@@ -102,20 +102,10 @@ TEST(TunedTurns, ABackendIsQuiescedBeforeTheNextOneStartsAndNotWithoutNeed) {
     });
 }
 
-TEST(TunedTurns, ByPathAStepStaysWhereItIsSlowerIfChangingTakesLonger) {
-    auto const parts = [](TunedRank& rank, char const* switch_ns) {
-        MethodChoice const path{"path", {{"switch_ns", switch_ns}}};
-        return std::move(rank.compile(three_turns(rank.rank(), 2), path)).value()->provenance().at("tuned_parts");
-    };
+TEST(TunedTurns, AnUnknownMethodAndAKnobAreRefused) {
     run_tuned_ranks(2, by_size, [&](TunedRank& rank) {
-        EXPECT_EQ(parts(rank, "2000"), "3") << "two changes for 5 us";
-        EXPECT_EQ(parts(rank, "3000"), "1");
-        Provenance const measured =
-            std::move(rank.compile(three_turns(rank.rank(), 2), {"path", {}})).value()->provenance();
-        EXPECT_EQ(measured.count("tuned_leaving_ns.first"), 1U);
-        EXPECT_THROW((void)parts(rank, "-1"), UsageError);
-        EXPECT_THROW((void)rank.compile(three_turns(rank.rank(), 2), {"table", {{"switch_ns", "1"}}}), UsageError);
-        EXPECT_THROW((void)rank.compile(three_turns(rank.rank(), 2), {"paths", {}}), UsageError);
+        EXPECT_THROW((void)rank.compile(three_turns(rank.rank(), 2), {"table", {{"knob", "1"}}}), UsageError);
+        EXPECT_THROW((void)rank.compile(three_turns(rank.rank(), 2), {"path", {}}), UsageError);
     });
 }
 

@@ -135,6 +135,20 @@ TEST(BuildTable, WhereNoMethodHasEnoughLaunchesTheOneWithMostOfThemIsMeasuredAga
     EXPECT_EQ(built.rules[0].candidate->choose.method, "ring");
 }
 
+// Exact times: the fresh launches have "ring" and "linear" the other way round.
+TEST(BuildTable, TheRunnerUpIsNeverTheWinner) {
+    auto const takes = [](double share) { return [share](Bytes bytes) { return share * constant(bytes); }; };
+    auto const search =
+        observe_truth({{"blocking", constant}, {"ring", takes(0.70)}, {"linear", takes(0.72)}}, {{1024}, 8, 1e-9});
+    auto const fresh =
+        observe_truth({{"blocking", constant}, {"ring", takes(0.72)}, {"linear", takes(0.70)}}, {{1024}, 8, 1e-9, 2});
+    Built const built = build_rules(search, fresh, test_policy(), false);
+    ASSERT_EQ(chosen(built), 1U);
+    Evidence const& evidence = *built.rules[0].evidence;
+    EXPECT_NEAR(evidence.choice_ns, 7200, 1);
+    EXPECT_NEAR(evidence.runner_up_ns.value(), 7000, 1);
+}
+
 TEST(BuildTable, AWinThatFreshLaunchesDoNotShowIsDropped) {
     auto const sizes = powers_of_two(1024, 65536);
     Built const built = build_rules(observe_truth(ring_takes(0.8), {sizes}),
@@ -290,23 +304,50 @@ TEST(BuildTable, OfTwoBackendsEachHasItsSideOfTheCrossoverAndBothTogetherBeatEac
     EXPECT_LE(mixed, 1.05 * std::min(only_mpi, only_ucx));
 }
 
-TEST(BuildTable, ItsRulesAreValid) {
-    Truth const truth{
-        {"blocking", [](Bytes bytes) { return 1.2 * linear(bytes); }}, {"linear", linear}, {"steeper", steeper}};
-    auto const sizes = powers_of_two(8, 1 << 20);
+TuningTable table_for(Policy const& policy) {
     TuningTable table;
     table.created = "2026-01-01T00:00:00Z";
     table.tool = {"dlmb_tune", "0.1.0", "unknown"};
     table.system.key = "0123456789abcdef";
     table.system.cpu = "a synthetic processor";
-    table.policy = test_policy();
-    table.rules =
-        build_rules(observe_truth(truth, {sizes}), observe_truth(truth, {sizes, 8, 0.02, 2}), table.policy, false)
-            .rules;
+    table.policy = policy;
+    return table;
+}
+
+void expect_valid(TuningTable const& table) {
     for (TableProblem const& problem : validate(table)) {
         ADD_FAILURE() << problem.path << ": " << problem.what;
     }
+}
+
+TEST(BuildTable, ItsRulesAreValid) {
+    Truth const truth{
+        {"blocking", [](Bytes bytes) { return 1.2 * linear(bytes); }}, {"linear", linear}, {"steeper", steeper}};
+    auto const sizes = powers_of_two(8, 1 << 20);
+    TuningTable table = table_for(test_policy());
+    table.rules =
+        build_rules(observe_truth(truth, {sizes}), observe_truth(truth, {sizes, 8, 0.02, 2}), table.policy, false)
+            .rules;
+    expect_valid(table);
     EXPECT_GT(table.rules.size(), 1U);
+}
+
+TEST(BuildTable, RulesTellCallsInPlaceFromOthersWhereBothWereMeasured) {
+    auto seen = observe_truth(ring_takes(0.8), {{1024, 2048}});
+    auto in_place = observe_truth({{"blocking", constant}}, {{1024, 2048}, 8, 0.02, 3});
+    for (Observation& one : in_place) {
+        one.key.in_place = true;
+    }
+    auto const fresh = seen;
+    EXPECT_EQ(build_rules(seen, fresh, test_policy(), false).rules.at(0).when.in_place, std::nullopt);
+    seen.insert(seen.end(), in_place.begin(), in_place.end());
+    TuningTable table = table_for(test_policy());
+    table.rules = build_rules(seen, fresh, table.policy, false).rules;
+    expect_valid(table);
+    ASSERT_EQ(table.rules.size(), 2U);
+    for (Rule const& rule : table.rules) {
+        EXPECT_EQ(rule.when.in_place, rule.status != RuleStatus::chosen);
+    }
 }
 
 }  // namespace

@@ -173,6 +173,14 @@ TEST(Observations, KnowTheNodesAndTheCallForEqualParts) {
     EXPECT_EQ(observe(cell).kept().at(0).key.operation, TunedOperation::reduce_scatter);
 }
 
+TEST(Observations, OfAReduceScatterAreOfTheBytesThatItMoved) {
+    record::Record cell = good_cell();
+    cell.identity.parameters["operation"] = "reduce_scatter_block";
+    cell.identity.parameters["message-size"] = "64";
+    cell.identity.world = {3, 3};
+    EXPECT_EQ(observe(cell).kept().at(0).key.bytes, 72U) << "3 ranks with 6 elements of 4 B each";
+}
+
 TEST(Observations, SayEverythingThatIsWrongWithACellAtOnce) {
     record::Record cell = good_cell();
     cell.result.round_medians_ns.assign(3, 1000.0);
@@ -244,6 +252,15 @@ TEST(Observations, AreOfTheOneLoadThatTheResultsHave) {
         EXPECT_EQ(one.beside(), load);
         EXPECT_EQ(one.refused().count(std::string("is not of --beside ") + load), 1U);
     }
+}
+
+TEST(Conditions, DifferWhereBothAreKnown) {
+    Conditions const first{"isolated", "none", record::CacheMode{}, {{"ucx", "1.13.1"}}};
+    EXPECT_EQ(difference(first, first), "");
+    EXPECT_EQ(difference(first, {}), "");
+    EXPECT_EQ(difference({"stream"}, first), "--timing stream instead of isolated");
+    EXPECT_EQ(difference({"", "memory"}, first), "--beside memory instead of none");
+    EXPECT_EQ(difference({"", {}, {}, {{"ucx", "1.15.0"}}}, first), "ucx 1.15.0 instead of 1.13.1");
 }
 
 TEST(Observations, AreOfOneVersionOfALibrary) {

@@ -42,6 +42,12 @@ TEST(Selection, LosesEveryConditionThatTheFormatDoesNotHave) {
     }
 }
 
+TEST(Selection, TakesRulesOfCallsOutOfPlaceForAllCalls) {
+    Rule rule = ring();
+    rule.when.in_place = false;
+    EXPECT_TRUE(lost_of({rule}).empty());
+}
+
 TEST(Selection, LosesWhatIsNotInTheSlice) {
     Rule rule = ring();
     rule.when.dtype = "bf16";
@@ -108,11 +114,31 @@ TEST(Slice, IsCompletedByTheOnlyValueThatRulesName) {
     TuningTable table;
     table.rules = {ring(), ring()};
     table.rules[1].when.dtype = "bf16";
-    EXPECT_EQ(complete({}, table, "mpi"), (Slice{{}, "host", "bf16", ""}));
+    EXPECT_EQ(complete({}, table, "mpi", {}), (Slice{{}, "host", "bf16", ""}));
     table.rules[0].when.dtype = "fp32";
-    EXPECT_THROW((void)complete({}, table, "mpi"), UsageError);
-    EXPECT_EQ(complete({{}, "", "fp32", ""}, table, "mpi").dtype, "fp32");
-    EXPECT_EQ(complete({}, table, "ucx"), Slice{}) << "rules of other backends do not count";
+    EXPECT_THROW((void)complete({}, table, "mpi", {}), UsageError);
+    EXPECT_EQ(complete({{}, "", "fp32", ""}, table, "mpi", {}).dtype, "fp32");
+    EXPECT_EQ(complete({}, table, "ucx", {}), Slice{}) << "rules of other backends do not count";
+}
+
+TEST(Slice, LeavesOpenWhatTheFormatDistinguishesUnlessItIsSaid) {
+    TuningTable table;
+    table.rules = {ring(), ring()};
+    table.rules[0].when.nodes = CountInterval{1, 1};
+    table.rules[1].when.nodes = CountInterval{2, 2};
+    EXPECT_THROW((void)complete({}, table, "mpi", {}), UsageError);
+    DistinguishedKeys const keys{.nodes = true};
+    EXPECT_EQ(select_rules(table, "mpi", complete({}, table, "mpi", keys), keys).rules.size(), 2U);
+    EXPECT_EQ(select_rules(table, "mpi", complete({2, "", "", ""}, table, "mpi", keys), keys).rules.size(), 1U);
+    table.rules[0].when.memory = "cuda";
+    EXPECT_EQ(select_rules(table, "mpi", {}, {.memory = true, .nodes = true}).rules.size(), 2U);
+    EXPECT_EQ(select_rules(table, "mpi", {{}, "host", "", ""}, {.memory = true, .nodes = true}).rules.size(), 1U);
+}
+
+TEST(Slice, IsOfWordsThatTablesHave) {
+    for (Slice const& unknown : {Slice{{}, "hosst", "", ""}, Slice{{}, "", "float", ""}, Slice{{}, "", "", "mean"}}) {
+        EXPECT_THROW((void)complete(unknown, {}, "mpi", {}), UsageError);
+    }
 }
 
 TEST(LostList, IsWrittenOnePerLine) {

@@ -85,6 +85,15 @@ TEST(UcxExport, ARuleOfOneRankPerNodeIsOfTheLinksBetween) {
     EXPECT_EQ(setting(to_ucx(table, {2, "", "", ""}, {"1.17.0"})), "intra:100000,inter:100000");
 }
 
+TEST(UcxExport, RulesOfBothLinksMakeOneFile) {
+    TuningTable table = table_of({message_rule({0, 99999}, "inf"), message_rule({0, 49999}, "inf")});
+    table.rules[0].when.ranks = table.rules[1].when.ranks = CountInterval{2, 2};
+    table.rules[0].when.nodes = CountInterval{1, 1};
+    table.rules[1].when.nodes = CountInterval{2, 2};
+    EXPECT_EQ(setting(to_ucx(table, {}, {"1.18.0"})), "intra:100000,inter:50000");
+    EXPECT_EQ(setting(to_ucx(table, {2, "", "", ""}, {"1.18.0"})), "intra:auto,inter:50000");
+}
+
 TEST(UcxExport, TheCrossoverIsWhereMeasuredEagerMessagesEnd) {
     TuningTable table = table_of({message_rule({8192, 46340}, "inf"), message_rule({131072, 1 << 20}, "1")});
     table.rules[0].choose.method = "linear:rndv_thresh=inf";

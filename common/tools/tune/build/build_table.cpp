@@ -116,7 +116,15 @@ std::optional<Interval<Number>> only(std::optional<Number> const& value) {
     return value ? std::optional(Interval<Number>{*value, *value}) : std::nullopt;
 }
 
-When when_of(Key const& key, ByteInterval bytes) {
+/// Whether calls in place were measured beside these calls out of place, so that rules have to tell both apart.
+bool has_twin_in_place(Series const& series, std::vector<Series> const& all) {
+    Key twin = series.key;
+    twin.in_place = true;
+    return std::any_of(all.begin(), all.end(),
+                       [&](Series const& other) { return other.scope == series.scope && other.key == twin; });
+}
+
+When when_of(Key const& key, ByteInterval bytes, bool asks_in_place) {
     return {.operation = key.operation,
             .bytes = bytes,
             .ranks = only(key.ranks),
@@ -124,7 +132,7 @@ When when_of(Key const& key, ByteInterval bytes) {
             .dtype = key.dtype,
             .reduction = key.reduction,
             .memory = key.memory,
-            .in_place = key.in_place == true ? key.in_place : std::nullopt,
+            .in_place = asks_in_place ? key.in_place : std::nullopt,
             .uniform = key.uniform,
             .imbalance = key.imbalance ? std::optional(imbalance_class(*key.imbalance)) : std::nullopt};
 }
@@ -195,12 +203,13 @@ Choice default_choice(Series const& series, Policy const& policy) {
     return {baseline->second, default_method, std::nullopt, {}};
 }
 
-void append_rules(std::vector<Rule>& rules, Series const& series, Policy const& policy, bool accept_unconfirmed) {
+void append_rules(std::vector<Rule>& rules, Series const& series, bool asks_in_place, Policy const& policy,
+                  bool accept_unconfirmed) {
     for (ChoiceRegion const& region : regions_of(series.points, policy, accept_unconfirmed)) {
         Rule rule;
         rule.scope = series.scope;
         rule.pattern = "collective";
-        rule.when = when_of(series.key, region.bytes);
+        rule.when = when_of(series.key, region.bytes, asks_in_place);
         rule.choose = region.choice.value_or(default_choice(series, policy));
         rule.status = status_of(region);
         rule.evidence = joined(region.points);
@@ -259,7 +268,7 @@ Built build_rules(std::vector<Observation> const& search, std::vector<Observatio
     Built built;
     built.series = series_of(comparisons, decide(comparisons, policy));
     for (Series const& series : built.series) {
-        append_rules(built.rules, series, policy, accept_unconfirmed);
+        append_rules(built.rules, series, has_twin_in_place(series, built.series), policy, accept_unconfirmed);
     }
     sort_rules(built.rules);
     for (std::size_t i = 0; i < built.rules.size(); ++i) {

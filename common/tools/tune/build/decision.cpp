@@ -111,8 +111,10 @@ Evidence evidence_of(Comparison const& comparison, MethodTimes const& winner, Me
     evidence.confirmed = confirmed;
     evidence.choice_ns = statistics::median(winner.medians_ns);
     evidence.default_ns = statistics::median(standard.medians_ns);
-    if (order.size() > 1) {
-        evidence.runner_up_ns = statistics::median(order[1]->medians_ns);
+    auto const runner_up =
+        std::find_if(order.begin(), order.end(), [&](MethodTimes const* each) { return each != &winner; });
+    if (runner_up != order.end()) {
+        evidence.runner_up_ns = statistics::median((*runner_up)->medians_ns);
     }
     if (winner.foreign) {
         evidence.gain = 1 - statistics::median(winner.ratios);

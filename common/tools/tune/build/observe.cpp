@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/base/names/names.hpp"
+#include "common/formats/plan/plan.hpp"
 #include "common/formats/table/provenance.hpp"
 #include "common/formats/table/table.hpp"
 
@@ -78,9 +79,15 @@ Key conditions_of(record::Record const& cell) {
     return key;
 }
 
-/// The message size of the command line in the operation's basis (patterns/collective/README.md).
+/// The message size of the command line in the operation's basis (patterns/collective/README.md). A measured
+/// reduce_scatter moved whole elements for each rank.
 Bytes bytes_of(record::Record const& cell, Key const& key) {
     Bytes const message = whole_number(parameter(cell, "message-size"), "message-size");
+    auto const element = element_named(key.dtype);
+    if (key.operation == TunedOperation::reduce_scatter && element && !cell.origin) {
+        Bytes const unit = size_of(*element) * *key.ranks;
+        return (message + unit - 1) / unit * unit;
+    }
     bool const per_rank = key.operation == TunedOperation::allgather || key.operation == TunedOperation::exchange;
     return per_rank ? message * *key.ranks : message;
 }
@@ -207,6 +214,22 @@ std::string other_version(Versions const& these, Versions const& first) {
     return {};
 }
 
+std::string difference(Conditions const& these, Conditions const& first) {
+    auto const text = [](std::string_view what, std::string_view mine, std::string_view other) {
+        return fmt::format("{} {} instead of {}", what, mine, other);
+    };
+    if (!these.timing.empty() && !first.timing.empty() && these.timing != first.timing) {
+        return text("--timing", these.timing, first.timing);
+    }
+    if (these.beside && first.beside && these.beside != first.beside) {
+        return text("--beside", *these.beside, *first.beside);
+    }
+    if (these.cache && first.cache && these.cache != first.cache) {
+        return text("--cache", record::name_of(*these.cache), record::name_of(*first.cache));
+    }
+    return other_version(these.versions, first.versions);
+}
+
 bool Observations::is_default(record::Record const& cell) const {
     bool const for_files = !accepted_.methods.empty();
     return for_files && has_equal_blocks(cell) ? cell.identity.method == mpi_alltoall : cell.is_default;
@@ -327,7 +350,7 @@ std::string Observations::why_not_foreign(record::Record const& cell, record::La
     if (memory.empty() || !knows(memory_words, memory)) {
         return fmt::format("is on memory '{}', which no rule can ask for", memory);
     }
-    if (memory != "host" && text_of(launch.environment.identity, "gpus").empty()) {
+    if (!is_of_host(memory) && text_of(launch.environment.identity, "gpus").empty()) {
         return "is on memory of a GPU that is not named";
     }
     if (!parse_whole<std::uint64_t>(parameter(cell, "message-size"))) {
@@ -400,41 +423,17 @@ void Observations::add_system(record::Launch const& launch, std::string const& n
     }
 }
 
-void Observations::add_versions(record::Record const& cell, std::string const& name) {
-    Versions versions = library_versions(cell);
-    if (std::string const other = other_version(versions, stack_.versions); !other.empty()) {
-        throw UsageError(
-            fmt::format("{}: cell {} ran with {}; build a table from one version", name, cell.cell_id, other));
+void Observations::require_alike(record::Record const& cell, std::string const& name) {
+    Conditions these{cell.identity.mode, record::beside_text(cell.identity.beside), cell.identity.cache,
+                     library_versions(cell)};
+    if (std::string const other = difference(these, conditions_); !other.empty()) {
+        throw UsageError(fmt::format("{}: cell {} is of {} like those before; build from one (--timing and --beside "
+                                     "choose)",
+                                     name, cell.cell_id, other));
     }
-    stack_.versions.merge(versions);
-}
-
-void Observations::require_one_timing(record::Record const& cell, std::string const& name) {
-    timing_ = timing_.empty() ? cell.identity.mode : timing_;
-    if (timing_ != cell.identity.mode) {
-        throw UsageError(fmt::format("{}: cell {} is of --timing {}, those before are of {}; build from one: choose it "
-                                     "by --timing",
-                                     name, cell.cell_id, cell.identity.mode, timing_));
-    }
-}
-
-void Observations::require_one_load(record::Record const& cell, std::string const& name) {
-    std::string const load = record::beside_text(cell.identity.beside);
-    beside_ = beside_.value_or(load);
-    if (*beside_ != load) {
-        throw UsageError(fmt::format("{}: cell {} is of --beside {}, those before are of {}; build from one: choose it "
-                                     "by --beside",
-                                     name, cell.cell_id, load, *beside_));
-    }
-}
-
-void Observations::require_one_cache_mode(record::Record const& cell, std::string const& name) {
-    cache_ = cache_.value_or(cell.identity.cache);
-    if (*cache_ != cell.identity.cache) {
-        throw UsageError(
-            fmt::format("{}: cell {} is of another --cache than those before ({} instead of {}); build from one", name,
-                        cell.cell_id, record::name_of(cell.identity.cache), record::name_of(*cache_)));
-    }
+    stack_.versions.insert(these.versions.begin(), these.versions.end());
+    these.versions = stack_.versions;
+    conditions_ = std::move(these);
 }
 
 std::uint64_t without_default(std::vector<Observation> const& all) {
@@ -485,10 +484,7 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
                        "--element, --root, --skew ...)"];
             continue;
         }
-        require_one_timing(stored.cell, name);
-        require_one_load(stored.cell, name);
-        require_one_cache_mode(stored.cell, name);
-        add_versions(stored.cell, name);
+        require_alike(stored.cell, name);
         kept_.push_back(std::move(seen));
     }
 }

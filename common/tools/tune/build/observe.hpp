@@ -55,6 +55,16 @@ using Versions = std::map<std::string, std::string>;  // by library
 /// "ucx 1.15.0 instead of 1.13.1": the first library that is in both with another version; empty: none.
 [[nodiscard]] std::string other_version(Versions const& these, Versions const& first);
 
+/// What launches have alike that make a table together; unknown values differ from none.
+struct Conditions {
+    std::string timing = {};
+    std::optional<std::string> beside = {};
+    std::optional<record::CacheMode> cache = {};
+    Versions versions = {};
+};
+/// "--timing stream instead of isolated": the first difference; empty: none.
+[[nodiscard]] std::string difference(Conditions const& these, Conditions const& first);
+
 inline constexpr char const* isolated_timing = "isolated";
 inline constexpr char const* stream_timing = "stream";
 
@@ -84,22 +94,21 @@ public:
     [[nodiscard]] std::set<std::string> const& acceptable() const { return acceptable_; }
     [[nodiscard]] std::uint64_t acceptable_cells() const { return acceptable_cells_; }
     /// The mode of the kept cells; empty: there are none, or they are converted.
-    [[nodiscard]] std::string const& timing() const { return timing_; }
+    [[nodiscard]] std::string const& timing() const { return conditions_.timing; }
     /// The load of the kept cells; nothing: none was kept, or they are converted.
-    [[nodiscard]] std::optional<std::string> const& beside() const { return beside_; }
+    [[nodiscard]] std::optional<std::string> const& beside() const { return conditions_.beside; }
     [[nodiscard]] System const& system() const { return system_; }
     [[nodiscard]] Stack const& stack() const { return stack_; }
     [[nodiscard]] std::uint64_t cells() const { return cells_; }
     /// The definition of converted times, in words; empty: DLMB measured all, or no cell was kept.
     [[nodiscard]] std::string const& foreign_definition() const { return foreign_definition_; }
     /// Nothing: no cell was kept.
-    [[nodiscard]] std::optional<record::CacheMode> cache() const { return cache_; }
+    [[nodiscard]] std::optional<record::CacheMode> cache() const { return conditions_.cache; }
+    /// Of all cells that are kept.
+    [[nodiscard]] Conditions const& conditions() const { return conditions_; }
 
 private:
-    void require_one_cache_mode(record::Record const& cell, std::string const& name);
-    void require_one_timing(record::Record const& cell, std::string const& name);
-    void require_one_load(record::Record const& cell, std::string const& name);
-    void add_versions(record::Record const& cell, std::string const& name);
+    void require_alike(record::Record const& cell, std::string const& name);
     void add_system(record::Launch const& launch, std::string const& name);
     /// The method that others are compared with: the backend's default, but for files (--methods) what a program that
     /// calls MPI_Alltoall has without them, and not the MPI_Alltoallv of our default.
@@ -119,14 +128,12 @@ private:
     std::map<std::pair<std::string, Key>, decltype(record::CellIdentity::parameters)> points_;
     std::set<std::string> acceptable_;
     std::uint64_t acceptable_cells_ = 0;
-    std::string timing_;
-    std::optional<std::string> beside_;
+    Conditions conditions_;
     System system_;
     Stack stack_;
     std::uint64_t cells_ = 0;
-    std::optional<record::CacheMode> cache_;  // of all cells that are kept
-    std::optional<bool> foreign_;             // all launches are converted, or none is; nothing: there is none
-    std::string foreign_definition_;          // of all cells that are kept
+    std::optional<bool> foreign_;     // all launches are converted, or none is; nothing: there is none
+    std::string foreign_definition_;  // of all cells that are kept
 };
 
 }  // namespace dlmb::tuning

@@ -180,20 +180,8 @@ private:
             throw UsageError(fmt::format("--confirm: these launches ran on another system ({})",
                                          system_differences(confirm.system().identity, search.system().identity)));
         }
-        if (!confirm.timing().empty() && confirm.timing() != search.timing()) {
-            throw UsageError(fmt::format("--confirm: these launches are of --timing {}, RESULTS of {}",
-                                         confirm.timing(), search.timing()));
-        }
-        if (confirm.beside() && confirm.beside() != search.beside()) {
-            throw UsageError(fmt::format("--confirm: these launches are of --beside {}, RESULTS of {}",
-                                         *confirm.beside(), search.beside().value_or("none")));
-        }
-        if (confirm.cache() && search.cache() && confirm.cache() != search.cache()) {
-            throw UsageError("--confirm: these launches are of another --cache");
-        }
-        if (std::string const other = other_version(confirm.stack().versions, search.stack().versions);
-            !other.empty()) {
-            throw UsageError(fmt::format("--confirm: these launches ran with {}", other));
+        if (std::string const other = difference(confirm.conditions(), search.conditions()); !other.empty()) {
+            throw UsageError(fmt::format("--confirm: these launches are of {} like RESULTS", other));
         }
     }
 

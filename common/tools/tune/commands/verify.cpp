@@ -7,6 +7,7 @@
 #include "common/base/command_line/run_program.hpp"
 #include "common/base/command_line/siblings.hpp"
 #include "common/base/command_line/subcommands.hpp"
+#include "common/base/error.hpp"
 #include "common/formats/table/table_file.hpp"
 #include "common/tools/tune/commands/run_tune.hpp"
 #include "common/tools/tune/verify/consumers.hpp"
@@ -41,9 +42,6 @@ int report(Verification const& result) {
         ++counts.at(verdict);
         fmt::print("{} {}\n", words.at(verdict), check.what);
     }
-    for (std::string const& timing : result.timings) {
-        fmt::print("time  {}\n", timing);
-    }
     auto const [held, wrong, unseen] = counts;
     if (wrong + unseen > 0) {
         for (std::string const& note : result.notes) {
@@ -63,12 +61,12 @@ public:
         parser.add_option("--ranks", ranks_, "only rules for this number of ranks")->check(whole_number_check);
         parser.add_option("--mpiexec", mpiexec_,
                           "default: the launcher of the MPI library that programs of this build run with");
-        parser.add_option("--rounds", rounds_, "runs that are timed, with and without in turns; 0: none")
-            ->check(whole_number_check)
-            ->capture_default_str();
     }
 
     [[nodiscard]] int run() {
+        if (request_.consumer == "ucx" && ranks_ != 0) {
+            throw UsageError("--ranks: UCX is tried with two ranks; leave it out");
+        }
         TuningTable const table = read_table(request_.table);
         tuning::Export const made = export_table(table, request_);
         TemporaryFolder const fresh;
@@ -78,7 +76,7 @@ public:
         }
         return report(
             verify({request_, table, made, read_environment(files_), ranks_ == 0 ? std::nullopt : std::optional{ranks_},
-                    mpiexec_.empty() ? launcher_of(find_mpi_library().path) : mpiexec_, rounds_}));
+                    mpiexec_.empty() ? launcher_of(find_mpi_library().path) : mpiexec_}));
     }
 
 private:
@@ -86,7 +84,6 @@ private:
     std::string files_;
     std::uint64_t ranks_ = 0;
     std::string mpiexec_;
-    std::size_t rounds_ = 3;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "common/tools/tune/exporters/export.hpp"
 
 #include "common/base/error.hpp"
+#include "common/formats/table/query.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,6 +38,15 @@ void complete_word(std::string& word, TuningTable const& table, std::string_view
     }
 }
 
+void require_known_words(Slice const& slice, TuningTable const& table) {
+    Key const key{.memory = slice.memory, .dtype = slice.dtype, .reduction = slice.reduction};
+    if (UnknownWord const unknown = unknown_word(table, key, "")) {
+        std::vector<std::string> const known(unknown.known.begin(), unknown.known.end());
+        std::string_view const option = unknown.key == "dtype" ? "element" : unknown.key;
+        throw UsageError(fmt::format("--{}: {}", option, unknown_name(option, unknown.word, known)));
+    }
+}
+
 }  // namespace
 
 std::string_view name_of(LostReason reason) {
@@ -55,18 +65,21 @@ std::string to_json(std::vector<Lost> const& lost) {
     return text + (lost.empty() ? "]\n" : "\n]\n");
 }
 
-Slice complete(Slice slice, TuningTable const& table, std::string_view scope) {
+Slice complete(Slice slice, TuningTable const& table, std::string_view scope, DistinguishedKeys keys) {
+    require_known_words(slice, table);
     std::set<std::uint64_t> nodes;
     for (Rule const& rule : table.rules) {
         if (rule.scope == scope && rule.when.nodes) {
             nodes.insert({rule.when.nodes->min, rule.when.nodes->max});
         }
     }
-    if (!slice.nodes && !nodes.empty()) {
+    if (!slice.nodes && !nodes.empty() && !keys.nodes) {
         require_one(nodes, "--nodes");
         slice.nodes = *nodes.begin();
     }
-    complete_word(slice.memory, table, scope, &When::memory, "--memory");
+    if (!keys.memory) {
+        complete_word(slice.memory, table, scope, &When::memory, "--memory");
+    }
     complete_word(slice.dtype, table, scope, &When::dtype, "--element");
     complete_word(slice.reduction, table, scope, &When::reduction, "--reduction");
     return slice;

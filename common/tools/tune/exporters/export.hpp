@@ -73,9 +73,16 @@ struct Slice {
     bool operator==(Slice const&) const = default;
 };
 
-/// Fills what is unknown with the only value that the rules of `scope` name. Throws UsageError where they name several:
-/// the user must say which one the export is for.
-[[nodiscard]] Slice complete(Slice slice, TuningTable const& table, std::string_view scope);
+/// Conditions that the format of a consumer has itself; the others come from the slice or are lost.
+struct DistinguishedKeys {
+    bool memory = false;
+    bool nodes = false;
+    bool imbalance = false;  // the exporter finds one choice for all of it (rules_of)
+};
+
+/// Fills what is unknown, and not among `keys`, with the only value that the rules of `scope` name. Throws UsageError
+/// where they name several: the user must say which one the export is for; and for a word that no table has.
+[[nodiscard]] Slice complete(Slice slice, TuningTable const& table, std::string_view scope, DistinguishedKeys keys);
 
 struct LibraryVersion {
     unsigned major = 0;
@@ -110,6 +117,11 @@ struct MpichInfo {
 /// keeps the subtree of the library. Throws UsageError when the tree is not one of csel.c.
 [[nodiscard]] Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& info);
 
+/// What the formats distinguish; that of UCX depends on its version.
+inline constexpr DistinguishedKeys mpi_keys{.imbalance = true};
+inline constexpr DistinguishedKeys nccl_keys{.nodes = true};
+inline constexpr DistinguishedKeys ucc_keys{.memory = true, .imbalance = true};
+
 /// libnccl-tuner-dlmb.so (NVIDIA's example plugin has the same columns): dlmb_nccl.csv, of the rules in scope "nccl".
 /// Sizes are NCCL's nBytes, which are those of basis_of. `plugin`: its path, for NCCL_TUNER_PLUGIN.
 [[nodiscard]] Export to_nccl(TuningTable const& table, Slice const& slice, std::string const& plugin);
@@ -118,6 +130,7 @@ struct MpichInfo {
 /// knob UCX_RNDV_THRESH. UCX has no other choice that depends on sizes and that a file can hold. `version`: "1.13.1";
 /// from 1.17 on the threshold is one for ranks on one node and one for ranks on two.
 [[nodiscard]] Export to_ucx(TuningTable const& table, Slice const& slice, std::string const& version);
+[[nodiscard]] DistinguishedKeys keys_of_ucx(std::string const& version);
 /// The threshold in "65536", "64K" or "inf" (no_limit); nothing: neither.
 [[nodiscard]] std::optional<Bytes> read_threshold(std::string const& text);
 

@@ -277,7 +277,7 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
     if (!tree.is_object()) {
         throw UsageError(fmt::format("{}: its selection tree is no JSON", info.origin));
     }
-    Selection selection = select_rules(table, "mpi", slice, {.imbalance = true});
+    Selection selection = select_rules(table, "mpi", slice, mpi_keys);
     lose_other_operations(selection.rules, selection.lost);
     bool chooses = false;
     for (MpiCall const which : exported_calls) {

@@ -97,7 +97,7 @@ std::string lines_of(ExportedRule const& one, std::vector<Lost>& lost) {
 }  // namespace
 
 Export to_nccl(TuningTable const& table, Slice const& slice, std::string const& plugin) {
-    Selection selection = select_rules(table, "nccl", slice, {.nodes = true});
+    Selection selection = select_rules(table, "nccl", slice, nccl_keys);
     // Every line that starts otherwise is a rule: NVIDIA's plugin would read a header as one for allreduce.
     std::string text =
         "# collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks,pipelined operations\n";

@@ -225,7 +225,7 @@ std::optional<int> open_mpi_id(MpiCall collective, std::string_view algorithm, L
 
 Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string const& version) {
     LibraryVersion const library = parse_version(version);
-    Selection selection = select_rules(table, "mpi", slice, {.imbalance = true});
+    Selection selection = select_rules(table, "mpi", slice, mpi_keys);
     lose_other_operations(selection.rules, selection.lost);
     bool const han = library >= han_by_default && slice.nodes != 1;
     RowsOfCollectives collectives;  // by open_mpi_id

@@ -21,8 +21,8 @@ std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, DistinguishedK
     for (auto const& [name, condition, value] :
          {std::tuple{"memory", &when.memory, &slice.memory}, std::tuple{"dtype", &when.dtype, &slice.dtype},
           std::tuple{"reduction", &when.reduction, &slice.reduction}}) {
-        bool const has_key = keys.memory && condition == &when.memory;
-        if (!has_key && !condition->empty() && *condition != *value) {
+        bool const any_value = keys.memory && condition == &when.memory && value->empty();
+        if (!any_value && !condition->empty() && *condition != *value) {
             return Lost{
                 rule.id, LostReason::other_slice,
                 fmt::format("holds for {} {}, exported is {}", name, *condition, value->empty() ? "none" : *value)};
@@ -30,11 +30,14 @@ std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, DistinguishedK
     }
     bool const one_for_all =
         keys.imbalance && when.operation == TunedOperation::exchange && !when.uniform.value_or(false);
-    if (when.in_place || (when.imbalance && !one_for_all)) {
+    // Rules of calls out of place stand for all calls, as they do where calls in place were not measured.
+    bool const in_place = when.in_place.value_or(false);
+    if (in_place || (when.imbalance && !one_for_all)) {
         return Lost{rule.id, LostReason::key_not_expressible,
-                    fmt::format("the format has no key for '{}'", when.in_place ? "in_place" : "imbalance")};
+                    fmt::format("the format has no key for '{}'", in_place ? "in_place" : "imbalance")};
     }
-    if (!keys.nodes && when.nodes && !(slice.nodes && when.nodes->contains(*slice.nodes))) {
+    bool const any_nodes = keys.nodes && !slice.nodes;
+    if (!any_nodes && when.nodes && !(slice.nodes && when.nodes->contains(*slice.nodes))) {
         return Lost{rule.id, LostReason::other_slice,
                     fmt::format("holds for {} to {} nodes", when.nodes->min, when.nodes->max)};
     }

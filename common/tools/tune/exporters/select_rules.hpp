@@ -26,19 +26,13 @@ struct ExportedRule {
 /// Notes that a rule is lost. Returns nothing, for callers who had something of it to return.
 std::nullopt_t lose(std::vector<Lost>& lost, ExportedRule const& one, LostReason why, std::string detail);
 
-/// Conditions that the format of a consumer has itself; the others come from the slice or are lost.
-struct DistinguishedKeys {
-    bool memory = false;
-    bool nodes = false;
-    bool imbalance = false;  // the exporter finds one choice for all of it (rules_of)
-};
-
 struct Selection {
     std::vector<ExportedRule> rules;  // in the order of the table
     std::vector<Lost> lost;
 };
 
-/// The rules in scope `backend` that hold in the slice. Rules of scope "select" that choose another backend are lost.
+/// The rules in scope `backend` that hold in the slice, which limits a distinguished key only where it says it. Rules
+/// of scope "select" that choose another backend are lost.
 [[nodiscard]] Selection select_rules(TuningTable const& table, std::string_view backend, Slice const& slice,
                                      DistinguishedKeys keys);
 

@@ -113,7 +113,7 @@ std::string_view name_in_ucc(MpiCall collective) {
 }
 
 Export to_ucc(TuningTable const& table, Slice const& slice) {
-    Selection selection = select_rules(table, "ucc", slice, {.memory = true, .imbalance = true});
+    Selection selection = select_rules(table, "ucc", slice, ucc_keys);
     auto& lost = selection.lost;
     lose_other_operations(selection.rules, lost);
     bool const sections =

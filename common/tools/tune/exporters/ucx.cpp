@@ -151,8 +151,12 @@ std::optional<Bytes> read_threshold(std::string const& text) {
     }
 }
 
+DistinguishedKeys keys_of_ucx(std::string const& version) {
+    return {.nodes = parse_version(version) >= thresholds_by_link};
+}
+
 Export to_ucx(TuningTable const& table, Slice const& slice, std::string const& version) {
-    Selection selection = select_rules(table, "ucx", slice, {});
+    Selection selection = select_rules(table, "ucx", slice, keys_of_ucx(version));
     std::vector<ThresholdRule> const rules = threshold_rules(selection);
     auto const value_without = [&](bool (*says_nothing)(ThresholdRule const&)) {
         std::vector<ThresholdRule> others = rules;
@@ -160,7 +164,7 @@ Export to_ucx(TuningTable const& table, Slice const& slice, std::string const& v
         return threshold_value(others, selection.lost);
     };
     std::optional<std::string> value;
-    if (parse_version(version) < thresholds_by_link) {
+    if (!keys_of_ucx(version).nodes) {
         value = threshold_value(rules, selection.lost);
     } else {
         auto const inside = value_without(is_between_nodes);

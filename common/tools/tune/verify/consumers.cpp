@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <sstream>
@@ -62,7 +63,7 @@ Export export_ucx(TuningTable const& table, ExportRequest const& request) {
     if (version.empty()) {
         throw UsageError("the table names no version of UCX; give it with --library-version, as 1.13.1");
     }
-    return to_ucx(table, request.slice, version);
+    return to_ucx(table, complete(request.slice, table, "ucx", keys_of_ucx(version)), version);
 }
 
 /// Behind the first line: that of Open MPI may have to be the number of its format. JSON has no comments.
@@ -75,15 +76,18 @@ void add_comment(File& file, std::string const& text) {
 struct Consumer {
     char const* name;
     char const* scope;
+    DistinguishedKeys keys;
     Export (*make)(TuningTable const&, ExportRequest const&);
     bool reads_version = false;
     bool reads_library = false;
 };
 constexpr std::array consumers{
-    Consumer{"openmpi", "mpi", export_open_mpi, true}, Consumer{"mpich", "mpi", export_mpich, true, true},
-    Consumer{"ucx", "ucx", export_ucx, true},
-    Consumer{"ucc", "ucc", [](auto const& table, auto const& request) { return to_ucc(table, request.slice); }},
-    Consumer{"nccl", "nccl", [](auto const& table, auto const& request) {
+    Consumer{"openmpi", "mpi", mpi_keys, export_open_mpi, true},
+    Consumer{"mpich", "mpi", mpi_keys, export_mpich, true, true},
+    Consumer{"ucx", "ucx", {.nodes = true}, export_ucx, true},  // which asks for the nodes where its version needs them
+    Consumer{"ucc", "ucc", ucc_keys,
+             [](auto const& table, auto const& request) { return to_ucc(table, request.slice); }},
+    Consumer{"nccl", "nccl", nccl_keys, [](auto const& table, auto const& request) {
                  return to_nccl(table, request.slice, sibling_library("libnccl-tuner-dlmb.so").string());
              }}};
 
@@ -159,6 +163,14 @@ std::string scope_of(std::string const& consumer) {
     return consumer_named(consumer).scope;
 }
 
+DistinguishedKeys keys_of(std::string const& consumer) {
+    return consumer_named(consumer).keys;
+}
+
+Slice slice_of(ExportRequest const& request, TuningTable const& table) {
+    return complete(request.slice, table, scope_of(request.consumer), keys_of(request.consumer));
+}
+
 Export export_table(TuningTable const& table, ExportRequest request) {
     Consumer const& consumer = consumer_named(request.consumer);
     for (auto const& [option, value, is_read] :
@@ -172,13 +184,17 @@ Export export_table(TuningTable const& table, ExportRequest request) {
     if (std::string const weak = weak_evidence(table); !weak.empty() && request.accept != weak) {
         throw UsageError(fmt::format("{}: {}; --accept {} exports it all the same", request.table, remark, weak));
     }
-    request.slice = complete(request.slice, table, consumer.scope);
+    request.slice = slice_of(request, table);
     Export made = consumer.make(table, request);
     if (!remark.empty()) {
         made.notes.insert(made.notes.begin(), "this " + remark);
         for (File& file : made.files) {
             add_comment(file, "This " + remark + ".");
         }
+    }
+    if (std::any_of(table.rules.begin(), table.rules.end(),
+                    [&](Rule const& rule) { return rule.scope == consumer.scope && rule.when.in_place == false; })) {
+        made.notes.emplace_back("calls in place follow the rules of calls out of place");
     }
     if (std::string const& load = table.policy.beside; !load.empty()) {
         bool const made_by_ranks = record::load_of(load).has_value();
@@ -215,7 +231,7 @@ void ExportRequest::add_to(CLI::App& parser) {
     parser
         .add_option_function<std::uint64_t>(
             "--nodes", [this](std::uint64_t nodes) { slice.nodes = nodes == 0 ? std::nullopt : std::optional(nodes); },
-            "rules for this number of nodes, where the format has no key for it")
+            "rules for this number of nodes; needed where the format has no key for it")
         ->check(whole_number_check);
     parser.add_option("--memory", slice.memory, "rules for this memory, likewise");
     parser.add_option("--element", slice.dtype, "rules for this element, likewise");

@@ -32,8 +32,11 @@ struct ExportRequest {
 
 /// The scope of the table's rules that a consumer is given: "mpi", "ucx", "ucc" or "nccl".
 [[nodiscard]] std::string scope_of(std::string const& consumer);
+[[nodiscard]] DistinguishedKeys keys_of(std::string const& consumer);
 
-/// Completes the slice. Files of foreign evidence say that in a comment, where their format has any. Throws UsageError
+/// The part of the table that the export is of (complete).
+[[nodiscard]] Slice slice_of(ExportRequest const& request, TuningTable const& table);
+/// Files of foreign evidence say that in a comment, where their format has any. Throws UsageError
 /// where the request must say more.
 [[nodiscard]] Export export_table(TuningTable const& table, ExportRequest request);
 
@@ -65,7 +68,6 @@ struct Check {
 
 struct Verification {
     std::vector<Check> checks;
-    std::vector<std::string> timings;     // with and without the export, one line each
     std::string skipped;                  // why nothing could be tried; empty: it was
     std::vector<std::string> notes = {};  // settings of the user that the library obeys before the files
 };
@@ -77,7 +79,6 @@ struct VerifyRequest {
     std::map<std::string, std::string> environment;  // what makes the consumer read the files
     std::optional<std::uint64_t> ranks;              // only these; absent: what the rules name
     std::string mpiexec;
-    std::size_t rounds = 0;  // of timing
 };
 
 /// Open MPI and MPICH: what an export does against what the forced algorithm, or no export, does.

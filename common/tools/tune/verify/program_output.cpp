@@ -97,18 +97,21 @@ CountedMessages counted_messages(std::string const& output) {
     return counted;
 }
 
-std::optional<double> median_in(std::string const& output) {
-    std::regex const word(R"(median_ns (\d+))");
-    std::optional<double> median;
+std::optional<std::uint64_t> nodes_in(std::string const& output) {
+    static std::regex const world(R"(: (\d+) ranks, (\d+) per node;)");
+    std::optional<std::uint64_t> nodes;
     std::istringstream lines(output);
     for_each_line(lines, [&](std::string const& line) {
         std::smatch match;
-        if (std::regex_search(line, match, word)) {
-            median = parse_whole<double>(match[1].str());
+        if (std::regex_search(line, match, world)) {
+            auto const ranks = parse_whole<std::uint64_t>(match[1].str()).value_or(0);
+            auto const per_node = parse_whole<std::uint64_t>(match[2].str()).value_or(0);
+            nodes = ranks == 0 || per_node == 0 ? std::nullopt
+                                                : std::optional(ranks / per_node + (ranks % per_node == 0 ? 0 : 1));
         }
-        return !median;
+        return !nodes;
     });
-    return median;
+    return nodes;
 }
 
 std::string function_in_score_map(std::string const& log, std::uint64_t ranks, MpiCall collective, Bytes bytes) {

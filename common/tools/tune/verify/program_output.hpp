@@ -30,8 +30,8 @@ struct CountedMessages {
 };
 [[nodiscard]] CountedMessages counted_messages(std::string const& output);
 
-/// dlmb_plain_mpi: "median_ns 1234"; nothing where there is no such word.
-[[nodiscard]] std::optional<double> median_in(std::string const& output);
+/// dlmb_collective: on how many nodes its ranks were; nothing where it does not say it.
+[[nodiscard]] std::optional<std::uint64_t> nodes_in(std::string const& output);
 
 /// UCC: "TL_UCP ucc_tl_ucp_allreduce_ring_init" from the score map of a team of `ranks`, for a size as UCC compares
 /// them. Empty: the map has no range that holds the size.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr Bytes most_bytes = Bytes{64} << 20;
 constexpr std::uint64_t element_bytes = 4;
+constexpr Bytes uneven_bytes_per_peer = 1024;
 
 /// The table's answer for a collective at a size; nullopt: a rule that is lost.
 std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, TunedOperation operation,
@@ -27,8 +28,8 @@ std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, 
                   .memory = slice.memory,
                   .dtype = slice.dtype,
                   .reduction = slice.reduction,
-                  .uniform = operation == TunedOperation::exchange ? std::optional(collective == MpiCall::alltoall)
-                                                                   : std::nullopt};
+                  .in_place = false,
+                  .uniform = operation == TunedOperation::exchange ? std::optional(true) : std::nullopt};
     Rule const* const rule = lookup(request.table, key, scope).deciding();
     if (rule != nullptr && request.made.loses(*rule)) {
         return std::nullopt;
@@ -37,16 +38,17 @@ std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, 
     return Probe{collective, bytes, ranks, chosen ? rule->choose.algorithm->name : ""};
 }
 
-/// At the ends of a rule, beside them, and with other numbers of ranks: bytes and ranks.
+/// At the ends of a rule, beside them, and with other numbers of ranks: bytes and ranks. Libraries run nothing for no
+/// bytes.
 std::vector<std::pair<Bytes, std::uint64_t>> around(ExportedRule const& one, std::uint64_t ranks) {
     Bytes const unit = ranks * element_bytes;
-    Bytes const first = (one.bytes.min + unit - 1) / unit * unit;
+    Bytes const first = std::max(unit, (one.bytes.min + unit - 1) / unit * unit);
     Bytes const last = std::min(one.bytes.max, most_bytes) / unit * unit;
     if (first > last) {
         return {};
     }
     std::vector<std::pair<Bytes, std::uint64_t>> places{{first, ranks}, {last, ranks}};
-    if (first >= unit) {
+    if (first > unit) {
         places.emplace_back(first - unit, ranks);
     }
     if (last + unit <= most_bytes) {
@@ -54,22 +56,59 @@ std::vector<std::pair<Bytes, std::uint64_t>> around(ExportedRule const& one, std
     }
     for (std::uint64_t const other : {std::uint64_t{2}, ranks - 1, ranks + 1}) {
         if (other >= 2 && other != ranks) {
-            places.emplace_back(first / (other * element_bytes) * (other * element_bytes), other);
+            Bytes const its_unit = other * element_bytes;
+            places.emplace_back(std::max(its_unit, first / its_unit * its_unit), other);
         }
     }
     return places;
 }
 
+std::uint64_t ranks_to_try(VerifyRequest const& request, ExportedRule const& one) {
+    return request.ranks.value_or(std::max<std::uint64_t>(one.ranks.min, 2));
+}
+
+/// Of alltoallv files hold one choice for all sizes and imbalances: tried with that number of ranks and with others.
+void add_uneven_probes(VerifyRequest const& request, std::vector<ExportedRule> const& rules, std::set<Probe>& found) {
+    std::vector<Lost> ignored;
+    std::vector<ExportedRule> exported = rules_of(MpiCall::alltoallv, rules, ignored);
+    std::erase_if(exported, [&](ExportedRule const& one) {
+        return std::any_of(request.made.lost.begin(), request.made.lost.end(), [&](Lost const& lost) {
+            return lost.rule == one.rule->id &&
+                   lost.why != LostReason::size_ignored;  // the choice is there all the same
+        });
+    });
+    auto const algorithm_for = [&](std::uint64_t ranks) -> std::string {
+        auto const rule = std::find_if(exported.begin(), exported.end(),
+                                       [&](ExportedRule const& one) { return one.ranks.contains(ranks); });
+        return rule == exported.end() || !rule->rule->choose.algorithm ? "" : rule->rule->choose.algorithm->name;
+    };
+    for (ExportedRule const& one : exported) {
+        std::uint64_t const tried = ranks_to_try(request, one);
+        if (!one.ranks.contains(tried)) {
+            continue;
+        }
+        for (std::uint64_t const ranks : {tried, std::uint64_t{2}, tried - 1, tried + 1}) {
+            if (ranks >= 2) {
+                found.insert({MpiCall::alltoallv, ranks * uneven_bytes_per_peer, ranks, algorithm_for(ranks)});
+            }
+        }
+    }
+}
+
 /// Where the rules of a scope are tried. Those that are lost are left out.
 std::set<Probe> probes(VerifyRequest const& request) {
     std::string const scope = scope_of(request.request.consumer);
-    Slice const slice = complete(request.request.slice, request.table, scope);
+    Slice slice = slice_of(request.request, request.table);
+    slice.memory = slice.memory.empty() ? "host" : slice.memory;  // where the programs run that are tried
+    std::vector<ExportedRule> const rules =
+        select_rules(request.table, scope, slice, keys_of(request.request.consumer)).rules;
     std::set<Probe> found;
-    for (ExportedRule const& one : select_rules(request.table, scope, slice, {}).rules) {
+    add_uneven_probes(request, rules, found);
+    for (ExportedRule const& one : rules) {
         When const& when = one.rule->when;
         auto const collective = collective_of(when);
-        std::uint64_t const tried = request.ranks.value_or(std::max<std::uint64_t>(one.ranks.min, 2));
-        if (one.keeps_default() || !collective || !one.ranks.contains(tried)) {
+        std::uint64_t const tried = ranks_to_try(request, one);
+        if (one.keeps_default() || !collective || collective == MpiCall::alltoallv || !one.ranks.contains(tried)) {
             continue;
         }
         for (auto const& [bytes, by_ranks] : around(one, tried)) {
@@ -132,22 +171,12 @@ Fingerprint const& Trial::fingerprint(Probe const& probe, TrialVariables const& 
     return place->second;
 }
 
-std::string Trial::timing(Probe const& /*probe*/, TrialVariables const& /*exported*/, std::size_t /*rounds*/) const {
-    return "";
-}
-
 Verification verify_rules(VerifyRequest const& request, Trial& trial) {
     Verification result;
     bool anything_chosen = false;
     for (Probe const& probe : probes(request)) {
         result.checks.push_back(check(trial, probe, request.environment));
         anything_chosen = anything_chosen || !probe.algorithm.empty();
-        std::string timing = probe.algorithm.empty() || request.rounds == 0
-                                 ? ""
-                                 : trial.timing(probe, request.environment, request.rounds);
-        if (!timing.empty()) {
-            result.timings.push_back(std::move(timing));
-        }
     }
     if (!anything_chosen) {
         result.skipped =

@@ -58,9 +58,6 @@ public:
     [[nodiscard]] Fingerprint const& fingerprint(Probe const& probe, TrialVariables const& environment);
     /// Variables that make the library run an algorithm at every size.
     [[nodiscard]] virtual TrialVariables force(MpiCall collective, std::string const& algorithm) const = 0;
-    /// One line: what a call takes without the export and with it. Empty: cannot be said.
-    [[nodiscard]] virtual std::string timing(Probe const& probe, TrialVariables const& exported,
-                                             std::size_t rounds) const;
 
 private:
     [[nodiscard]] virtual Fingerprint look(Probe const& probe, TrialVariables const& environment) = 0;

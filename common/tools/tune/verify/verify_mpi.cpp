@@ -23,7 +23,6 @@ namespace dlmb::tuning::commands {
 namespace {
 
 constexpr int fingerprint_calls = 10;
-constexpr int timed_calls = 100;
 
 /// Runs dlmb_plain_mpi under a launcher and takes a fingerprint of the algorithm that ran: the functions of coll/base
 /// that coll/tuned called (Open MPI, by LD_DEBUG=bindings) or the number of messages of all ranks (MPICH, by
@@ -46,33 +45,10 @@ public:
         return {{fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM", name), algorithm}};
     }
 
-    [[nodiscard]] std::string timing(Probe const& probe, TrialVariables const& exported,
-                                     std::size_t rounds) const override {
-        std::vector<double> without;
-        std::vector<double> with;
-        for (std::size_t round = 0; round < rounds; ++round) {
-            without.push_back(nanoseconds(probe, {}));
-            with.push_back(nanoseconds(probe, exported));
-            if (without.back() == 0 || with.back() == 0) {
-                return "";  // a run failed
-            }
-        }
-        std::sort(without.begin(), without.end());
-        std::sort(with.begin(), with.end());
-        return fmt::format("{}: {} us without the export, {} us with it", where_of(probe),
-                           human_us(without[rounds / 2]), human_us(with[rounds / 2]));
-    }
-
 private:
     /// "ompi_coll_base_allreduce_intra_ring", "240 messages".
     [[nodiscard]] Fingerprint look(Probe const& probe, TrialVariables const& environment) override {
         return library_.name == "Open MPI" ? bound_functions(probe, environment) : messages(probe, environment);
-    }
-
-    /// Median time of a call on rank 0; 0 where the run failed.
-    [[nodiscard]] double nanoseconds(Probe const& probe, TrialVariables const& environment) const {
-        Finished const finished = run(probe, environment, timed_calls);
-        return finished.exit_code == 0 ? median_in(finished.output).value_or(0) : 0;
     }
 
     [[nodiscard]] Finished run(Probe const& probe, TrialVariables const& environment, int calls) const {
@@ -170,7 +146,7 @@ Verification verify_mpi(VerifyRequest const& request) {
     MpiLibraryFound library = find_mpi_library();
     std::string const wanted = request.request.consumer == "mpich" ? "MPICH" : "Open MPI";
     if (library.name != wanted) {
-        return {{}, {}, fmt::format("this build runs with {}, not with {}", library.name, wanted)};
+        return {{}, fmt::format("this build runs with {}, not with {}", library.name, wanted)};
     }
     bool const open_mpi = library.name == "Open MPI";
     MpiTrial trial(std::move(library), request.mpiexec);

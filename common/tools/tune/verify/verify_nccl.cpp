@@ -40,6 +40,12 @@ std::optional<Check> check(VerifyRequest const& request, Rule const& rule, std::
         skipped = "NCCL cannot run here; it needs a GPU";
         return std::nullopt;
     }
+    auto const nodes = nodes_in(finished.output);
+    if (nodes && rule.when.nodes && !rule.when.nodes->contains(*nodes)) {
+        return Check{TrialVerdict::unseen,
+                     fmt::format("{} of {} bytes, {} ranks: ran on {} nodes, {} is for {} to {}", name_of(operation),
+                                 bytes, ranks, *nodes, rule.id, rule.when.nodes->min, rule.when.nodes->max)};
+    }
     bool const loaded = finished.output.find("Using DLMB (v") != finished.output.npos;
     std::string const wanted = rule.choose.algorithm->name + " " + rule.choose.params.protocol;
     std::string const seen = nccl_choice(finished.output, facts_of(kind_of(operation)).nccl);

@@ -25,7 +25,8 @@ Bytes size_in_ucc(Probe const& probe) {
 /// Runs dlmb_collective over UCC and reads the score map of the team of all ranks.
 class UccTrial final : public Trial {
 public:
-    explicit UccTrial(std::string mpiexec) : mpiexec_(std::move(mpiexec)) {}
+    /// `nodes`: that the export is for; nothing: any.
+    UccTrial(std::string mpiexec, std::optional<std::uint64_t> nodes) : mpiexec_(std::move(mpiexec)), nodes_(nodes) {}
 
     [[nodiscard]] TrialVariables force(MpiCall collective, std::string const& algorithm) const override {
         return {{"UCC_TL_UCP_TUNE", fmt::format("{}:@{}", name_in_ucc(collective), algorithm)}};
@@ -67,9 +68,12 @@ private:
         return place->second;
     }
 
-    static Fingerprint in_map(Finished const& finished, Probe const& probe) {
+    [[nodiscard]] Fingerprint in_map(Finished const& finished, Probe const& probe) const {
         if (finished.exit_code != 0) {
             return failure(finished);
+        }
+        if (auto const nodes = nodes_in(finished.output); nodes && nodes_ && nodes != nodes_) {
+            return {fmt::format("ran on {} nodes, the rules are for {}", *nodes, *nodes_), true};
         }
         std::string const function =
             function_in_score_map(finished.output, probe.ranks, probe.collective, size_in_ucc(probe));
@@ -78,19 +82,20 @@ private:
     }
 
     std::string mpiexec_;
+    std::optional<std::uint64_t> nodes_;
     std::map<std::pair<std::uint64_t, TrialVariables>, Finished> runs_;
 };
 
 }  // namespace
 
 Verification verify_ucc(VerifyRequest const& request) {
-    std::string const memory = complete(request.request.slice, request.table, "ucc").memory;
+    std::string const memory = request.request.slice.memory;
     if (!memory.empty() && memory != "host") {
-        return {{}, {}, fmt::format("only rules for memory host can be seen, not those for {}", memory)};
+        return {{}, fmt::format("only rules for memory host can be seen, not those for {}", memory)};
     }
-    UccTrial trial(request.mpiexec);
+    UccTrial trial(request.mpiexec, slice_of(request.request, request.table).nodes);
     if (std::string obstacle = trial.obstacle(); !obstacle.empty()) {
-        return {{}, {}, std::move(obstacle)};
+        return {{}, std::move(obstacle)};
     }
     return verify_rules(request, trial);
 }

@@ -50,7 +50,7 @@ std::string threshold_in(std::string const& text) {
 Verification verify_ucx(VerifyRequest const& request) {
     std::string const wanted = threshold_in(request.made.files.front().text);
     if (wanted == "auto") {
-        return {{}, {}, "the export sets no threshold for ranks on one node"};
+        return {{}, "the export sets no threshold for ranks on one node"};
     }
     Seen const without = run(request, {});
     Seen const with = run(request, request.environment);
@@ -58,7 +58,6 @@ Verification verify_ucx(VerifyRequest const& request) {
         return {{{without.exit_code != 0 ? TrialVerdict::unseen : TrialVerdict::wrong,
                   fmt::format("dlmb_collective --backend ucx failed: exit {} without the export, {} with it",
                               without.exit_code, with.exit_code)}},
-                {},
                 ""};
     }
     std::string const& shown = with.rendezvous;
@@ -70,7 +69,6 @@ Verification verify_ucx(VerifyRequest const& request) {
                                                        : TrialVerdict::held;
     return {{{verdict, fmt::format("rendezvous from {} bytes on; the export says {}, without it from {}", shown, wanted,
                                    by_default)}},
-            {},
             ""};
 }
 

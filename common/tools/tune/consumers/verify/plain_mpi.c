@@ -55,12 +55,20 @@ static void call_reduce_scatter_block(struct Buffers const* b) {
     MPI_Reduce_scatter_block(b->send, b->recv, share, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static struct {
+struct Collective {
     char const* name;
     void (*call)(struct Buffers const*);
-} const collectives[] = {{"allgather", call_allgather}, {"allreduce", call_allreduce},
-                         {"alltoall", call_alltoall},   {"alltoallv", call_alltoallv},
-                         {"bcast", call_bcast},         {"reduce_scatter_block", call_reduce_scatter_block}};
+    size_t unit;  /* bytes */
+    int by_share; /* the int of the call counts units of one share, else of all bytes */
+};
+static struct Collective const collectives[] = {
+    {"allgather", call_allgather, 1, 1}, {"allreduce", call_allreduce, sizeof(float), 0},
+    {"alltoall", call_alltoall, 1, 1},   {"alltoallv", call_alltoallv, 1, 0},
+    {"bcast", call_bcast, 1, 0},         {"reduce_scatter_block", call_reduce_scatter_block, sizeof(float), 1}};
+
+static int int_counts(struct Collective const* collective, size_t bytes, int ranks) {
+    return bytes / collective->unit / (collective->by_share ? (size_t)ranks : 1) <= INT_MAX;
+}
 
 static int by_value(void const* one, void const* other) {
     double const difference = *(double const*)one - *(double const*)other;
@@ -119,11 +127,11 @@ static struct Times times_of(void (*call)(struct Buffers const*), struct Buffers
     return result;
 }
 
-/// The number that `text` begins with; `*end` is behind it, or `text` itself where there is none below 2^31.
+/// The number that `text` begins with; `*end` is behind it, or `text` itself where there is none below 2^62.
 static size_t number_of(char const* text, char** end) {
     errno = 0;
     unsigned long long const value = strtoull(text, end, 10);
-    if (errno != 0 || *text < '0' || *text > '9' || value > INT_MAX) {
+    if (errno != 0 || *text < '0' || *text > '9' || value >> 62 != 0) {
         *end = (char*)text;
     }
     return (size_t)value;
@@ -143,20 +151,25 @@ static int is_list_of_sizes(char const* text) {
     }
 }
 
-static struct Times times_of_size(void (*call)(struct Buffers const*), size_t bytes, int calls) {
+static struct Times times_of_size(struct Collective const* collective, size_t bytes, int calls) {
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!int_counts(collective, bytes, ranks)) {
+        fprintf(stderr, "dlmb_plain_mpi: %zu bytes of %s are more than the int of its call counts\n", bytes,
+                collective->name);
+        MPI_Abort(MPI_COMM_WORLD, exit_usage);
+    }
     struct Buffers buffers = {written(bytes),
                               written(bytes),
                               bytes,
                               ranks,
                               zeroed((size_t)ranks, sizeof(int)),
                               zeroed((size_t)ranks, sizeof(int))};
-    for (int peer = 0; peer < ranks; ++peer) {
+    for (int peer = 0; collective->call == call_alltoallv && peer < ranks; ++peer) {
         buffers.counts[peer] = (int)(bytes / (size_t)ranks);
         buffers.offsets[peer] = peer * buffers.counts[peer];
     }
-    struct Times const times = times_of(call, &buffers, calls);
+    struct Times const times = times_of(collective->call, &buffers, calls);
     free(buffers.send);
     free(buffers.recv);
     free(buffers.counts);
@@ -256,16 +269,15 @@ int main(int argc, char** argv) {
     if (argc == 1) {
         return print_library();
     }
-    void (*call)(struct Buffers const*) = NULL;
+    struct Collective const* collective = NULL;
     char const* const load = argc == 5 ? argv[4] : NULL;
     int const is_load = load == NULL || strcmp(load, "compute") == 0 || strcmp(load, "memory") == 0;
     for (size_t i = 0; argc >= 4 && argc <= 5 && is_load && i < sizeof(collectives) / sizeof(collectives[0]); ++i) {
-        call = strcmp(argv[1], collectives[i].name) == 0 ? collectives[i].call : call;
+        collective = strcmp(argv[1], collectives[i].name) == 0 ? &collectives[i] : collective;
     }
-    if (call == NULL || !is_list_of_sizes(argv[2]) || atoi(argv[3]) < 1) {
+    if (collective == NULL || !is_list_of_sizes(argv[2]) || atoi(argv[3]) < 1) {
         fprintf(stderr,
-                "usage: dlmb_plain_mpi COLLECTIVE BYTES[,BYTES...] CALLS [compute|memory] (sizes below 2 GiB, one call "
-                "or more)\n");
+                "usage: dlmb_plain_mpi COLLECTIVE BYTES[,BYTES...] CALLS [compute|memory] (one call or more)\n");
         return exit_usage;
     }
     int const calls = atoi(argv[3]);
@@ -283,7 +295,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (char* sizes = argv[2]; *sizes != '\0'; sizes += *sizes == ',') {
         size_t const bytes = number_of(sizes, &sizes);
-        struct Times const times = times_of_size(call, bytes, calls);
+        struct Times const times = times_of_size(collective, bytes, calls);
         if (rank == 0) {
             printf("bytes %zu median_ns %.0f mean_ns %.0f\n", bytes, times.median_ns, times.mean_ns);
         }
