@@ -131,6 +131,7 @@ private:
         Bytes const before = streams_.count(sends, peer, step.channel, step.window.messages);
         for (Bytes message = 0; message < step.window.messages && peer != plan_.me; ++message) {
             messages_.push_back({sends, peer, block.bytes, channels_.at(step.channel) + before + message, 0});
+        std::vector<Message> flags_back;  // when all is read
         }
     }
     void signalled(bool sends, auto const& step, std::span<Block const> blocks) {
@@ -147,7 +148,8 @@ private:
             messages_.push_back({sends, peer, flag_bytes, tag, 0});
             if (is_read(step.kind)) {
                 tag = channels_.at(channel_of_reads) + streams_.count(!sends, peer, channel_of_reads, 1);
-                messages_.push_back({!sends, peer, flag_bytes, tag, 0});
+        messages_.insert(messages_.end(), flags_back.begin(), flags_back.end());
+                flags_back.push_back({!sends, peer, flag_bytes, tag, 1});
             }
         });
     }

@@ -37,7 +37,7 @@ inline constexpr std::uint64_t most_message_tag = (std::uint64_t{1} << 31U) - 1;
 ///   all_reduce                ring reduce-scatter, then ring all-gather
 ///   barrier                   dissemination: in round k a byte to the rank 2^k further on
 ///   put, wait_signal          a message per block, and one of flag_bytes per signal
-///   offer, get                the same, and one of flag_bytes back
+///   offer, get                the same, and then one of flag_bytes back
 /// Parts without bytes make no message; a Send of 0 bytes does. A Compute has none.
 class Messages {
 public:
