@@ -213,7 +213,14 @@ private:
         add_computation(us_at(busy_ns_) - before, compute.product);
     }
     void add_computation(std::uint64_t us, std::optional<ProductShape> const& product) {
-        std::uint64_t const operations = product ? 2 * product->rows * product->columns * product->inner : 0;
+        constexpr Bytes most = ~Bytes{0} >> 1U;
+        Bytes operations = 0;
+        if (product) {
+            operations = 2;
+            for (Bytes const edge : {product->rows, product->columns, product->inner}) {
+                operations = trace::product(operations, edge).value_or(most);
+            }
+        }
         ProtobufFields fields = node("compute", type_computation);
         add(fields.number(7, us)
                 .attribute("is_cpu_op", bool_val, 0)
