@@ -148,6 +148,21 @@ class Imports(TraceTest):
         self.refused_import([self.file("0.json", kineto(0, 2, [("allreduce", 5, 5, "Half", {})]))], "ranks missing")
         self.refused_import([self.file("1-0.json", kineto(0, 1, [("allreduce", 5, 5, "Bool", {})]))], "no backend reduces bool")
 
+    def pmpi(self, name, *calls):
+        """A folder with these calls of each rank, of doubles."""
+        folder = self.folder / name
+        folder.mkdir()
+        for rank, lines in enumerate(calls):
+            lines = [line.replace("DOUBLE", "11,8,8") for line in ("MPI_Init:-:1:2:100", *lines, "MPI_Finalize:2000000:2000010")]
+            (folder / f"pmpi-trace-rank-{rank}.txt").write_text("\n".join(lines) + "\n")
+        return folder
+
+    def test_a_group_of_one_rank_is_the_rank_alone(self):
+        calls = ["MPI_Allreduce:110:1:2:4:DOUBLE:3:95,0,1:120", "MPI_Reduce_scatter_block:121:1:2:0:DOUBLE:3:95,0,1:122"]
+        folder = self.pmpi("self", *[[*calls, f"MPI_Barrier:130:94,{rank},2:140"] for rank in (0, 1)])
+        self.assertEqual([[step["group"] for step in plan["steps"] if step["operation"] != "compute"] for plan in self.plans(folder)["plans"]],
+                         [[[rank], [rank], [0, 1]] for rank in (0, 1)])
+
     def test_a_rank_may_have_no_message(self):
         document = self.plans(self.file("a.goal", "num_ranks 3\nrank 0 {\nsend 8b to 2\n}\nrank 1 {\ncalc 100\n}\nrank 2 {\nrecv 8b from 0\n}\n"))
         self.assertEqual([[step["operation"] for step in plan["steps"]] for plan in document["plans"]], [["send"], ["compute"], ["recv"]])

@@ -79,8 +79,9 @@ void Builder::check_ranks() {
 
 void Builder::fill_groups() {
     for (TraceGroup& group : trace_.groups) {
-        if (group.size == trace_.ranks && group.members.empty() && !group.is_unknown) {
-            group.stride = 1;  // everybody, in order
+        bool const is_told = group.size == 1 || group.size == trace_.ranks;
+        if (is_told && group.members.empty() && !group.is_unknown) {
+            group.stride = 1;  // the rank alone, or everybody, in order
         }
     }
 }
