@@ -163,6 +163,13 @@ class Imports(TraceTest):
         self.assertEqual([[step["group"] for step in plan["steps"] if step["operation"] != "compute"] for plan in self.plans(folder)["plans"]],
                          [[[rank], [rank], [0, 1]] for rank in (0, 1)])
 
+    def test_waiting_is_no_computation(self):
+        # Between the calls are 1 us, 1 us and, behind the barrier, 5 us; the rest of the second is waiting.
+        calls = [[f"MPI_{call}:140:1:3:DOUBLE:{1 - rank}:0:94,{rank},2:77:141", "MPI_Waitall:142:1:9:9:1000142",
+                  f"MPI_Barrier:1000143:94,{rank},2:1000144", f"MPI_Barrier:1000149:94,{rank},2:1000150"] for rank, call in enumerate(("Isend", "Irecv"))]
+        for plan in self.plans(self.pmpi("wait", *calls))["plans"]:
+            self.assertEqual([step["busy_ns"] for step in plan["steps"] if step["operation"] == "compute"], [2000, 5000])
+
     def test_a_rank_may_have_no_message(self):
         document = self.plans(self.file("a.goal", "num_ranks 3\nrank 0 {\nsend 8b to 2\n}\nrank 1 {\ncalc 100\n}\nrank 2 {\nrecv 8b from 0\n}\n"))
         self.assertEqual([[step["operation"] for step in plan["steps"]] for plan in document["plans"]], [["send"], ["compute"], ["recv"]])

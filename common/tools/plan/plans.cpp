@@ -140,7 +140,7 @@ public:
         }
     }
 
-    /// Computation in the trace, or the time from the end of all earlier operations to the start.
+    /// Computation in the trace, or the time from the end of all earlier operations to the start, less waiting.
     [[nodiscard]] Nanoseconds before(TraceOperation const& operation) {
         took_last_ = &operation == &program_.operations.back();
         if (program_.computed_after_us) {
@@ -149,7 +149,7 @@ public:
         if (!operation.start_us || !operation.duration_us) {
             return 0;
         }
-        double const pause_us = busy_until_us_ ? *operation.start_us - *busy_until_us_ : 0;
+        double const pause_us = busy_until_us_ ? *operation.start_us - *busy_until_us_ - operation.waited_us : 0;
         begin_us_ = begin_us_.value_or(*operation.start_us);
         busy_until_us_ = std::max(busy_until_us_.value_or(0), *operation.start_us + *operation.duration_us);
         timed_ = true;

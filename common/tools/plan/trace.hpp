@@ -81,6 +81,7 @@ struct TraceOperation {
     std::uint64_t repeat = 1;        // calls like this, one after the other
     std::optional<double> start_us;  // on the rank's own clock
     std::optional<double> duration_us;
+    double waited_us = 0;          // since the operation before, in calls that are left out and are no computation
     std::string label;             // what the trace calls the phase or the layer; of several the inner one last
     double computed_us = 0;        // by the rank since the operation before, where the trace has computations
     std::optional<int> iteration;  // of those that the trace marks

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace dlmb::trace {
 namespace {
@@ -79,6 +80,7 @@ public:
             input.refuse("its name does not tell its rank, as pmpi-trace-rank-3.txt does");
         }
         RankProgram program{{*rank}, {}};
+        waited_us_ = 0;
         bool ended = false;
         std::string_view line;
         while (input.line(line)) {
@@ -161,11 +163,9 @@ private:
 
     void add_call(LineFields const& fields, TraceOperation operation, RankProgram& program) {
         operation.dtype = builder_.assumed_dtype().value_or(Dtype{});
-        auto const start = parse_whole<double>(fields[1]);
-        auto const end = parse_whole<double>(fields.back());
-        if (start && end && *end >= *start) {
-            operation.start_us = *start;
-            operation.duration_us = *end - *start;
+        operation.waited_us = std::exchange(waited_us_, 0);
+        if ((operation.duration_us = duration_us(fields))) {
+            operation.start_us = parse_whole<double>(fields[1]);
         }
         program.operations.push_back(std::move(operation));
     }
@@ -174,6 +174,11 @@ private:
                  std::size_t type, std::size_t peer, std::size_t tag, std::size_t communicator, RankProgram& program) {
         TraceOperation operation;
         operation.kind = kind;
+    static std::optional<double> duration_us(LineFields const& fields) {
+        auto const start = parse_whole<double>(fields[1]);
+        auto const end = parse_whole<double>(fields.back());
+        return start && end && *end >= *start ? std::optional(*end - *start) : std::nullopt;
+    }
         int size = 0;
         int in_group = 0;
         operation.group = group(input, rank, fields, communicator, size, in_group);
@@ -217,6 +222,7 @@ private:
             builder_.leave_out(fields[0]);
             return;
         }
+            waited_us_ += duration_us(fields).value_or(0);
         OperationKind const kind = *operation_named(fields[0]);
         if (layout->tag != 0) {
             message(input, rank, fields, kind, layout->count, layout->type, layout->peer, layout->tag,
@@ -286,6 +292,8 @@ private:
     }
 };
 
+
+    double waited_us_ = 0;  // in calls that are left out, as in MPI_Waitall, since the last one that is not
 bool is_pmpi(std::string_view /*name*/, std::string_view head) {
     std::size_t begin = 0;
     while (begin < head.size() && (head[begin] == '#' || head[begin] == '\n')) {
