@@ -170,6 +170,11 @@ class Imports(TraceTest):
         for plan in self.plans(self.pmpi("wait", *calls))["plans"]:
             self.assertEqual([step["busy_ns"] for step in plan["steps"] if step["operation"] == "compute"], [2000, 5000])
 
+    def test_what_is_left_out_is_told(self):
+        folder = self.pmpi("left", ["MPI_Barrier:110:94,0,1:120", "MPI_Comm_free:121:1:122"])
+        self.assertIn({"text": "left out: MPI_Comm_free", "count": 1}, self.summary(folder)["notes"])
+        self.assertIn("note: left out: MPI_Comm_free (1)\n", run("import", folder, "-o", "-").stderr)
+
     def test_a_rank_may_have_no_message(self):
         document = self.plans(self.file("a.goal", "num_ranks 3\nrank 0 {\nsend 8b to 2\n}\nrank 1 {\ncalc 100\n}\nrank 2 {\nrecv 8b from 0\n}\n"))
         self.assertEqual([[step["operation"] for step in plan["steps"]] for plan in document["plans"]], [["send"], ["compute"], ["recv"]])

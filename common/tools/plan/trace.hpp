@@ -130,6 +130,9 @@ struct Trace {
     [[nodiscard]] bool complete() const { return why_not.empty(); }
 };
 
+/// `notes`, and what was left out.
+[[nodiscard]] std::map<std::string, std::uint64_t> notes_of(Trace const& trace);
+
 /// Payload that `rank`, one of the program's, sends by one call: of a broadcast and a scatter the root alone sends, if
 /// the trace says who it is.
 [[nodiscard]] Bytes sent_by(Trace const& trace, TraceOperation const& operation, Rank rank);

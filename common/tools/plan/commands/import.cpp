@@ -55,9 +55,15 @@ public:
     }
     [[nodiscard]] int run() const {
         trace::Trace trace = options_.read();
-        for (auto const& [what, times] : trace.notes) {
+        write_all(trace);
+        for (auto const& [what, times] : trace::notes_of(trace)) {
             print_error(fmt::format("note: {} ({})\n", what, times));
         }
+        return exit_ok;
+    }
+
+private:
+    void write_all(trace::Trace& trace) const {
         bool const is_folder = output_.ends_with('/') || std::filesystem::is_directory(output_);
         auto const& assumed = options_.planning().iterations;
         auto const [iterations, found] = is_folder || assumed ? find_iterations(trace, assumed) : trace::Iterations();
@@ -71,14 +77,13 @@ public:
         if (!is_folder || iterations == 0) {
             write(trace, std::nullopt, false,
                   is_folder ? (std::filesystem::path(output_) / "plan.jsonl").string() : output_);
-            return exit_ok;
+            return;
         }
         for (int iteration = 0; iteration < iterations; ++iteration) {
             // Names sort as numbers do.
             write(trace, iteration, !found.empty(),
                   (std::filesystem::path(output_) / fmt::format("iteration-{:06}.jsonl", iteration)).string());
         }
-        return exit_ok;
     }
 
 private:
