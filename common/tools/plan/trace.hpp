@@ -137,6 +137,10 @@ struct Trace {
 /// the trace says who it is.
 [[nodiscard]] Bytes sent_by(Trace const& trace, TraceOperation const& operation, Rank rank);
 
+/// A receive of MPI may take any tag, and says how much there is room for, as one of GOAL may take any tag: it gets tag
+/// and bytes of the send that MPI's order gives it. Returns a reason for each two ranks of which that gives one none.
+[[nodiscard]] std::vector<std::string> pair_messages(Trace& trace);
+
 /// Messages that one rank sends and another does not expect, or the other way round, and collectives that are not the
 /// same on all ranks of their group; each names ranks, operation and both numbers. Groups of which a member has no file
 /// are passed over. At most 20.

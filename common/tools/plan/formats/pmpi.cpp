@@ -156,9 +156,14 @@ private:
             input.refuse(fmt::format("{}: rank {} of {} in its communicator", fields[0], in_group, size));
         }
         builder_.world_of(std::max(size, rank + 1));
-        // A communicator in which the rank is another one is not that of all.
+        bool const is_other = in_group != rank && size > 1;
+        if (is_other) {
+            builder_.incomplete(
+                "calls in a communicator that is not MPI_COMM_WORLD, or has its ranks in another order: "
+                "liballprof does not record who is in it");
+        }
         std::string_view const handle = split(field(input, fields, place), ",")[0];
-        return builder_.group({in_group == rank ? "" : std::string(handle), size, {}, 0});
+        return builder_.group({is_other ? std::string(handle) : "", size, {}, 0});
     }
 
     void add_call(LineFields const& fields, TraceOperation operation, RankProgram& program) {
@@ -169,16 +174,16 @@ private:
         }
         program.operations.push_back(std::move(operation));
     }
-
-    void message(Input const& input, Rank rank, LineFields const& fields, OperationKind kind, std::size_t count,
-                 std::size_t type, std::size_t peer, std::size_t tag, std::size_t communicator, RankProgram& program) {
-        TraceOperation operation;
-        operation.kind = kind;
     static std::optional<double> duration_us(LineFields const& fields) {
         auto const start = parse_whole<double>(fields[1]);
         auto const end = parse_whole<double>(fields.back());
         return start && end && *end >= *start ? std::optional(*end - *start) : std::nullopt;
     }
+
+    void message(Input const& input, Rank rank, LineFields const& fields, OperationKind kind, std::size_t count,
+                 std::size_t type, std::size_t peer, std::size_t tag, std::size_t communicator, RankProgram& program) {
+        TraceOperation operation;
+        operation.kind = kind;
         int size = 0;
         int in_group = 0;
         operation.group = group(input, rank, fields, communicator, size, in_group);
@@ -197,11 +202,8 @@ private:
             return;
         }
         (kind == OperationKind::send ? operation.sent : operation.received) = bytes;
-        if (*other >= 0 && in_group == rank) {
-            operation.peer = *other;
-        } else if (*other >= 0) {
-            builder_.incomplete(
-                "sends in a communicator that is not MPI_COMM_WORLD: liballprof does not record who is in it");
+        if (*other >= 0) {
+            operation.peer = size == 1 ? rank : *other;
         }
         operation.tag = parse_whole<std::int64_t>(field(input, fields, tag)).value_or(0);
         add_call(fields, std::move(operation), program);
@@ -220,9 +222,9 @@ private:
                 builder_.incomplete(fmt::format("{} is not read", fields[0]));
             }
             builder_.leave_out(fields[0]);
+            waited_us_ += duration_us(fields).value_or(0);
             return;
         }
-            waited_us_ += duration_us(fields).value_or(0);
         OperationKind const kind = *operation_named(fields[0]);
         if (layout->tag != 0) {
             message(input, rank, fields, kind, layout->count, layout->type, layout->peer, layout->tag,
@@ -290,10 +292,10 @@ private:
             operation.received = operation.sent;
         }
     }
-};
-
 
     double waited_us_ = 0;  // in calls that are left out, as in MPI_Waitall, since the last one that is not
+};
+
 bool is_pmpi(std::string_view /*name*/, std::string_view head) {
     std::size_t begin = 0;
     while (begin < head.size() && (head[begin] == '#' || head[begin] == '\n')) {
