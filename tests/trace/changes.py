@@ -113,6 +113,31 @@ class Changes(TraceTest):
         self.assertEqual(twice["parameters"]["transform"], "split:2,overlap")
         self.assertEqual(twice["plans"], plan_of(self.made("transform", "split:2,overlap", "-", stdin=text))["plans"])
 
+    def test_a_request_arrives_once_in_plans_that_are_overlapped(self):
+        text = planned("kv_transfer", 2, "--layers", "2", "--kv-heads", "1", "--head-dim", "8", "--tokens", "64", "--requests", "2", "--arrivals", "poisson:1")
+        arrivals = [[(step["label"], step.get("busy_ns")) for step in plan["steps"] if step["label"].startswith("arrival")] for plan in plan_of(text)["plans"]]
+        self.assertTrue(any(busy_ns for rank in arrivals for _label, busy_ns in rank))
+        overlapped = plan_of(self.made("transform", "overlap", "-", stdin=text))["plans"]
+        self.assertEqual([[(step["label"], step.get("busy_ns")) for step in plan["steps"] if step["label"].startswith("arrival")] for plan in overlapped], arrivals)
+
+    def test_parts_of_a_batch_that_wait_alike_are_a_batch(self):
+        def plan(rank):
+            side = "recv" if rank else "send"
+            return {"rank": rank, "steps": [{"id": 0, "operation": "compute", "label": "c", "after": [], "busy_ns": 1000},
+                                            *[{"id": number, "operation": side, "label": "m", "after": [0], "group": [0, 1], side: [{"peer": 1 - rank, "bytes": bytes_}],
+                                               "channel": number, "batch": 2**29} for number, bytes_ in ((1, 8), (2, 1 << 20), (3, 1 << 20))]]}
+        text = plan_text({"pattern": "made", "world": {"ranks": 2, "ranks_per_node": 2}, "plans": [plan(0), plan(1)]})
+        overlapped = self.made("transform", "overlap", "-", stdin=text)
+        for each in plan_of(overlapped)["plans"]:  # the first message has no parts, and waits for both of the computation
+            self.assertEqual([step["batch"] for step in each["steps"] if "batch" in step], [0, 1, 1, 2, 2])
+        self.replayed(overlapped, 2, "--compute", "recorded")
+
+    def test_a_plan_that_is_not_valid_is_not_written(self):
+        steps = [{"id": number, "operation": "send", "label": "m", "after": after, "group": [0, 1], "send": [{"peer": 1, "bytes": 8}], "channel": 0, "batch": 0}
+                 for number, after in ((0, []), (1, [0]))]
+        text = plan_text({"pattern": "made", "world": {"ranks": 2, "ranks_per_node": 2}, "plans": [{"rank": 0, "steps": steps}, {"rank": 1, "steps": []}]})
+        self.refused_change(["transform", "split:2", self.plan("batch", text)], "batch.jsonl", "after the transformation", "does not wait for the same steps")
+
     def test_two_sided_plans_become_puts_with_the_same_bytes(self):
         rows = ["--hidden", "64", "--experts", "16", "--top-k", "2", "--tokens", "64"]
         relayed = planned("moe_alltoall", 4, *rows, "--ranks-per-node", "2", "--wire", "node_dedup", "--draws", "1")

@@ -123,6 +123,13 @@ class Exports(TraceTest):
         self.assertEqual(losses["kind of reduction"], 2)
         self.assertEqual(losses["a message of 0 bytes: it has 1"], 2)
 
+    def test_operations_of_a_product_are_at_most_what_the_field_holds(self):
+        edge = 2**24
+        step = {"id": 0, "operation": "compute", "label": "c", "after": [], "busy_ns": 0, "product": {"rows": edge, "columns": edge, "inner": edge}}
+        document = {"world": {"ranks": 1, "ranks_per_node": 1}, "plans": [{"rank": 0, "steps": [step]}]}
+        output, _ = self.export("chakra", plan=self.plan(document))
+        self.assertIn(b"num_ops\x48" + b"\xff" * 8 + b"\x7f", (output / "plan.0.et").read_bytes())  # 2^63 - 1
+
     def test_one_phase_has_its_messages_alone(self):
         document = plan_document()
         for plan in document["plans"]:

@@ -252,6 +252,12 @@ class Formats(TraceTest):
         lost = self.summary(self.file("lost.jsonl", "\n".join(map(json.dumps, lines))))
         self.assertTrue(any("records were lost" in reason for reason in lost["why_not"]), lost["why_not"])
 
+    def test_inspector_takes_no_header_of_another_file(self):
+        call = {"coll_perf": {"coll": "AllReduce", "coll_sn": 1, "coll_msg_size_bytes": 8}}
+        first = self.file("0.log", json.dumps({"header": {"id": "0x7", "rank": 0, "n_ranks": 2}, "metadata": {**INSPECTOR["metadata"], "pid": 0}, **call}))
+        second = self.file("1.log", json.dumps(call))
+        self.refused(["--format", "nccl-inspector", first, second], "1.log", "header is missing")
+
     def test_inspector_does_not_mix_the_gpus_of_one_process(self):
         lines = [{"header": {"id": "0x7", "rank": rank, "n_ranks": 2}, "metadata": {**INSPECTOR["metadata"], "pid": 9}, "coll_perf": {"coll": "AllReduce", "coll_sn": 1, "coll_msg_size_bytes": 8}} for rank in (0, 1)]
         self.refused([self.file("i.jsonl", "\n".join(map(json.dumps, lines)))], "line 2", "process 9", "is rank 0 and rank 1 of communicator", "a process per GPU")

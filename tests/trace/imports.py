@@ -148,6 +148,67 @@ class Imports(TraceTest):
         self.refused_import([self.file("0.json", kineto(0, 2, [("allreduce", 5, 5, "Half", {})]))], "ranks missing")
         self.refused_import([self.file("1-0.json", kineto(0, 1, [("allreduce", 5, 5, "Bool", {})]))], "no backend reduces bool")
 
+    def pmpi(self, name, *calls):
+        """A folder with these calls of each rank, of doubles."""
+        folder = self.folder / name
+        folder.mkdir()
+        for rank, lines in enumerate(calls):
+            lines = [line.replace("DOUBLE", "11,8,8") for line in ("MPI_Init:-:1:2:100", *lines, "MPI_Finalize:2000000:2000010")]
+            (folder / f"pmpi-trace-rank-{rank}.txt").write_text("\n".join(lines) + "\n")
+        return folder
+
+    def incomplete(self, file, *texts):
+        summary = self.summary(file)
+        self.assertFalse(summary["complete"])
+        for text in texts:
+            self.assertTrue(any(text in reason for reason in summary["why_not"]), summary["why_not"])
+        self.refused_import([file], "not complete")
+
+    def test_a_group_of_one_rank_is_the_rank_alone(self):
+        calls = ["MPI_Allreduce:110:1:2:4:DOUBLE:3:95,0,1:120", "MPI_Reduce_scatter_block:121:1:2:0:DOUBLE:3:95,0,1:122"]
+        folder = self.pmpi("self", *[[*calls, f"MPI_Barrier:130:94,{rank},2:140"] for rank in (0, 1)])
+        self.assertEqual([[step["group"] for step in plan["steps"] if step["operation"] != "compute"] for plan in self.plans(folder)["plans"]],
+                         [[[rank], [rank], [0, 1]] for rank in (0, 1)])
+
+    def test_waiting_is_no_computation(self):
+        # Between the calls are 1 us, 1 us and, behind the barrier, 5 us; the rest of the second is waiting.
+        calls = [[f"MPI_{call}:140:1:3:DOUBLE:{1 - rank}:0:94,{rank},2:77:141", "MPI_Waitall:142:1:9:9:1000142",
+                  f"MPI_Barrier:1000143:94,{rank},2:1000144", f"MPI_Barrier:1000149:94,{rank},2:1000150"] for rank, call in enumerate(("Isend", "Irecv"))]
+        for plan in self.plans(self.pmpi("wait", *calls))["plans"]:
+            self.assertEqual([step["busy_ns"] for step in plan["steps"] if step["operation"] == "compute"], [2000, 5000])
+
+    def test_a_receive_gets_tag_and_bytes_of_its_send(self):
+        send = ["MPI_Send:140:1:3:DOUBLE:1:5:94,0,2:150", "MPI_Send:151:1:2:DOUBLE:1:6:94,0,2:152", "MPI_Send:153:1:1:DOUBLE:1:6:94,0,2:154"]
+        recv = [f"MPI_Recv:{140 + tag}:1:9:DOUBLE:0:{tag}:94,1,2:77:{140 + tag}" for tag in (6, -1, 6)]  # of 16, 24 and 8 bytes
+        sender, receiver = (plan["steps"] for plan in self.plans(self.pmpi("room", send, recv))["plans"])
+        self.assertEqual([(step["recv"][0]["bytes"], step["channel"]) for step in receiver if step["operation"] == "recv"], [(16, 6), (24, 5), (8, 6)])
+        self.assertEqual([(step["send"][0]["bytes"], step["channel"]) for step in sender if step["operation"] == "send"], [(24, 5), (16, 6), (8, 6)])
+        self.incomplete(self.pmpi("tags", send[:1], recv[:1]), "ranks 0 and 1 do not fit together: 1 of rank 1's receives have tags without a send")
+        self.assertEqual(self.plans(self.file("any.goal", GOAL.replace("from 1 tag 4", "from 1 tag -1")))["plans"][0]["steps"][1]["channel"], 4)
+
+    def test_a_trace_of_which_no_plan_can_be_made_is_not_complete(self):
+        call = "{}:110:1:4:DOUBLE:{}95,{},2:120"
+        self.incomplete(self.pmpi("other", *[[call.format("MPI_Bcast", "0:", 1 - rank)] for rank in (0, 1)]), "has its ranks in another order")
+        self.incomplete(self.pmpi("any", ["MPI_Send:140:1:3:DOUBLE:1:0:94,0,2:150"], ["MPI_Recv:140:1:3:DOUBLE:-1:0:94,1,2:77:150"]), "which rank the peer is")
+        self.incomplete(self.file("any.goal", GOAL.replace("from 1", "from -1")), "which rank the peer is")
+        self.incomplete(self.file("tag.goal", GOAL.replace("from 1 tag 4", "from 1")), "have tags without a send")
+        row = "CommType.{},CommGroup.tp_group,2,65,forward,None,None,,None,None,None,1\n"
+        head = "[rank0 ~ rank1]\ncomm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time,algbw,busbw,count\n"
+        self.incomplete(self.file("split.csv", head + row.format("all_to_all")), "how much goes to which rank")
+        self.incomplete(self.file("part.csv", head + row.format("all_gather")), "65 bytes are not 2 parts of 32")
+        simai = "HYBRID_TRANSFORMER model_parallel_NPU_group: 4 ep: 1 pp: 1 all_gpus: 10\n1\nl -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 64 1\n"
+        self.incomplete(self.file("far.txt", simai.replace("NONE 0", "ALLREDUCE 64", 1)), "rank 8 has rank 11, which is not among the 10 ranks")
+        broadcast = self.file("root-0.json", kineto(0, 1, [("broadcast", 8, 8, "Float", {"Rank": 0}), ("allreduce", 2, 2, "Half", {})]))
+        self.assertEqual(self.summary("--assume", "root=0", broadcast)["complete"], True)
+        halves = self.file("odd.csv", head + row.format("all_reduce"))
+        self.assertTrue(self.summary(halves)["complete"])
+        self.refused_import([halves, "--assume", "dtype=fp32"], "allreduce: 65 bytes are no whole number of fp32")
+
+    def test_what_is_left_out_is_told(self):
+        folder = self.pmpi("left", ["MPI_Barrier:110:94,0,1:120", "MPI_Comm_free:121:1:122"])
+        self.assertIn({"text": "left out: MPI_Comm_free", "count": 1}, self.summary(folder)["notes"])
+        self.assertIn("note: left out: MPI_Comm_free (1)\n", run("import", folder, "-o", "-").stderr)
+
     def test_a_rank_may_have_no_message(self):
         document = self.plans(self.file("a.goal", "num_ranks 3\nrank 0 {\nsend 8b to 2\n}\nrank 1 {\ncalc 100\n}\nrank 2 {\nrecv 8b from 0\n}\n"))
         self.assertEqual([[step["operation"] for step in plan["steps"]] for plan in document["plans"]], [["send"], ["compute"], ["recv"]])

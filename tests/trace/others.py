@@ -220,6 +220,15 @@ class FlightRecorder(TraceTest):
         self.assertIn("the recorder kept the last 4 calls; the 2 before them are not in the dump", " ".join(told["why_not"]))
         self.assertEqual([each[4] for each in self.entries(told)], [1, 1, 1, 1])
 
+    def test_without_a_status_the_calls_tell_who_is_behind(self):
+        files = []
+        for rank, calls in enumerate(([entry(0, "all_reduce"), entry(1, "all_reduce", "started")], [entry(0, "all_reduce")])):
+            document = json.loads(dump(rank, calls, 0, 0))
+            del document["pg_status"]
+            files.append(self.file(f"nccl_trace_rank_{rank}", json.dumps(document)))
+        self.assertEqual([[each[f"last_{state}"] for state in ("enqueued", "started", "completed")] for each in self.told(*files)["progress"]], [[2, 2, 1], [1, 1, 1]])
+        self.assertIn("rank 1 did not call collective 2", run("summary", *files).stdout)
+
     def test_the_name_of_a_call_says_whether_it_is_a_message(self):
         told = self.told(self.file("a.0.json", dump(0, [entry(0, "all_reduce", is_p2p=True)], 1, 1)))
         self.assertEqual([each[:2] for each in self.entries(told)], [(0, "allreduce")])

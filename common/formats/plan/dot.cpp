@@ -20,8 +20,8 @@ namespace {
 /// that of a collective is its tag, that of a message is its channel and its place in the stream between the two ranks.
 class ClusterWriter {
 public:
-    ClusterWriter(Plan const& plan, StepTags const& tags, std::set<Tag>& hubs, std::string& text)
-        : plan_(plan), tags_(tags.of(plan)), hubs_(hubs), text_(text) {}
+    ClusterWriter(Plan const& plan, Messages const& messages, std::set<std::uint64_t>& hubs, std::string& text)
+        : plan_(plan), tags_(messages.tags_of(plan)), hubs_(hubs), text_(text) {}
 
     void write() {
         for (std::size_t id = 0; id < plan_.steps.size(); ++id) {
@@ -86,7 +86,7 @@ private:
         label << std::quoted(step.label);
         return fmt::format("\"{}\\n{}", name_of(step.operation), label.str().substr(1));
     }
-    static std::string of_collective(Rank rank, Tag tag) { return fmt::format("r{}_t{}", rank, tag); }
+    static std::string of_collective(Rank rank, std::uint64_t tag) { return fmt::format("r{}_t{}", rank, tag); }
     static std::string of_recv(Rank me, Rank from, int channel, std::size_t place) {
         return fmt::format("r{}_from{}_c{}_{}", me, from, channel, place);
     }
@@ -113,7 +113,7 @@ private:
     /// What a library does inside is not known: all ranks of a collective meet in one node.
     void to_hub(Bytes bytes) {
         Step const& step = plan_.steps[id_];
-        Tag const tag = tags_[id_];
+        std::uint64_t const tag = tags_[id_];
         if (hubs_.insert(tag).second) {
             add("  t{} [shape=ellipse label={}]\n", tag, quoted(step));
         }
@@ -128,8 +128,8 @@ private:
     }
 
     Plan const& plan_;
-    std::vector<Tag> tags_;  // by StepId
-    std::set<Tag>& hubs_;    // collectives whose node is written
+    std::vector<std::uint64_t> tags_;  // by StepId
+    std::set<std::uint64_t>& hubs_;    // collectives whose node is written
     std::string& text_;
     std::size_t id_ = 0;
     std::vector<std::string> names_;                 // by StepId
@@ -141,12 +141,12 @@ private:
 }  // namespace
 
 void write_dot(PlanSource const& plans, TextSink const& sink) {
-    StepTags const tags(plans);
-    std::set<Tag> hubs;
+    Messages const messages(plans);
+    std::set<std::uint64_t> hubs;
     sink("digraph plan {\n  rankdir=LR\n  node [shape=box]\n");
     plans.each([&](Plan const& plan) {
         std::string text;
-        ClusterWriter(plan, tags, hubs, text).write();
+        ClusterWriter(plan, messages, hubs, text).write();
         sink(text);
     });
     sink("}\n");

@@ -14,16 +14,16 @@
 namespace dlmb {
 namespace {
 
-/// Of a collective among `ranks`.
+/// Of a collective among `ranks`; one where there is no message, so that each step has a tag of its own.
 std::size_t rounds_of(Operation const& operation, std::size_t ranks) {
     switch (kind_of(operation)) {
     case OperationKind::all_reduce:
-        return 2 * (ranks - 1);
+        return std::max<std::size_t>(2 * (ranks - 1), 1);
     case OperationKind::reduce_scatter:
-        return ranks - 1;
+        return std::max<std::size_t>(ranks - 1, 1);
     case OperationKind::barrier: {
-        std::size_t rounds = 0;
-        for (std::size_t distance = 1; distance < ranks; distance *= 2) {
+        std::size_t rounds = 1;
+        for (std::size_t distance = 2; distance < ranks; distance *= 2) {
             ++rounds;
         }
         return rounds;
@@ -59,17 +59,14 @@ private:
 /// Makes the messages of one rank's steps.
 class MessageLowering {
 public:
-    MessageLowering(Plan const& plan, std::map<int, std::uint64_t> const& channels, std::vector<std::uint64_t> next)
-        : plan_(plan), channels_(channels), next_(std::move(next)) {}
+    MessageLowering(Plan const& plan, std::map<int, std::uint64_t> const& channels)
+        : plan_(plan), channels_(channels) {}
 
-    std::span<Message const> of(Operation const& operation) {
+    /// `tag`: the first one of a collective.
+    std::span<Message const> of(Operation const& operation, std::uint64_t tag) {
         messages_.clear();
         round_ = 0;
-        auto const group = collective_group(operation);
-        if (group) {
-            tag_ = next_.at(*group);
-            next_.at(*group) += rounds_of(operation, plan_.groups[*group].members.size());
-        }
+        tag_ = tag;
         std::visit(*this, operation);
         return messages_;
     }
@@ -134,6 +131,7 @@ private:
         }
     }
     void signalled(bool sends, auto const& step, std::span<Block const> blocks) {
+        std::vector<Message> flags_back;  // when all is read
         for_each_signal(step.signals, blocks, [&](Signal const& signal, std::span<Block const> before, std::size_t) {
             Rank const peer = world(step.group, signal.peer);
             if (peer == plan_.me) {
@@ -147,9 +145,10 @@ private:
             messages_.push_back({sends, peer, flag_bytes, tag, 0});
             if (is_read(step.kind)) {
                 tag = channels_.at(channel_of_reads) + streams_.count(!sends, peer, channel_of_reads, 1);
-                messages_.push_back({!sends, peer, flag_bytes, tag, 0});
+                flags_back.push_back({!sends, peer, flag_bytes, tag, 1});
             }
         });
+        messages_.insert(messages_.end(), flags_back.begin(), flags_back.end());
     }
     /// One pass around the ring: every rank sends a chunk to the next one and gets one from the previous, ranks - 1
     /// times, each round after the one before it.
@@ -167,7 +166,6 @@ private:
 
     Plan const& plan_;
     std::map<int, std::uint64_t> const& channels_;
-    std::vector<std::uint64_t> next_;  // by GroupId: the tag of its next collective
     Streams streams_;
     std::uint64_t tag_ = 0;
     int round_ = 0;
@@ -182,7 +180,7 @@ Bytes ring_chunk(Collective const& step, Bytes ranks, Rank chunk) {
 }
 
 Messages::Messages(PlanSource const& plans) {
-    std::vector<std::pair<std::uint64_t*, std::uint64_t>> groups;  // their first tag, and how many they need
+    std::vector<GroupTags*> groups;
     plans.each([&](Plan const& plan) {
         std::vector<std::uint64_t> needed(plan.groups.size(), 0);
         Streams streams;
@@ -206,9 +204,10 @@ Messages::Messages(PlanSource const& plans) {
             channels_[channel] = std::max<std::uint64_t>(channels_[channel], messages);
         });
         for (std::size_t group = 0; group < plan.groups.size(); ++group) {
-            auto const [place, added] = collectives_.try_emplace(plan.groups[group].members, 0);
+            auto const [place, added] = collectives_.try_emplace(plan.groups[group].members);
             if (added) {
-                groups.emplace_back(&place->second, needed[group]);
+                place->second.count = needed[group];
+                groups.push_back(&place->second);
             }
         }
     });
@@ -223,58 +222,43 @@ Messages::Messages(PlanSource const& plans) {
     for (auto& [channel, tag] : channels_) {
         tag = take(tag);
     }
-    for (auto const& [first, count] : groups) {
-        *first = take(count);
+    for (GroupTags* const group : groups) {
+        group->first = take(group->count);
     }
+}
+
+std::vector<std::uint64_t> Messages::tags_of(Plan const& plan) const {
+    std::vector<std::uint64_t> next;
+    for (Group const& group : plan.groups) {
+        next.push_back(collectives_.at(group.members).first);
+    }
+    std::vector<std::uint64_t> tags;
+    for (Step const& step : plan.steps) {
+        auto const group = collective_group(step.operation);
+        tags.push_back(group ? next.at(*group) : 0);
+        if (group) {
+            next.at(*group) += rounds_of(step.operation, plan.groups[*group].members.size());
+        }
+    }
+    return tags;
+}
+
+std::map<std::vector<Rank>, std::size_t> Messages::group_numbers() const {
+    std::map<std::vector<Rank>, std::size_t> numbers;
+    for (auto const& [members, tags] : collectives_) {
+        if (tags.count > 0) {
+            numbers.emplace_hint(numbers.end(), members, numbers.size());
+        }
+    }
+    return numbers;
 }
 
 void Messages::each(Plan const& plan, std::function<void(StepId, std::span<Message const>)> const& visit) const {
-    std::vector<std::uint64_t> next;
-    for (Group const& group : plan.groups) {
-        next.push_back(collectives_.at(group.members));
-    }
-    MessageLowering lowering(plan, channels_, std::move(next));
+    std::vector<std::uint64_t> const tags = tags_of(plan);
+    MessageLowering lowering(plan, channels_);
     for (std::size_t id = 0; id < plan.steps.size(); ++id) {
-        visit(static_cast<StepId>(id), lowering.of(plan.steps[id].operation));
+        visit(static_cast<StepId>(id), lowering.of(plan.steps[id].operation, tags[id]));
     }
-}
-
-StepTags::StepTags(PlanSource const& plans) {
-    std::vector<std::pair<Tag*, std::size_t>> groups;  // their first tag, and how many tags each needs
-    Tag next = 0;
-    plans.each([&](Plan const& plan) {
-        std::vector<std::size_t> counts(plan.groups.size(), 0);
-        for (Step const& step : plan.steps) {
-            if (auto const* send = std::get_if<Send>(&step.operation)) {
-                next = std::max(next, static_cast<Tag>(send->channel) + 1);
-            }
-            if (auto const group = collective_group(step.operation)) {
-                ++counts.at(*group);
-            }
-        }
-        for (std::size_t group = 0; group < plan.groups.size(); ++group) {
-            auto const [place, added] = first_.try_emplace(plan.groups[group].members, 0);
-            if (added) {
-                groups.emplace_back(&place->second, counts[group]);
-            }
-        }
-    });
-    for (auto const& [first, count] : groups) {
-        *first = std::exchange(next, next + count);
-    }
-}
-
-std::vector<Tag> StepTags::of(Plan const& plan) const {
-    std::vector<Tag> next;
-    for (Group const& group : plan.groups) {
-        next.push_back(first_.at(group.members));
-    }
-    std::vector<Tag> tags;
-    for (Step const& step : plan.steps) {
-        auto const group = collective_group(step.operation);
-        tags.push_back(group ? next.at(*group)++ : 0);
-    }
-    return tags;
 }
 
 }  // namespace dlmb

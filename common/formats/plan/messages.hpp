@@ -37,7 +37,7 @@ inline constexpr std::uint64_t most_message_tag = (std::uint64_t{1} << 31U) - 1;
 ///   all_reduce                ring reduce-scatter, then ring all-gather
 ///   barrier                   dissemination: in round k a byte to the rank 2^k further on
 ///   put, wait_signal          a message per block, and one of flag_bytes per signal
-///   offer, get                the same, and one of flag_bytes back
+///   offer, get                the same, and then one of flag_bytes back
 /// Parts without bytes make no message; a Send of 0 bytes does. A Compute has none.
 class Messages {
 public:
@@ -47,27 +47,22 @@ public:
     /// Gives `visit` the messages of each step, in the order of the plan.
     void each(Plan const& plan, std::function<void(StepId, std::span<Message const>)> const& visit) const;
 
+    /// By step of the plan: the first tag of a collective, the same on all members and that of nothing else; 0 where it
+    /// is none.
+    [[nodiscard]] std::vector<std::uint64_t> tags_of(Plan const& plan) const;
+    /// Numbers of the groups that have collectives, by their members: 0, 1, ... in the order of the members.
+    [[nodiscard]] std::map<std::vector<Rank>, std::size_t> group_numbers() const;
+
 private:
-    std::map<int, std::uint64_t> channels_;                   // first tag of the messages of a channel
-    std::map<std::vector<Rank>, std::uint64_t> collectives_;  // by members: first tag of their collectives
+    struct GroupTags {
+        std::uint64_t first = 0;
+        std::uint64_t count = 0;
+    };
+    std::map<int, std::uint64_t> channels_;               // first tag of the messages of a channel
+    std::map<std::vector<Rank>, GroupTags> collectives_;  // by members
 };
 
 /// The part of an allreduce that a ring of `ranks` moves as one: the first (elements mod ranks) have one element more.
 [[nodiscard]] Bytes ring_chunk(Collective const& step, Bytes ranks, Rank chunk);
-
-using Tag = std::uint64_t;
-
-/// Tags of collectives: the k-th step of a group has the same tag on all members and on nothing else. They are above
-/// all channels, which are the tags of Sends. Asks for each plan once.
-class StepTags {
-public:
-    explicit StepTags(PlanSource const& plans);
-
-    /// By step of the plan; 0 where it is no collective.
-    [[nodiscard]] std::vector<Tag> of(Plan const& plan) const;
-
-private:
-    std::map<std::vector<Rank>, Tag> first_;  // by members
-};
 
 }  // namespace dlmb

@@ -36,6 +36,9 @@ void fields(auto& io, json::Of<PlanHeader> auto& header) {
     io.as(
         "parameters", header.parameters, [](auto const& parameters) { return record::parameters_json(parameters); },
         [&](json::Json const& object, auto& parameters) {
+            if (!object.is_object()) {
+                json::refuse(json::Place("parameters"), "must be an object");
+            }
             for (auto const& [name, value] : object.items()) {
                 parameters[name] = record::parameter_text(value);
             }

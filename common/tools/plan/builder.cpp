@@ -30,6 +30,40 @@ std::string listed(std::vector<Rank> const& ranks) {
     return fmt::format("{} and {} more", fmt::join(ranks.begin(), ranks.begin() + most, ", "), ranks.size() - most);
 }
 
+/// Why a collective of `ranks` is no step of a plan; empty: it is one.
+std::string why_no_step(TraceOperation const& operation, int ranks) {
+    auto const kind = operation.kind;
+    bool const gathers = kind == OperationKind::all_gather;
+    if (gathers || kind == OperationKind::reduce_scatter) {
+        Bytes const whole = gathers ? operation.received : operation.sent;
+        Bytes const part = gathers ? operation.sent : operation.received;
+        if (product(part, static_cast<Bytes>(ranks)) != whole) {
+            return fmt::format("{}: {} bytes are not {} parts of {}: parts are not equal, and the trace has those of "
+                               "one rank",
+                               name_of(kind), whole, ranks, part);
+        }
+    }
+    Bytes const size = operation.dtype.bytes;
+    if (kind != OperationKind::exchange && (operation.sent % size != 0 || operation.received % size != 0)) {
+        return fmt::format("{}: {} bytes are no whole number of {}", name_of(kind),
+                           operation.sent % size != 0 ? operation.sent : operation.received, operation.dtype.name);
+    }
+    return "";
+}
+
+/// What the trace does not say of an operation of `ranks`; empty: nothing.
+std::string_view open_in(TraceOperation const& operation, int ranks) {
+    auto const count = static_cast<std::size_t>(ranks);
+    if (is_message(operation.kind) && !operation.peer) {
+        return "which rank the peer is";
+    }
+    if (has_root(operation.kind) && !operation.root) {
+        return "which rank is the root: give --assume root=N";
+    }
+    bool const known = operation.send_split.is_known(count) && operation.recv_split.is_known(count);
+    return operation.kind == OperationKind::exchange && !known ? "how much goes to which rank" : "";
+}
+
 }  // namespace
 
 TraceGroupId Builder::group(TraceGroup group) {
@@ -79,9 +113,41 @@ void Builder::check_ranks() {
 
 void Builder::fill_groups() {
     for (TraceGroup& group : trace_.groups) {
-        if (group.size == trace_.ranks && group.members.empty() && !group.is_unknown) {
-            group.stride = 1;  // everybody, in order
+        bool const is_told = group.size == 1 || group.size == trace_.ranks;
+        if (is_told && group.members.empty() && !group.is_unknown) {
+            group.stride = 1;  // the rank alone, or everybody, in order
         }
+    }
+}
+
+void Builder::assume_roots() {
+    for (RankProgram& program : trace_.programs) {
+        for (TraceOperation& operation : program.operations) {
+            if (has_root(operation.kind) && !operation.root) {
+                operation.root = assumptions_.root;
+            }
+        }
+    }
+}
+
+void Builder::check_operation(Rank rank, TraceOperation const& operation, bool is_told) {
+    TraceGroup const& group = trace_.groups.at(operation.group);
+    if (group.is_unknown) {
+        incomplete(fmt::format("rank {}: {} names no process group, so which ranks take part is not known", rank,
+                               name_of(operation.kind)));
+    } else if (group.size > 1 && group.size != trace_.ranks && group.stride == 0 && group.members.empty()) {
+        incomplete(fmt::format("the trace does not say which ranks group '{}' of {} has", group.name, group.size));
+    }
+    if (group.size == 0) {
+        incomplete(fmt::format("the trace does not say how many ranks take part in {}: give --assume ranks=N",
+                               name_of(operation.kind)));
+        return;
+    }
+    if (auto const open = open_in(operation, group.size); !open.empty() && !is_told) {
+        incomplete(fmt::format("{}: the trace does not say {}", name_of(operation.kind), open));
+    }
+    if (std::string reason = is_message(operation.kind) ? "" : why_no_step(operation, group.size); !reason.empty()) {
+        incomplete(std::move(reason));
     }
 }
 
@@ -90,7 +156,18 @@ void Builder::check_groups(RankProgram const& program) {
     std::set<TraceGroupId> checked;
     for (TraceOperation const& operation : program.operations) {
         TraceGroup const& group = trace_.groups.at(operation.group);
-        if (checked.insert(operation.group).second && !group.members.empty()) {
+        bool const is_new = checked.insert(operation.group).second;
+        auto const last_of = [&](Rank rank) {
+            return rank + static_cast<std::int64_t>(group.size - 1 - *group.place_of(rank)) * group.stride;
+        };
+        auto const beyond = std::find_if(program.ranks.begin(), program.ranks.end(), [&](Rank rank) {
+            return is_new && group.stride > 0 && last_of(rank) >= trace_.ranks;
+        });
+        if (beyond != program.ranks.end()) {
+            incomplete(fmt::format("group '{}' of rank {} has rank {}, which is not among the {} ranks of the run",
+                                   group.name, *beyond, last_of(*beyond), trace_.ranks));
+        }
+        if (is_new && !group.members.empty()) {
             std::set<Rank> const members(group.members.begin(), group.members.end());
             if (members.size() != group.members.size()) {
                 incomplete(fmt::format("group '{}' has a rank twice: {}", group.name, listed(group.members)));
@@ -166,24 +243,11 @@ Trace Builder::finish() {
             world_of(member + 1);
         }
     }
+    assume_roots();
+    bool const is_told = !trace_.why_not.empty();  // by readers, which know better what a call lacks
     for (RankProgram const& program : trace_.programs) {
         for (TraceOperation const& operation : program.operations) {
-            TraceGroup const& group = trace_.groups.at(operation.group);
-            bool const unknown =
-                (group.size > 1 && group.size != trace_.ranks && group.stride == 0 && group.members.empty()) ||
-                group.is_unknown;
-            if (unknown) {
-                incomplete(
-                    group.is_unknown
-                        ? fmt::format("rank {}: {} names no process group, so which ranks take part is not known",
-                                      program.ranks.front(), name_of(operation.kind))
-                        : fmt::format("the trace does not say which ranks group '{}' of {} has", group.name,
-                                      group.size));
-            }
-            if (group.size == 0) {
-                incomplete(fmt::format("the trace does not say how many ranks take part in {}: give --assume ranks=N",
-                                       name_of(operation.kind)));
-            }
+            check_operation(program.ranks.front(), operation, is_told);
         }
     }
     fill_groups();
@@ -192,6 +256,11 @@ Trace Builder::finish() {
         check_groups(program);
     }
     forget_wrong_times();
+    if (trace_.format == "pmpi" || trace_.format == "goal") {
+        for (std::string& reason : pair_messages(trace_)) {
+            incomplete(std::move(reason));
+        }
+    }
     for (std::string& reason : mismatches(trace_)) {
         incomplete(std::move(reason));
     }

@@ -30,6 +30,7 @@ using input::whole_number;
 struct Assumptions {
     std::optional<int> ranks;    // of the run, and of each group without a size
     std::optional<Dtype> dtype;  // of formats that tell bytes alone
+    std::optional<int> root;     // rank in the group, of an operation without one
 };
 
 class Builder {
@@ -62,7 +63,9 @@ public:
     void is_proved() { is_proved_ = true; }
 
 private:
+    void assume_roots();
     void check_ranks();
+    void check_operation(Rank rank, TraceOperation const& operation, bool is_told);
     void check_groups(RankProgram const& program);
     void forget_wrong_times();
     void fill_groups();

@@ -193,7 +193,6 @@ private:
 
     /// As many on both sides. By size, since tags may let them overtake each other.
     void compare(Rank from, CountsBySize const& sent, Rank to, CountsBySize const& received) {
-        bool const room = trace_.format == "pmpi";  // a receive of MPI says how much there is room for
         auto other = received.begin();
         std::uint64_t left = other == received.end() ? 0 : other->second;
         for (auto const& [bytes, count] : sent) {
@@ -201,7 +200,7 @@ private:
                 if (left == 0) {
                     left = (++other)->second;
                 }
-                if (room ? bytes > other->first : bytes != other->first) {
+                if (bytes != other->first) {
                     report("send: rank {} sends {} bytes to rank {}, which expects {}", from, bytes, to, other->first);
                     return;
                 }
@@ -221,7 +220,71 @@ private:
     std::vector<std::string> found_;
 };
 
+/// The sends of one rank to another that no receive has taken.
+class OpenSends {
+public:
+    void add(TraceOperation const& send) {
+        all_.insert(sends_.size());
+        by_tag_[send.tag].insert(sends_.size());
+        sends_.push_back(&send);
+    }
+    /// The first one of this tag, or the first where it is `any_tag`.
+    TraceOperation const* take(std::int64_t tag) {
+        auto const& places = tag == any_tag ? all_ : by_tag_[tag];
+        if (places.empty()) {
+            return nullptr;
+        }
+        std::size_t const place = *places.begin();
+        by_tag_[sends_[place]->tag].erase(place);
+        all_.erase(place);
+        return sends_[place];
+    }
+    [[nodiscard]] std::size_t left() const { return all_.size(); }
+
+private:
+    static constexpr std::int64_t any_tag = -1;
+    std::vector<TraceOperation const*> sends_;
+    std::set<std::size_t> all_;  // places in `sends_`
+    std::map<std::int64_t, std::set<std::size_t>> by_tag_;
+};
+
 }  // namespace
+
+std::vector<std::string> pair_messages(Trace& trace) {
+    std::map<std::pair<Rank, Rank>, OpenSends> open;  // from, to
+    for (RankProgram const& program : trace.programs) {
+        for (TraceOperation const& operation : program.operations) {
+            if (operation.kind == OperationKind::send && operation.peer) {
+                open[{program.ranks.front(), *operation.peer}].add(operation);
+            }
+        }
+    }
+    std::map<std::pair<Rank, Rank>, std::size_t> without;  // receives
+    for (RankProgram& program : trace.programs) {
+        for (TraceOperation& operation : program.operations) {
+            if (operation.kind != OperationKind::recv || !operation.peer) {
+                continue;
+            }
+            std::pair const pair(*operation.peer, program.ranks.front());
+            if (auto const* const send = open[pair].take(operation.tag); send == nullptr) {
+                ++without[pair];
+            } else {
+                operation.tag = send->tag;
+                bool const has_room = trace.format == "pmpi" && send->sent < operation.received;
+                operation.received = has_room ? send->sent : operation.received;
+            }
+        }
+    }
+    std::vector<std::string> reasons;
+    for (auto const& [pair, receives] : without) {
+        if (receives == open[pair].left()) {  // where there are more or fewer, mismatches() says it
+            reasons.push_back(fmt::format("messages of ranks {} and {} do not fit together: {} of rank {}'s receives "
+                                          "have tags without a send",
+                                          pair.first, pair.second, receives, pair.second));
+        }
+    }
+    return reasons;
+}
 
 std::vector<std::string> mismatches(Trace const& trace) {
     return Checker(trace).run();

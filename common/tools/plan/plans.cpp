@@ -140,7 +140,7 @@ public:
         }
     }
 
-    /// Computation in the trace, or the time from the end of all earlier operations to the start.
+    /// Computation in the trace, or the time from the end of all earlier operations to the start, less waiting.
     [[nodiscard]] Nanoseconds before(TraceOperation const& operation) {
         took_last_ = &operation == &program_.operations.back();
         if (program_.computed_after_us) {
@@ -149,7 +149,7 @@ public:
         if (!operation.start_us || !operation.duration_us) {
             return 0;
         }
-        double const pause_us = busy_until_us_ ? *operation.start_us - *busy_until_us_ : 0;
+        double const pause_us = busy_until_us_ ? *operation.start_us - *busy_until_us_ - operation.waited_us : 0;
         begin_us_ = begin_us_.value_or(*operation.start_us);
         busy_until_us_ = std::max(busy_until_us_.value_or(0), *operation.start_us + *operation.duration_us);
         timed_ = true;
@@ -268,17 +268,10 @@ private:
             if ((blocks_ += 2 * ranks) > most_blocks) {
                 throw UsageError(fmt::format("the exchanges of rank {} have more than {} blocks", rank_, most_blocks));
             }
-            if (!operation.send_split.is_known(ranks) || !operation.recv_split.is_known(ranks)) {
-                refuse(operation, "it does not say how much goes to which rank");
-            }
             return plan_.exchange(group, operation.send_split.listed(ranks), operation.recv_split.listed(ranks), label,
                                   std::move(after));
         case OperationKind::reduce_scatter:
-            require_equal_parts(operation, operation.sent, operation.received, ranks);
-            break;
         case OperationKind::all_gather:
-            require_equal_parts(operation, operation.received, operation.sent, ranks);
-            break;
         case OperationKind::all_reduce:
         case OperationKind::reduce:
         case OperationKind::gather:
@@ -295,10 +288,9 @@ private:
             bool const scatters = operation.kind == OperationKind::scatter;
             bytes = whole(operation, scatters ? operation.received : operation.sent, ranks);
         }
-        Rank const root_place = has_root(operation.kind) ? root(operation) : 0;
         return plan_.collective({operation.kind,
                                  group,
-                                 root_place,
+                                 has_root(operation.kind) ? operation.root.value() : 0,
                                  {},
                                  {},
                                  bytes.bytes,
@@ -311,10 +303,7 @@ private:
     GroupId everybody() { return plan_.group(consecutive_group({.ranks = trace_.ranks}, rank_, trace_.ranks)); }
 
     void add_message(TraceOperation const& operation) {
-        if (!operation.peer) {
-            refuse(operation, "it does not say which rank the peer is");
-        }
-        Rank const peer = operation.peer_is_offset ? rank_ + *operation.peer : *operation.peer;
+        Rank const peer = operation.peer.value() + (operation.peer_is_offset ? rank_ : 0);
         // Messages of different tags may overtake each other, those of one may not.
         bool const is_channel = operation.tag >= 0 && operation.tag <= most_channels;
         int const channel = is_channel ? static_cast<int>(operation.tag) : 0;
@@ -324,14 +313,6 @@ private:
             in_flight_.push_back(plan_.recv(everybody(), peer, operation.received, channel, -1, label_, last_));
             received_.push_back(in_flight_.back());
         }
-    }
-
-    [[nodiscard]] Rank root(TraceOperation const& operation) const {
-        auto const root = operation.root ? operation.root : request_.assumptions.root;
-        if (!root) {
-            refuse(operation, "the trace does not say which rank is the root: give --assume root=N");
-        }
-        return *root;
     }
 
     /// A type that a plan does not have is moved as bytes, but cannot be reduced.
@@ -360,15 +341,6 @@ private:
             refuse(operation, fmt::format("{} bytes of each of {} ranks are more than 2^63 - 1", own, ranks));
         }
         return *bytes;
-    }
-
-    void require_equal_parts(TraceOperation const& operation, Bytes whole, Bytes part, Bytes ranks) const {
-        if (product(part, ranks) != whole) {
-            refuse(
-                operation,
-                fmt::format("{} bytes are not {} parts of {}: parts are not equal, and the trace has those of one rank",
-                            whole, ranks, part));
-        }
     }
 
     Trace const& trace_;

@@ -14,19 +14,12 @@
 
 namespace dlmb::trace {
 
-/// A user's values for what the trace leaves open.
-struct PlanAssumptions {
-    std::optional<int> root;        // rank in the group, of a broadcast, reduce, gather or scatter without one
-    std::optional<int> iterations;  // how often each rank repeats its operations
-};
-
 /// When each step of a plan began and how long it took in the run, from the begin of the iteration on the rank's own
 /// clock; nothing where the trace does not say it.
 using RecordedTimes = std::vector<std::optional<std::pair<Nanoseconds, Nanoseconds>>>;
 
 /// The plans that are asked for.
 struct PlanRequest {
-    PlanAssumptions assumptions = {};
     std::optional<int> iteration = std::nullopt;     // of the trace; none: all that is in it
     bool computes_behind_receives = true;            // false: a computation waits for no message
     std::vector<RecordedTimes>* recorded = nullptr;  // by rank; filled in when the plan of the rank is made

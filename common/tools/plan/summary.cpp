@@ -256,7 +256,7 @@ std::string summary_json(Trace const& trace) {
     }
     text += "]";
     OrderedJson more = OrderedJson::object();
-    for (auto const& [what, times] : trace.notes) {
+    for (auto const& [what, times] : notes_of(trace)) {
         more["notes"].push_back({{"text", what}, {"count", times}});
     }
     for (Progress const& each : trace.progress) {

@@ -170,6 +170,14 @@ void RankProgram::add(TraceOperation operation) {
     operations.push_back(std::move(operation));
 }
 
+std::map<std::string, std::uint64_t> notes_of(Trace const& trace) {
+    auto notes = trace.notes;
+    for (auto const& [what, times] : trace.left_out) {
+        notes.emplace("left out: " + what, times);
+    }
+    return notes;
+}
+
 Bytes sent_by(Trace const& trace, TraceOperation const& operation, Rank rank) {
     if (facts_of(operation.kind).root == RootRole::sends && operation.root) {
         auto const place = trace.groups.at(operation.group).place_of(rank);

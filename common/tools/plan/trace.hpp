@@ -81,6 +81,7 @@ struct TraceOperation {
     std::uint64_t repeat = 1;        // calls like this, one after the other
     std::optional<double> start_us;  // on the rank's own clock
     std::optional<double> duration_us;
+    double waited_us = 0;          // since the operation before, in calls that are left out and are no computation
     std::string label;             // what the trace calls the phase or the layer; of several the inner one last
     double computed_us = 0;        // by the rank since the operation before, where the trace has computations
     std::optional<int> iteration;  // of those that the trace marks
@@ -129,9 +130,16 @@ struct Trace {
     [[nodiscard]] bool complete() const { return why_not.empty(); }
 };
 
+/// `notes`, and what was left out.
+[[nodiscard]] std::map<std::string, std::uint64_t> notes_of(Trace const& trace);
+
 /// Payload that `rank`, one of the program's, sends by one call: of a broadcast and a scatter the root alone sends, if
 /// the trace says who it is.
 [[nodiscard]] Bytes sent_by(Trace const& trace, TraceOperation const& operation, Rank rank);
+
+/// A receive of MPI may take any tag, and says how much there is room for, as one of GOAL may take any tag: it gets tag
+/// and bytes of the send that MPI's order gives it. Returns a reason for each two ranks of which that gives one none.
+[[nodiscard]] std::vector<std::string> pair_messages(Trace& trace);
 
 /// Messages that one rank sends and another does not expect, or the other way round, and collectives that are not the
 /// same on all ranks of their group; each names ranks, operation and both numbers. Groups of which a member has no file

@@ -94,7 +94,7 @@ void import(std::filesystem::path const& folder, int ranks) {
     header.world = {ranks, ranks};
     for (int iteration = 0; iteration < iterations; ++iteration) {
         std::ofstream(folder / "plans" / fmt::format("{}.jsonl", iteration))
-            << plan_lines(header, trace::plans_of(trace, {{}, iteration}));
+            << plan_lines(header, trace::plans_of(trace, {iteration}));
     }
 }
 

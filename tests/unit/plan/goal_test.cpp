@@ -136,6 +136,25 @@ TEST(Goal, RingRoundsWaitForTheRoundBefore) {
     }
 }
 
+// An acknowledgement says that all blocks of its step are read.
+TEST(Goal, AReaderAcknowledgesWhatItHasRead) {
+    std::vector<PlacedBytes> const pages{{0, 40}, {64, 24}};
+    std::string const text = to_goal(test::plans_of(2, [&](PlanBuilder& builder, GroupId pair, Rank me) {
+        if (me == 0) {
+            builder.put(pair, {{1, 1}, {1, 1}}, pages, "pages.offer", {}, OperationKind::offer);
+        } else {
+            builder.wait_signal(pair, {{0, 1}, {0, 1}}, pages, 0, "pages.get", {}, OperationKind::get);
+        }
+    }));
+    Schedule const schedule = read(text);
+    EXPECT_EQ(schedule.sent, schedule.received);
+    for (int const rank : {0, 1}) {
+        for (int const acknowledgement : {5, 6}) {
+            EXPECT_EQ(schedule.requires_labels.at(rank).at(acknowledgement), (std::vector<int>{1, 2, 3, 4})) << text;
+        }
+    }
+}
+
 TEST(Goal, DependenciesOfDenseExchangesStayLinear) {
     constexpr int ranks = 32;
     std::vector<Bytes> const bytes(ranks, 8);

@@ -165,10 +165,11 @@ Sizes sizes_of(std::vector<Message> const& own, std::vector<Message> const& othe
     return sizes;
 }
 
+// The flags back are last, when all blocks are read.
 TEST(Signals, AReadIsToldByAFlagBack) {
     std::vector<Plan> const plans = reader_and_owner();
     EXPECT_EQ(sizes_of(messages_of(plans, 0), messages_of(plans, 1)),
-              (Sizes{{true, 100}, {true, 40}, {true, 8}, {false, 8}, {true, 8}, {false, 8}}));
+              (Sizes{{true, 100}, {true, 40}, {true, 8}, {true, 8}, {false, 8}, {false, 8}}));
 }
 
 // A flag is a message, and no payload.

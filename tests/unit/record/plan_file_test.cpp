@@ -196,6 +196,10 @@ TEST(PlanFile, RefusesInOneLineThatNamesTheLineAndTheField) {
     EXPECT_THAT(with("dlmb.plan/2.0", "dlmb.plan/1.1"), HasSubstr("write it again with --plan jsonl"));
     EXPECT_THAT(with("dlmb.plan/2.0", "dlmb.result/2.0"), HasSubstr("line 1: schema is \"dlmb.result/2.0\""));
     EXPECT_THAT(with("\"pattern\":\"x\",", ""), HasSubstr("line 1: pattern: is missing"));
+    for (char const* const parameters : {"[1,2]", "5"}) {
+        EXPECT_THAT(with("\"parameters\":{}", std::string("\"parameters\":") + parameters),
+                    HasSubstr("line 1: parameters: must be an object"));
+    }
     EXPECT_THAT(refused("{}\n"), HasSubstr("has no schema"));
     EXPECT_THAT(refused(""), HasSubstr("is empty"));
     EXPECT_THAT(with("\"peer\":1", "\"peer\":2"), HasSubstr("line 3: steps[0].to: rank 2 is not in the group"));

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // split and overlap: steps that become several.
+#include "common/formats/plan/arrivals.hpp"
 #include "common/formats/plan/transform/draft.hpp"
 #include "common/formats/plan/transform/transform.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -90,7 +93,10 @@ std::optional<PackedRows> part_of(Operation const& operation, PackedRows rows, P
 
 /// The parts of a draft that hold anything; the draft itself where it stays whole.
 std::vector<Draft> parts_of(Plan const& plan, Draft const& draft, std::uint64_t parts, bool overlaps) {
-    bool const whole = stays_whole(draft.operation) || (std::holds_alternative<Compute>(draft.operation) && !overlaps);
+    // A request arrives once, when the whole of its step is over.
+    bool const arrives = draft.microbatch >= 0 && phase_of(draft.label) == arrival_phase;
+    bool const whole =
+        stays_whole(draft.operation) || (std::holds_alternative<Compute>(draft.operation) && (!overlaps || arrives));
     std::vector<Draft> found;
     for (std::uint64_t index = 0; index < parts && !whole; ++index) {
         PartOfStep const part{index, parts};
@@ -182,7 +188,9 @@ private:
         }
         int* const batch = batch_of(piece.operation);
         if (batch != nullptr && *batch >= 0 && overlaps_) {
-            *batch = *batch * static_cast<int>(parts_) + static_cast<int>(index);  // parts wait for different steps
+            // Those of a batch wait for the same steps, as parts of one batch do not.
+            auto const number = static_cast<int>(batches_.size());
+            *batch = batches_.try_emplace({*batch, index, piece.after}, number).first->second;
         }
         if (count > 1) {
             piece.label += fmt::format(".part{}", index);
@@ -195,7 +203,8 @@ private:
     std::uint64_t parts_;
     bool overlaps_;
     std::vector<Draft> drafts_;
-    std::vector<std::vector<StepId>> became_;  // by step of the plan
+    std::vector<std::vector<StepId>> became_;                                   // by step of the plan
+    std::map<std::tuple<int, std::size_t, std::vector<StepId>>, int> batches_;  // new numbers
     std::vector<Draft> result_;
 };
 

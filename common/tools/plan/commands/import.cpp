@@ -55,11 +55,17 @@ public:
     }
     [[nodiscard]] int run() const {
         trace::Trace trace = options_.read();
-        for (auto const& [what, times] : trace.notes) {
+        write_all(trace);
+        for (auto const& [what, times] : trace::notes_of(trace)) {
             print_error(fmt::format("note: {} ({})\n", what, times));
         }
+        return exit_ok;
+    }
+
+private:
+    void write_all(trace::Trace& trace) const {
         bool const is_folder = output_.ends_with('/') || std::filesystem::is_directory(output_);
-        auto const& assumed = options_.planning().iterations;
+        auto const assumed = options_.iterations();
         auto const [iterations, found] = is_folder || assumed ? find_iterations(trace, assumed) : trace::Iterations();
         if (!found.empty()) {
             print_error(fmt::format("iterations: the trace marks none; {}{}\n", found,
@@ -71,17 +77,14 @@ public:
         if (!is_folder || iterations == 0) {
             write(trace, std::nullopt, false,
                   is_folder ? (std::filesystem::path(output_) / "plan.jsonl").string() : output_);
-            return exit_ok;
+            return;
         }
         for (int iteration = 0; iteration < iterations; ++iteration) {
             // Names sort as numbers do.
             write(trace, iteration, !found.empty(),
                   (std::filesystem::path(output_) / fmt::format("iteration-{:06}.jsonl", iteration)).string());
         }
-        return exit_ok;
     }
-
-private:
     void write(trace::Trace const& trace, std::optional<int> iteration, bool is_found, std::string const& path) const {
         PlanHeader header;
         header.pattern = "trace";
@@ -106,7 +109,7 @@ private:
     /// came before, as what it works on; where ranks would wait for each other then, they did not wait in the run.
     [[nodiscard]] std::vector<Plan> checked(trace::Trace const& trace, std::optional<int> iteration,
                                             std::vector<trace::RecordedTimes>& recorded) const {
-        trace::PlanRequest request{options_.planning(), iteration, true, &recorded};
+        trace::PlanRequest request{iteration, true, &recorded};
         std::string problem;
         for (bool const behind_receives : {true, false}) {
             request.computes_behind_receives = behind_receives;

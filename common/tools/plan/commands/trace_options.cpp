@@ -12,7 +12,7 @@ namespace {
 
 struct Assumed {
     trace::Assumptions reading;
-    trace::PlanAssumptions planning;
+    std::optional<int> iterations;
 };
 
 /// The words of --assume: KEY=VALUE.
@@ -36,14 +36,14 @@ Assumed assumptions_of(std::vector<std::string> const& words) {
                 throw UsageError(fmt::format("--assume dtype={}: must be one of {}", value, element_names));
             }
         } else if (key == "root") {
-            assumed.planning.root = parse_whole<int>(value);
-            if (!assumed.planning.root || *assumed.planning.root < 0) {
+            assumptions.root = parse_whole<int>(value);
+            if (assumptions.root.value_or(-1) < 0) {
                 throw UsageError(fmt::format("--assume root={}: must be a rank of the group", value));
             }
         } else if (key == "iterations") {
             constexpr int most = 1'000'000;
-            assumed.planning.iterations = parse_whole<int>(value);
-            if (assumed.planning.iterations.value_or(0) < 1 || *assumed.planning.iterations > most) {
+            assumed.iterations = parse_whole<int>(value);
+            if (assumed.iterations.value_or(0) < 1 || *assumed.iterations > most) {
                 throw UsageError(fmt::format("--assume iterations={}: must be a number from 1 to {}", value, most));
             }
         } else {
@@ -76,8 +76,8 @@ trace::Trace TraceOptions::read() const {
     return trace::read_trace({files_.begin(), files_.end()}, {format_, assumptions_of(assumptions_).reading});
 }
 
-trace::PlanAssumptions TraceOptions::planning() const {
-    return assumptions_of(assumptions_).planning;
+std::optional<int> TraceOptions::iterations() const {
+    return assumptions_of(assumptions_).iterations;
 }
 
 }  // namespace dlmb::trace::commands

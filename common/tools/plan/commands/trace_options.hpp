@@ -19,7 +19,8 @@ public:
     void add(CLI::App& parser);
     /// Throws UsageError for what is no trace, is damaged, or is not what --format and --assume say.
     [[nodiscard]] trace::Trace read() const;
-    [[nodiscard]] trace::PlanAssumptions planning() const;
+    /// How often each rank repeats its operations; none: nothing is assumed.
+    [[nodiscard]] std::optional<int> iterations() const;
     /// The words of --assume: KEY=VALUE.
     [[nodiscard]] std::vector<std::string> const& assumed() const { return assumptions_; }
 

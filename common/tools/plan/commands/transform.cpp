@@ -98,6 +98,11 @@ private:
                                              header_.file, problems.front().text));
             }
         }
+        for (Plan const& plan : plans) {
+            if (auto const problems = validate_rank(plan); !problems.empty()) {
+                throw UsageError(fmt::format("{}: after the transformation, {}", header_.file, problems.front().text));
+            }
+        }
         if (!writer_) {
             writer_.emplace(header_, sink_);
         }

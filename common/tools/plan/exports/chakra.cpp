@@ -82,28 +82,7 @@ struct CollectiveNode {
     Bytes bytes = 0;  // that the rank hands in
 };
 
-/// Numbers of groups that all ranks know, by their members: 0, 1, ... in the order of the members.
-class GroupNumbers {
-public:
-    explicit GroupNumbers(PlanSource const& plans) {
-        plans.each([&](Plan const& plan) {
-            for (Step const& step : plan.steps) {
-                if (auto const group = collective_group(step.operation)) {
-                    numbers_.try_emplace(plan.groups.at(*group).members, 0);
-                }
-            }
-        });
-        std::size_t next = 0;
-        for (auto& [members, number] : numbers_) {
-            number = next++;
-        }
-    }
-    [[nodiscard]] std::size_t of(Group const& group) const { return numbers_.at(group.members); }
-    [[nodiscard]] std::map<std::vector<Rank>, std::size_t> const& all() const { return numbers_; }
-
-private:
-    std::map<std::vector<Rank>, std::size_t> numbers_;
-};
+using GroupNumbers = std::map<std::vector<Rank>, std::size_t>;
 
 /// An exchange in which this rank sends and gets equal parts, its own included.
 bool is_even(Plan const& plan, Exchange const& step) {
@@ -119,9 +98,9 @@ bool is_even(Plan const& plan, Exchange const& step) {
 /// What stays a collective. All ranks of a step must agree, so an exchange does if it is even on each of them.
 class Collectives {
 public:
-    explicit Collectives(PlanSource const& plans) : tags_(plans) {
+    Collectives(PlanSource const& plans, Messages const& messages) : messages_(messages) {
         plans.each([&](Plan const& plan) {
-            std::vector<Tag> const tags = tags_.of(plan);
+            std::vector<std::uint64_t> const tags = messages_.tags_of(plan);
             for (std::size_t id = 0; id < plan.steps.size(); ++id) {
                 auto const* exchange = std::get_if<Exchange>(&plan.steps[id].operation);
                 if (exchange != nullptr && !is_even(plan, *exchange)) {
@@ -132,7 +111,7 @@ public:
     }
     /// By step.
     [[nodiscard]] std::vector<std::optional<CollectiveNode>> of(Plan const& plan) const {
-        std::vector<Tag> const tags = tags_.of(plan);
+        std::vector<std::uint64_t> const tags = messages_.tags_of(plan);
         std::vector<std::optional<CollectiveNode>> collectives;
         for (std::size_t id = 0; id < plan.steps.size(); ++id) {
             collectives.push_back(of(plan, plan.steps[id].operation, tags[id]));
@@ -141,7 +120,8 @@ public:
     }
 
 private:
-    [[nodiscard]] std::optional<CollectiveNode> of(Plan const& plan, Operation const& operation, Tag tag) const {
+    [[nodiscard]] std::optional<CollectiveNode> of(Plan const& plan, Operation const& operation,
+                                                   std::uint64_t tag) const {
         if (auto const* exchange = std::get_if<Exchange>(&operation); exchange != nullptr && !uneven_.contains(tag)) {
             return CollectiveNode{all_to_all_type, exchange->send.front().bytes * exchange->send.size()};
         }
@@ -161,8 +141,8 @@ private:
         }
     }
 
-    StepTags tags_;
-    std::set<Tag> uneven_;
+    Messages const& messages_;
+    std::set<std::uint64_t> uneven_;  // by tag
 };
 
 /// Writes the nodes of one rank. A step is over with the nodes of its last round; several are joined by a computation
@@ -213,7 +193,14 @@ private:
         add_computation(us_at(busy_ns_) - before, compute.product);
     }
     void add_computation(std::uint64_t us, std::optional<ProductShape> const& product) {
-        std::uint64_t const operations = product ? 2 * product->rows * product->columns * product->inner : 0;
+        constexpr Bytes most = ~Bytes{0} >> 1U;
+        Bytes operations = 0;
+        if (product) {
+            operations = 2;
+            for (Bytes const edge : {product->rows, product->columns, product->inner}) {
+                operations = trace::product(operations, edge).value_or(most);
+            }
+        }
         ProtobufFields fields = node("compute", type_computation);
         add(fields.number(7, us)
                 .attribute("is_cpu_op", bool_val, 0)
@@ -226,7 +213,7 @@ private:
         add(fields.attribute("is_cpu_op", bool_val, 0)
                 .attribute("comm_type", int64_val, collective.type)
                 .attribute("comm_size", int64_val, collective.bytes)
-                .attribute("pg_name", std::to_string(groups_.of(group))));
+                .attribute("pg_name", std::to_string(groups_.at(group.members))));
     }
     void add_messages(std::span<Message const> messages) {
         int round = 0;
@@ -291,9 +278,9 @@ void add_losses(LossCounter& losses, Plan const& plan, std::vector<std::optional
 }  // namespace
 
 Losses write_chakra(PlanSource const& plans, FileSink const& sink) {
-    GroupNumbers const groups(plans);
-    Collectives const collectives(plans);
     Messages const messages(plans);
+    GroupNumbers const groups = messages.group_numbers();
+    Collectives const collectives(plans, messages);
     LossCounter losses;
     plans.each([&](Plan const& plan) {
         auto const kept = collectives.of(plan);
@@ -301,7 +288,7 @@ Losses write_chakra(PlanSource const& plans, FileSink const& sink) {
         sink(fmt::format("plan.{}.et", plan.me), RankFile(plan, groups).write(messages, kept));
     });
     std::string text;
-    for (auto const& [members, number] : groups.all()) {
+    for (auto const& [members, number] : groups) {
         text += fmt::format("{}\"{}\": [{}]", text.empty() ? "{" : ",\n", number, fmt::join(members, ", "));
     }
     if (!text.empty()) {

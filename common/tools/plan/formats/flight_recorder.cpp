@@ -235,6 +235,7 @@ private:
                                             input.name(), span - entries.size()));
         }
         RankProgram program{{rank}, {}};
+        bool const has_status = !status.empty();
         for (RecorderEntry& entry : entries) {
             auto const group = groups_.find(entry.group);
             entry.details.has_no_group = group == groups_.end();
@@ -258,6 +259,9 @@ private:
             }
             if (!is_message(operation->kind)) {
                 numbers_[{entry.group, rank}].push_back(entry.number);
+                if (!has_status) {
+                    follow(entry, progress);
+                }
             }
             program.operations.push_back(std::move(*operation));
         }
@@ -265,6 +269,14 @@ private:
             finish_progress(input, rank, key, progress);
         }
         builder_.add(input.name(), std::move(program));
+    }
+
+    /// What pg_status would say behind a collective.
+    static void follow(RecorderEntry const& entry, Progress& progress) {
+        progress.enqueued = entry.number;
+        bool const completed = entry.state == completed_state;
+        progress.started = completed || entry.state == "started" ? entry.number : progress.started;
+        progress.completed = completed ? entry.number : progress.completed;
     }
 
     /// A group without a call in the dump has its name from its only description, if that is one.

@@ -25,6 +25,7 @@ public:
 
     void read(Input& input) override {
         file_ = input.name();
+        header_ = metadata_ = Json();
         scan_json_lines(input, "record",
                         [&](std::string const& where, Json const& object) { add(input, where, object); });
     }

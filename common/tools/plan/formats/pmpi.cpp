@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace dlmb::trace {
 namespace {
@@ -79,6 +80,7 @@ public:
             input.refuse("its name does not tell its rank, as pmpi-trace-rank-3.txt does");
         }
         RankProgram program{{*rank}, {}};
+        waited_us_ = 0;
         bool ended = false;
         std::string_view line;
         while (input.line(line)) {
@@ -154,20 +156,28 @@ private:
             input.refuse(fmt::format("{}: rank {} of {} in its communicator", fields[0], in_group, size));
         }
         builder_.world_of(std::max(size, rank + 1));
-        // A communicator in which the rank is another one is not that of all.
+        bool const is_other = in_group != rank && size > 1;
+        if (is_other) {
+            builder_.incomplete(
+                "calls in a communicator that is not MPI_COMM_WORLD, or has its ranks in another order: "
+                "liballprof does not record who is in it");
+        }
         std::string_view const handle = split(field(input, fields, place), ",")[0];
-        return builder_.group({in_group == rank ? "" : std::string(handle), size, {}, 0});
+        return builder_.group({is_other ? std::string(handle) : "", size, {}, 0});
     }
 
     void add_call(LineFields const& fields, TraceOperation operation, RankProgram& program) {
         operation.dtype = builder_.assumed_dtype().value_or(Dtype{});
-        auto const start = parse_whole<double>(fields[1]);
-        auto const end = parse_whole<double>(fields.back());
-        if (start && end && *end >= *start) {
-            operation.start_us = *start;
-            operation.duration_us = *end - *start;
+        operation.waited_us = std::exchange(waited_us_, 0);
+        if ((operation.duration_us = duration_us(fields))) {
+            operation.start_us = parse_whole<double>(fields[1]);
         }
         program.operations.push_back(std::move(operation));
+    }
+    static std::optional<double> duration_us(LineFields const& fields) {
+        auto const start = parse_whole<double>(fields[1]);
+        auto const end = parse_whole<double>(fields.back());
+        return start && end && *end >= *start ? std::optional(*end - *start) : std::nullopt;
     }
 
     void message(Input const& input, Rank rank, LineFields const& fields, OperationKind kind, std::size_t count,
@@ -192,11 +202,8 @@ private:
             return;
         }
         (kind == OperationKind::send ? operation.sent : operation.received) = bytes;
-        if (*other >= 0 && in_group == rank) {
-            operation.peer = *other;
-        } else if (*other >= 0) {
-            builder_.incomplete(
-                "sends in a communicator that is not MPI_COMM_WORLD: liballprof does not record who is in it");
+        if (*other >= 0) {
+            operation.peer = size == 1 ? rank : *other;
         }
         operation.tag = parse_whole<std::int64_t>(field(input, fields, tag)).value_or(0);
         add_call(fields, std::move(operation), program);
@@ -215,6 +222,7 @@ private:
                 builder_.incomplete(fmt::format("{} is not read", fields[0]));
             }
             builder_.leave_out(fields[0]);
+            waited_us_ += duration_us(fields).value_or(0);
             return;
         }
         OperationKind const kind = *operation_named(fields[0]);
@@ -284,6 +292,8 @@ private:
             operation.received = operation.sent;
         }
     }
+
+    double waited_us_ = 0;  // in calls that are left out, as in MPI_Waitall, since the last one that is not
 };
 
 bool is_pmpi(std::string_view /*name*/, std::string_view head) {
