@@ -148,6 +148,26 @@ TEST(SimulatorRules, WhatDoesNotFitIsRefused) {
                 HasSubstr("too long"));
 }
 
+TEST(SimulatorRules, AServerAmongTheFirstRanksTakesNoMemoryForItsLikes) {
+    constexpr int ranks = 1024;
+    std::string goal = "num_ranks 1024\nrank 0 {\n";
+    std::string others;
+    for (int rank = 1; rank < ranks; ++rank) {
+        goal += "recv 8b from " + std::to_string(rank) + "\n";
+        others += "rank " + std::to_string(rank) + " {\nsend 8b to 0\n}\n";
+    }
+    Program const program = read_goal(goal + "}\n" + others, "test");
+    EXPECT_LT(program.tasks.capacity(), 4 * program.tasks.size());
+}
+
+TEST(SimulatorRules, TimesBeyondTheClockAreRefused) {
+    std::string goal = "num_ranks 1\nrank 0 {\n";
+    for (int more = 0; more < 40; ++more) {
+        goal += "calc 288230376151711\n";  // 2^58 ps, and nothing waits for them
+    }
+    EXPECT_EQ(refusal_of(goal + "}\n"), "the simulated time is above 53 days");
+}
+
 TEST(SimulatorRules, AnEmptyProgramTakesNoTime) {
     EXPECT_THAT(ends_of("num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n", machine_of(1, 1, 1, 1)), ElementsAre(0, 0));
     EXPECT_THAT(

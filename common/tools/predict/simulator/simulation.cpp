@@ -115,7 +115,7 @@ private:
         run_what_is_due();
     }
 
-    void push(Picoseconds time, EventKind kind, TaskId id, std::uint32_t rank) {
+    static void check(Picoseconds time) {
         if (time > longest_simulation) {
             throw UsageError("the simulated time is above 53 days");
         }
@@ -211,6 +211,7 @@ private:
         busy_[rank] += busy;
         cpu.last = task;
         return time;
+        check(cpu.free);
     }
 
     void run_task(TaskId task, std::uint32_t rank, Picoseconds now) {
