@@ -192,5 +192,18 @@ TEST(SimulatorRules, ThePathExplainsTheTime) {
     EXPECT_THAT(simulation.busy, ElementsAre(1000 * ns, 1100 * ns));
 }
 
+// The NIC is free again after g; the three links of the way add the latency of two.
+TEST(SimulatorRules, ThePathOfAMessageThatSharesLinksKnowsTheirLatency) {
+    auto const net = interconnect_of(parse_topology("torus:8"));
+    LinkNetwork links(*net, nodes_of_ranks(*net, Placement::row_major, 4, 1, 1), {0.001, 100 * ns});
+    Program const program = read_goal("num_ranks 4\nrank 0 {\nsend 10001b to 1\nsend 10001b to 3\n}\nrank 1 {\n"
+                                      "recv 10001b from 0\n}\nrank 2 {\n}\nrank 3 {\nrecv 10001b from 0\n}\n",
+                                      "test");
+    TimeSplit const split = simulate(program, machine_of(2000, 1000, 5000, 1), &links).split;
+    EXPECT_EQ(split.overhead, (5000 + 2 * 1000) * ns);
+    EXPECT_EQ(split.latency, (2000 + 2 * 100) * ns);
+    EXPECT_EQ(split.bandwidth, 10000 * ns);
+}
+
 }  // namespace
 }  // namespace dlmb::predict

@@ -119,6 +119,9 @@ private:
         if (time > longest_simulation) {
             throw UsageError("the simulated time is above 53 days");
         }
+    }
+    void push(Picoseconds time, EventKind kind, TaskId id, std::uint32_t rank) {
+        check(time);
         events_.push(time, {kind, id, rank});
     }
 
@@ -208,10 +211,10 @@ private:
             is.cause = caused(Cause::cpu, cpu.last);
         }
         cpu.free = time + busy;
+        check(cpu.free);
         busy_[rank] += busy;
         cpu.last = task;
         return time;
-        check(cpu.free);
     }
 
     void run_task(TaskId task, std::uint32_t rank, Picoseconds now) {
@@ -254,9 +257,7 @@ private:
     [[nodiscard]] std::uint32_t place_of(Rank rank) const {
         return static_cast<std::uint32_t>(program_.representative_of(rank));
     }
-    [[nodiscard]] bool by_network(Rank from, Rank to) const {
-        return network_ != nullptr && machine_.level_of(from, to) == Level::system;
-    }
+    [[nodiscard]] bool by_network(Rank from, Rank to) const { return is_flow(machine_, network_, from, to); }
 
     void queue_send(TaskId task, std::uint32_t rank, Picoseconds now) {
         Nic& nic = nic_of(tasks_[task], rank);
@@ -460,7 +461,7 @@ Simulation simulate(Program program, Machine const& machine, LinkNetwork* networ
     for (Rank rank = 0; rank < simulation.program.world; ++rank) {
         simulation.busy.push_back(simulator.busy(static_cast<std::size_t>(simulation.program.representative_of(rank))));
     }
-    analyse(simulation, machine);
+    analyse(simulation, machine, network);
     return simulation;
 }
 
