@@ -323,7 +323,8 @@ class Predict(unittest.TestCase):
         by_goal = json.loads(self.call("time", "--goal", goal, "--machine", self.model, "--json").stdout)
         self.assertLess(by_goal["low_ps"], by_goal["time_ps"])
         model = json.loads(self.model.read_text())
-        few = self.write("few.json", [json.dumps(model | {"range": model["range"] | {"fewest_nodes": 1, "most_nodes": 1}})])
+        changes = {"range": model["range"] | {"fewest_nodes": 1, "most_nodes": 1}, "error": model["error"] | {"octaves_left_out": 0}}
+        few = self.write("few.json", [json.dumps(model | changes)])
         self.refused(69, "64 nodes are x64 those of the fit, and no error is known beyond x8", *asked[:-1], few)
         self.refused(69, "256 nodes are x256", "time", "--bound", "--uniform", "64K", "--topology", "torus:16x16", "--machine", few)
         for error in model["error"]["held_out"]:
