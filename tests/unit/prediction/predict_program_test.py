@@ -273,6 +273,16 @@ class Predict(unittest.TestCase):
         self.refused(64, "line 2", "time", "--goal", self.write("bad.goal", ["num_ranks 2", "rank 1 {"]), *machine)
         self.refused(64, "say what messages cost", "time", "--goal", goal)
         self.refused(64, "--preset", "time", "--goal", goal, *machine, "--preset", "x")
+        for option, value in (("--algorithm", "allreduce=ring"), ("--segment", 8), ("--outstanding", 2), ("--radix", 4)):
+            self.refused(64, f"--goal excludes {option}", "time", "--goal", goal, *machine, option, value)
+        self.refused(64, "--force requires --machine", "time", "--goal", goal, *machine, "--force")
+        self.refused(64, "--placement-seed is of --placement random", "time", "--goal", goal, *machine, "--topology", "torus:2", "--placement-seed", 7)
+        self.refused(64, "expected nanoseconds from 0 to 1e+12", "time", "--goal", goal, "--latency", 1e13)
+        latin = self.folder / "latin.goal"
+        latin.write_bytes(b"num_ranks 1\nrank 0 {\nc\xe9: calc 100\n}\n")
+        done = self.call("time", "--goal", latin, *machine, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["critical_path"]["longest"][0]["step"], "c\ufffd")
 
     def test_time_simulates_the_plans_of_a_pattern(self):
         asked = ("time", "collective", "--operation", "allreduce", "--message-size", "4096:4096", "--ranks", 16, "--algorithm", "allreduce=recursive_doubling")
