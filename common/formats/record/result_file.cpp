@@ -265,14 +265,18 @@ struct StoredLine {
     throw UsageError(fmt::format("{}:{}: {}", path.string(), number, why));
 }
 
-/// Calls `use` with every line and returns the number of the last one if that is broken, else 0. An unterminated last
-/// line counts when it is whole: the kill may have come between its last byte and its newline.
-std::uint64_t for_each_line(fs::path const& path, Bytes most_stream,
-                            std::function<void(StoredLine const&)> const& use) {
+std::ifstream opened(fs::path const& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) {
         throw UsageError(fmt::format("{}: cannot be read", path.string()));
     }
+    return file;
+}
+
+/// Calls `use` with every line and returns the number of the last one if that is broken, else 0. An unterminated last
+/// line counts when it is whole: the kill may have come between its last byte and its newline.
+std::uint64_t for_each_line(std::istream& file, fs::path const& path, Bytes most_stream,
+                            std::function<void(StoredLine const&)> const& use) {
     bool const has_size = fs::is_regular_file(path);
     Bytes total = 0;
     std::uint64_t number = 0;
@@ -348,9 +352,14 @@ void add_remarks(ResultFile& results) {
 }  // namespace
 
 ResultFile read_results(fs::path const& path, Converted converted, Bytes most_stream) {
+    std::ifstream file = opened(path);
+    return read_results(file, path, converted, most_stream);
+}
+
+ResultFile read_results(std::istream& file, fs::path const& path, Converted converted, Bytes most_stream) {
     ResultFile results;
     std::map<std::string, std::size_t> last;  // ok cell of an id
-    std::uint64_t const broken = for_each_line(path, most_stream, [&](StoredLine const& line) {
+    std::uint64_t const broken = for_each_line(file, path, most_stream, [&](StoredLine const& line) {
         std::string const kind = kind_of(line.object);
         if (kind == "launch") {
             check_schema(line.object);
@@ -392,7 +401,8 @@ FinishedCells finished_cells(fs::path const& path, std::string_view pattern) {
     if (!fs::exists(path, why_unknown) && !why_unknown) {
         return finished;
     }
-    for_each_line(path, most_stream_bytes, [&](StoredLine const& line) {
+    std::ifstream file = opened(path);
+    for_each_line(file, path, most_stream_bytes, [&](StoredLine const& line) {
         std::string const kind = kind_of(line.object);
         if (line.object.contains("origin")) {
             return;

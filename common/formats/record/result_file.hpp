@@ -11,6 +11,7 @@
 #include "common/formats/record/record.hpp"
 
 #include <filesystem>
+#include <istream>
 #include <map>
 #include <span>
 #include <string>
@@ -90,6 +91,9 @@ enum class Converted : std::uint8_t { refused, read };
 /// `most_stream` bytes of what is no regular file and so may have no end.
 [[nodiscard]] ResultFile read_results(std::filesystem::path const& path, Converted converted = Converted::refused,
                                       Bytes most_stream = most_stream_bytes);
+/// Of what was opened, or read into memory, as `path`.
+[[nodiscard]] ResultFile read_results(std::istream& file, std::filesystem::path const& path,
+                                      Converted converted = Converted::refused, Bytes most_stream = most_stream_bytes);
 
 /// The finished cells of one pattern in a result file, for a launch that continues it.
 struct FinishedCells {

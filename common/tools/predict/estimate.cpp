@@ -298,6 +298,7 @@ MachineModel estimate(std::vector<Measurement> const& measurements, Limits limit
     MachineModel model;
     model.system = measurements.front().system;
     model.kind = measurements.front().topology.kind;
+    model.dimensions = measurements.front().topology.machine_dimensions;
     model.limits = limits;
     model.best = problem.coefficients(unknowns);
     model.jobs = problem.jobs();

@@ -248,7 +248,6 @@ struct LeftOut {
 void add_left_out(Split const& split, MachineModel const& model, int replicates, LoadCache& cache,
                   std::vector<LeftOut>& found) {
     MachineModel few = estimate(split.fitted, model.limits, cache, replicates);
-    few.dimensions = model.dimensions;
     few.corrected = model.corrected;
     few.width_inside = width_of_residuals(few);
     few.held_out_above = split.most_fitted;
@@ -289,9 +288,22 @@ std::vector<WidthBeyond> widths_of(std::vector<LeftOut> needs, std::size_t count
     return widths;
 }
 
+double octaves_left_out(Splits const& splits) {
+    double octaves = 0;
+    for (std::vector<Split> const* const some : {&splits.upwards, &splits.farther}) {
+        for (Split const& split : *some) {
+            for (Measurement const& each : split.left_out) {
+                octaves = std::max(octaves, std::log2(static_cast<double>(each.topology.nodes()) / split.most_fitted));
+            }
+        }
+    }
+    return octaves;
+}
+
 /// Errors of predictions on more nodes than were fitted, and the widths that they ask for.
 void set_held_out(MachineModel& model, Splits const& splits, int replicates, LoadCache& cache) {
     std::vector<LeftOut> left_out;
+    model.octaves_left_out = octaves_left_out(splits);
     model.held_out_above = splits.upwards.front().most_fitted;
     for (Split const& split : splits.upwards) {
         add_left_out(split, model, replicates, cache, left_out);
@@ -362,7 +374,6 @@ MachineModel fit(std::vector<Measurement> const& all, LoadCache& cache, int repl
     MachineModel model = estimate(measurements, choice.limits, cache, replicates);
     model.contradicted = std::move(confirmed.contradicted);
     model.left_out = std::move(confirmed.left_out);
-    model.dimensions = dimensions;
     model.corrected = choice.corrected;
     model.width_inside = width_of_residuals(model);
     if (!splits.upwards.empty()) {

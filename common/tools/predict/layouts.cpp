@@ -213,7 +213,7 @@ std::string text_of(Layout const& layout) {
 
 bool MoveCost::is_below(MoveCost const& other) const {
     constexpr double rounding = 1e-9;
-    bool const equal = std::abs(us - other.us) <= rounding * std::max(us, other.us);
+    bool const equal = us == other.us || std::abs(us - other.us) <= rounding * std::min(us, other.us);
     return equal ? moves < other.moves : us < other.us;
 }
 
@@ -425,6 +425,12 @@ LayoutChoice search_layouts(LayoutProblem const& problem, Price const& price) {
         choice.divisions[layer] = divisions[pick];
     }
     choice.moves = costs.moves_of(choice.divisions);
+    for (LayoutMove const& each : choice.moves) {
+        if (std::isinf(each.move.us)) {
+            throw UsageError(fmt::format("no layout has a price: the model has no algorithm of {} over {} ranks",
+                                         name_in_tables(each.move.operation), each.move.ranks));
+        }
+    }
     return choice;
 }
 

@@ -140,7 +140,7 @@ struct LayoutChoice {
 
 /// The cheapest choice; of equal ones the one with the fewest collectives. A layer costs something by its own division
 /// and by that of the next one, so that the best of all choices is found layer by layer (Viterbi 1967). Throws
-/// UsageError for no layers and a mesh without an axis.
+/// UsageError for no layers, for a mesh without an axis, and where each choice needs a collective without a price.
 [[nodiscard]] LayoutChoice search_layouts(LayoutProblem const& problem, Price const& price);
 
 }  // namespace dlmb::predict

@@ -377,9 +377,7 @@ Prediction predict(MachineModel const& model, Measurement const& asked, LoadCach
 }
 
 std::string doubt_of(MachineModel const& model, OperationKind collective, int nodes) {
-    double const tested = std::log2(static_cast<double>(model.most_nodes) / model.fewest_nodes);
-    double const farthest =
-        std::max(fewest_octaves_answered, model.width_beyond.empty() ? 0 : tested + octaves_answered_beyond_tested);
+    double const farthest = std::max(fewest_octaves_answered, model.octaves_left_out + octaves_answered_beyond_tested);
     double const octaves = std::log2(static_cast<double>(nodes) / model.most_nodes);
     if (octaves > farthest) {
         return fmt::format("{} nodes are x{:.3g} those of the fit, and no error is known beyond x{:.3g}", nodes,

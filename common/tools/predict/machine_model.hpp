@@ -123,6 +123,7 @@ struct MachineModel {
     double fewest_bytes = 0;
     double most_bytes = 0;
     std::map<OperationKind, HeldOutError> held_out;
+    double octaves_left_out = 0;  // log2 of the largest factor of nodes that was predicted from those below
     int held_out_above = 0;   // the errors are of measurements on more nodes than this, fitted on the others; 0: none
     double width_inside = 0;  // 90 % of |log measured / predicted| where the model was fitted
     std::vector<WidthBeyond> width_beyond;  // by ascending octaves, never less wide; none: no nodes were left out

@@ -16,7 +16,7 @@ namespace {
 
 using json::Json;
 
-constexpr std::string_view schema = "dlmb.machine-model/3.0";
+constexpr std::string_view schema = "dlmb.machine-model/3.1";
 constexpr std::string_view any_schema = "dlmb.machine-model/3.";
 constexpr double largest_exponent = 25;  // of a coefficient: e^25 us are 20 hours
 constexpr double widest = 100;           // logarithm of a ratio of two times
@@ -159,6 +159,15 @@ void error_fields(auto& io, auto& model) {
         figure(inner, "width", each.width, last.width, widest);
         last = each;
     });
+    // Files of 3.0 do not have it. Their models answer as they did: from the fewest nodes to the most all may have been
+    // left out.
+    double octaves =
+        model.width_beyond.empty() ? 0 : std::log2(static_cast<double>(model.most_nodes) / model.fewest_nodes);
+    if (writes<decltype(io)> || io.has("octaves_left_out")) {
+        octaves = model.octaves_left_out;
+        figure(io, "octaves_left_out", octaves, 0, widest);
+    }
+    io.set(model.octaves_left_out, octaves);
 }
 
 void fields(auto& io, json::Of<MachineModel> auto& model) {

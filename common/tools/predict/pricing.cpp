@@ -65,21 +65,17 @@ Price model_price(MachineModel model) {
             return found->second;
         }
         MachineModel const& of = known->model;
-        std::string const what = fmt::format("{} over {} ranks", name_in_tables(collective), ranks);
         Measurement question{of.system, {of.kind, {ranks}, 1}, collective, "", bytes};
         if (std::string const why = doubt_of(of, collective, ranks); !why.empty() && !of.forced) {
-            throw ModelRefusal(fmt::format("{}: {}", what, why));
+            throw ModelRefusal(fmt::format("{} over {} ranks: {}", name_in_tables(collective), ranks, why));
         }
-        std::optional<double> best;
+        double best = std::numeric_limits<double>::infinity();
         for (auto const& [key, factors] : of.best.factors) {
             question.algorithm = key.second;
             auto const us = key.first == collective ? answer(of, question, known->cache).prediction : std::nullopt;
-            best = us && us->time_us < best.value_or(us->time_us + 1) ? us->time_us : best;
+            best = us ? std::min(best, us->time_us) : best;
         }
-        if (!best) {
-            throw UsageError(fmt::format("{}: the model has no algorithm of it", what));
-        }
-        return known->us[asked] = *best;
+        return known->us[asked] = best;
     };
 }
 

@@ -15,7 +15,7 @@
 namespace dlmb::predict {
 
 /// Microseconds of a collective of `bytes` (of the full vector; alltoall: what one rank sends) over `ranks`. None for
-/// one rank: 0. Throws UsageError where it has no price.
+/// one rank: 0. Infinite where it has no price.
 using Price = std::function<double(OperationKind collective, double bytes, int ranks)>;
 
 /// The model doubts its price and is not forced.
@@ -25,7 +25,7 @@ public:
 };
 
 /// A group of `ranks` is taken to be on as many nodes; of a torus: on a ring. Remembers what it was asked. The price
-/// throws ModelRefusal, and UsageError where the model has no algorithm.
+/// throws ModelRefusal.
 [[nodiscard]] Price model_price(MachineModel model);
 
 /// A machine of which a latency and a bandwidth are known. Ring algorithms, p ranks, S bytes: allgather, reduce_scatter

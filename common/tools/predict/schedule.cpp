@@ -26,7 +26,8 @@ constexpr double fujitsu_in_order_segment = 65536;  // of all vectors
 using Names = std::pair<std::string_view, std::string_view>;
 
 // What others call them, with '_' for '-'. A segmented ring has the messages of the ring where nothing sets the
-// segment; Open MPI's in-order binary tree has the shape of the binary one.
+// segment; Open MPI's in-order binary tree has the shape of the binary one; MPICH's scattered exchange is the linear
+// one, 32 messages at a time.
 constexpr std::array other_names{
     Names{"recursive_distance_doubling", "distance_doubling"},
     Names{"segmented_ring", "ring"},
@@ -41,6 +42,11 @@ constexpr std::array other_names{
     Names{"in_order", "binary"},
     Names{"in_order_binary", "binary"},
     Names{"split_binary_tree", "split_binary"},
+    Names{"reduce_scatter_allgather", "rabenseifner"},
+    Names{"reduce_scatter_gather", "rabenseifner"},
+    Names{"scatter_recursive_doubling_allgather", "scatter_allgather"},
+    Names{"scatter_ring_allgather", "scatter_allgather_ring"},
+    Names{"scattered", "linear"},
 };
 
 /// What a library means by a name that says something else elsewhere. Open MPI's linear allgather, and Fujitsu's, which

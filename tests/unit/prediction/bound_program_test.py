@@ -83,6 +83,10 @@ class Bound(unittest.TestCase):
         self.refused("no switches that reduce", "collective", "--operation", "allreduce", "-m", "64K:64K", "--ranks", 8, *uniform[:1], *uniform[3:], "--ranks-per-node", 1, *MACHINE, "--algorithm", "allreduce=in_network")
         for option, value in (("--hop", "nan"), ("--placement-seed", -1)):
             self.refused(option, *uniform, *MACHINE, option, value)
+        for option, value in (("--algorithm", "allreduce=in_network"), ("--placement", "blocked")):
+            self.refused(f"{option} excludes --uniform", *uniform, *MACHINE, option, value)
+        for option, value, part in (("--hop", 5, "--hop excludes --bound"), ("--rate-tolerance", 0, "--rate-tolerance excludes --bound"), ("--path", 3, "--bound excludes --path")):
+            self.refused(part, *uniform, *MACHINE, option, value)
         self.refused("the network has 4", *MESSAGES, "--ranks", 8, "--topology", "torus:2x2")
 
     def test_no_simulation_of_the_same_pattern_is_below_the_bound(self) -> None:

@@ -35,6 +35,11 @@ class Fill(unittest.TestCase):
         self.assertEqual((over["times"], over["makespan_us"], over["bubble_fill"]), (601, 1401, "compute@1x601"))
         self.assertEqual(once["fill_us"], 1)
 
+    def test_an_item_of_many_copies_fits_at_least_as_often_as_can_be_asked(self) -> None:
+        done = self.ask(*SQUARE, "--bubble-reserve", 0, "--fill", "compute@0.1x3000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("this work fits at least 1 times", done.stdout)
+
     def test_what_is_released_late_fits_less(self) -> None:
         self.assertLess(self.answer(*SQUARE, "--fill", "backward.compute@10")["fits"], 600 // 10 // 4)
         self.assertEqual(self.answer(*SQUARE, "--fill", "compute@700")["fits"], 0)
@@ -48,6 +53,12 @@ class Fill(unittest.TestCase):
         done = self.ask(*arguments)
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), done.stderr)
         self.assertIn("'allreduce:4M' has no time", done.stderr)
+        for item, bandwidth, time in (("allreduce:1.5M", 10, "157.286"), ("forward.allreduce:0.5K", 10, "0.051"), ("allreduce:8", 100, "0.001")):
+            answer = self.answer(*arguments[:-1], item, "--bandwidth", bandwidth)
+            self.assertEqual(answer["fills"][0]["bubble_fill"], f"{item}@{time}x1")
+        done = self.ask(*arguments[:-1], "compute@1", "--bandwidth", 10)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), done.stderr)
+        self.assertIn("each item has its time", done.stderr)
 
     def test_what_is_wrong_is_refused_in_one_line(self) -> None:
         for fill in ("compute", "compute@", "compute@5x0", "compute@5x9999", "foo@3", "allreduce:64@5", "/", ""):

@@ -252,6 +252,30 @@ TEST(Fit, WidensItsIntervalsWithTheFactorOfNodesThatWasLeftOut) {
     EXPECT_NEAR(width_at(model.width_beyond, 12), 2 * model.width_beyond[1].width, 1e-9);
 }
 
+TEST(Fit, AnswersByTheFactorOfNodesThatCouldBeLeftOutNotByThatOfAFewLines) {
+    LoadCache cache;
+    auto measurements = measured({"16", "64"}, cache);
+    auto const few = measured({"4"}, cache);
+    measurements.insert(measurements.end(), few.begin(), few.begin() + 3);
+    MachineModel const model = fit(measurements, cache, 0);
+    EXPECT_EQ(model.fewest_nodes, 4);
+    EXPECT_DOUBLE_EQ(model.octaves_left_out, 2) << "16 to 64";
+    EXPECT_EQ(doubt_of(model, OperationKind::all_reduce, 64 * 16), "");
+    EXPECT_NE(doubt_of(model, OperationKind::all_reduce, 64 * 32), "");
+}
+
+TEST(Fit, PredictsWithTheDimensionsThatItWasFittedWith) {
+    LoadCache cache;
+    auto measurements = measured({"64x64"}, cache);
+    for (Measurement& each : measurements) {
+        each.topology.machine_dimensions = 3;
+    }
+    MachineModel const model = estimate(measurements, {}, cache);
+    Measurement const& asked = measurements.front();
+    double const left = model.residuals.at({asked.collective, asked.algorithm}).front().log_ratio;
+    EXPECT_NEAR(std::log(asked.time_us / predict(model, asked, cache).time_us), left, 1e-9);
+}
+
 TEST(Fit, IsUnsureOfASizeThatWasMeasuredOnFarFewerNodes) {
     LoadCache cache;
     std::vector<Measurement> measurements;
@@ -346,7 +370,7 @@ TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
     EXPECT_EQ(refusal_of(model, question), "") << "forced";
     model.forced = false;
     EXPECT_EQ(refusal_of(model, question), "1024 nodes are x16 those of the fit, and no error is known beyond x8");
-    model.width_beyond = {{3, 0.2}};
+    model.octaves_left_out = 3;
     EXPECT_EQ(refusal_of(model, question), "") << "three octaves were left out, and two more are answered";
     question.topology = parse_nodes("1000000");
     EXPECT_NE(refusal_of(model, question), "") << "more ranks than a schedule can be made for";

@@ -34,6 +34,7 @@ MachineModel sample() {
     model.held_out_above = 8;
     model.width_inside = 0.1;
     model.width_beyond = {{3, 0.4}, {6, 0.5}};
+    model.octaves_left_out = 6;
     model.contradicted[{OperationKind::broadcast, "linear"}] = 8;
     model.dimensions = 3;
     model.forced = true;
@@ -46,6 +47,13 @@ MachineModel sample() {
 TEST(ModelFile, GivesTheSameTextAfterItWasRead) {
     std::string const text = to_text(sample());
     EXPECT_EQ(to_text(read_model(text, "model.json")), text);
+}
+
+TEST(ModelFile, OfAnOlderProgramAnswersUpToWhatItsNodesSay) {
+    Json json = Json::parse(to_text(sample()));
+    json["schema"] = "dlmb.machine-model/3.0";
+    json["error"].erase("octaves_left_out");
+    EXPECT_DOUBLE_EQ(read_model(json.dump(), "model.json").octaves_left_out, 3) << "8 to 64 nodes";
 }
 
 TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
@@ -80,6 +88,7 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         [](Json& model) { model["replicates"][0][0] = 26; },
         [](Json& model) { model["error"]["width_beyond"][0]["octaves"] = 0; },
         [](Json& model) { model["error"]["width_beyond"][1]["width"] = 0.3; },
+        [](Json& model) { model["error"]["octaves_left_out"] = -1; },
         [](Json& model) { model["contradicted"][0]["from_nodes"] = 0; },
         [](Json& model) { model.erase("contradicted"); },
         [](Json& model) { model["dimensions"] = -1; },

@@ -203,27 +203,37 @@ class Predict(unittest.TestCase):
         launch["environment"]["identity"]["mpi_library"] = "Open MPI v4.1.4"
         written = [json.dumps(launch)]
         for ranks in (2, 4):
-            for operation, algorithm, method, skew in (
-                ("allreduce", "ring_ompi", "algorithm:allreduce=ring", "balanced"),
-                ("allreduce", "recursive_doubling_ompi", "algorithm:allreduce=recursive_doubling", "balanced"),
-                ("allreduce", "ring_ompi", "blocking", "balanced"),
-                ("reduce_scatter", "ring_ompi", "algorithm:reduce_scatter=ring", "zipf:1"),
+            for operation, algorithm, method, skew, backend, beside in (
+                ("allreduce", "ring_ompi", "algorithm:allreduce=ring", "balanced", "mpi", ""),
+                ("allreduce", "recursive_doubling_ompi", "algorithm:allreduce=recursive_doubling", "balanced", "mpi", ""),
+                ("allreduce", "ring_ompi", "blocking", "balanced", "mpi", ""),
+                ("reduce_scatter", "ring_ompi", "algorithm:reduce_scatter=ring", "zipf:1", "mpi", ""),
+                ("sendrecv", "ring_ompi", "default", "balanced", "ucx", ""),
+                ("sendrecv", "ring_ompi", "threads", "balanced", "mpi", ""),
+                ("allreduce", "ring_ompi", "algorithm:allreduce=ring", "balanced", "mpi", "memory"),
             ):
                 for size in (1024, 65536, 1 << 20):
+                    cell.update(backend=backend, beside=beside)
                     parameters = {"operation": operation, "message-size": size, "in-place": "off", "compute": "none", "route": "ring", "skew": skew}
                     cell.update(pattern="collective", method=method, parameters=parameters, world={"ranks": ranks, "ranks_per_node": 1})
                     cell["time_ns"]["median"] = 1000 * time_us(algorithm, ranks, size)
-                    cell["cell_id"] = f"{method}/{size}/{ranks}"
+                    cell["cell_id"] = f"{operation}/{backend}/{beside}/{method}/{size}/{ranks}"
                     written.append(json.dumps(cell))
         results = self.write("results.jsonl", written)
         done = self.call("fit", results, "--system", "here", "-o", self.model)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("12 lines were left out", done.stdout)
+        self.assertIn("30 lines were left out", done.stdout)
+        self.assertIn("Held-out error: unknown; it needs 10 measurements", done.stdout)
+        piped_in = piped.run([str(PROGRAM), "fit", "/dev/stdin", "--system", "here", "-o", "-"], results.read_text(encoding="utf-8"))
+        self.assertEqual((piped_in.returncode, piped_in.stdout.replace('"stdin"', '"results.jsonl"')), (0, self.model.read_text(encoding="utf-8")), piped_in.stderr)
         model = json.loads(self.model.read_text(encoding="utf-8"))
         self.assertEqual(model["input"]["points"], 12)
         self.assertEqual([row["algorithm"] for row in model["algorithms"]], ["recursive_doubling_ompi", "ring_ompi"])
         (row,) = self.points(["system,nodes,collective,algorithm,bytes", "here,8,allreduce,ring_ompi,1048576"])
         self.assertLess(abs(float(row["predicted_us"]) / time_us("ring_ompi", 8, 1 << 20) - 1), 0.3)
+        for change in ({"mode": "stream"}, {"cache": cell["cache"] | {"mode": "warm"}}):
+            other = json.loads(written[1]) | {"cell_id": "other"} | change
+            self.refused(64, "fit cells of one kind", "fit", self.write("mixed.jsonl", [*written, json.dumps(other)]), "--system", "here", "-o", "-")
 
     def test_a_table_takes_each_number_of_nodes_once(self) -> None:
         self.fit()
@@ -263,6 +273,16 @@ class Predict(unittest.TestCase):
         self.refused(64, "line 2", "time", "--goal", self.write("bad.goal", ["num_ranks 2", "rank 1 {"]), *machine)
         self.refused(64, "say what messages cost", "time", "--goal", goal)
         self.refused(64, "--preset", "time", "--goal", goal, *machine, "--preset", "x")
+        for option, value in (("--algorithm", "allreduce=ring"), ("--segment", 8), ("--outstanding", 2), ("--radix", 4)):
+            self.refused(64, f"--goal excludes {option}", "time", "--goal", goal, *machine, option, value)
+        self.refused(64, "--force requires --machine", "time", "--goal", goal, *machine, "--force")
+        self.refused(64, "--placement-seed is of --placement random", "time", "--goal", goal, *machine, "--topology", "torus:2", "--placement-seed", 7)
+        self.refused(64, "expected nanoseconds from 0 to 1e+12", "time", "--goal", goal, "--latency", 1e13)
+        latin = self.folder / "latin.goal"
+        latin.write_bytes(b"num_ranks 1\nrank 0 {\nc\xe9: calc 100\n}\n")
+        done = self.call("time", "--goal", latin, *machine, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["critical_path"]["longest"][0]["step"], "c\ufffd")
 
     def test_time_simulates_the_plans_of_a_pattern(self):
         asked = ("time", "collective", "--operation", "allreduce", "--message-size", "4096:4096", "--ranks", 16, "--algorithm", "allreduce=recursive_doubling")
@@ -313,7 +333,8 @@ class Predict(unittest.TestCase):
         by_goal = json.loads(self.call("time", "--goal", goal, "--machine", self.model, "--json").stdout)
         self.assertLess(by_goal["low_ps"], by_goal["time_ps"])
         model = json.loads(self.model.read_text())
-        few = self.write("few.json", [json.dumps(model | {"range": model["range"] | {"fewest_nodes": 1, "most_nodes": 1}})])
+        changes = {"range": model["range"] | {"fewest_nodes": 1, "most_nodes": 1}, "error": model["error"] | {"octaves_left_out": 0}}
+        few = self.write("few.json", [json.dumps(model | changes)])
         self.refused(69, "64 nodes are x64 those of the fit, and no error is known beyond x8", *asked[:-1], few)
         self.refused(69, "256 nodes are x256", "time", "--bound", "--uniform", "64K", "--topology", "torus:16x16", "--machine", few)
         for error in model["error"]["held_out"]:

@@ -343,6 +343,11 @@ TEST(AlgorithmName, IsReadAsEachLibraryWritesIt) {
     EXPECT_EQ(of(OperationKind::all_reduce, "default-recursive_doubling"), "recursive_doubling");
     EXPECT_EQ(of(OperationKind::all_gather, "default-recursive-doubling"), "recursive_doubling");
     EXPECT_EQ(of(OperationKind::all_reduce, "rabenseifner_mpich"), "rabenseifner");
+    EXPECT_EQ(of(OperationKind::all_reduce, "reduce_scatter_allgather_mpich"), "rabenseifner");
+    EXPECT_EQ(of(OperationKind::reduce, "reduce_scatter_gather_mpich"), "rabenseifner");
+    EXPECT_EQ(of(OperationKind::broadcast, "scatter_recursive_doubling_allgather_mpich"), "scatter_allgather");
+    EXPECT_EQ(of(OperationKind::broadcast, "scatter_ring_allgather_mpich"), "scatter_allgather_ring");
+    EXPECT_EQ(of(OperationKind::exchange, "scattered_mpich"), "linear");
     EXPECT_EQ(of(OperationKind::reduce_scatter, "recursive_distance_doubling_over"), "distance_doubling");
     EXPECT_EQ(of(OperationKind::broadcast, "default-split-binary-tree"), "split_binary");
     EXPECT_EQ(of(OperationKind::all_reduce, "RECDOUB-B_CONT-UTOFU-65536-3"), "rabenseifner");

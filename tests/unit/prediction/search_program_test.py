@@ -89,6 +89,21 @@ class Search(unittest.TestCase):
         self.assertEqual(by_model["layers"], by_formula["layers"])
         self.assertLess(abs(by_model["us"] / by_formula["us"] - 1), 0.3)
         self.refused("either --model", *arguments, "--model", model, *PRICE)
+        self.refused("either --model", *arguments, "--model", model, *PRICE[:2])
+
+    def test_a_collective_without_a_price_is_missed_only_where_a_layout_needs_it(self) -> None:
+        def model_with(collective: str) -> Path:
+            return self.model_of([f"{nodes},{collective},ring,{size},{10 * (nodes - 1) + 2 * (nodes - 1) / nodes * size / 25000:.3f}"
+                                  for nodes in (4, 8, 16) for size in (32, 4096, 65536, 1 << 20)])
+
+        arguments = (*MLP, "--tokens", 64, "--mesh", 4, "--force", "--model")
+        done = self.ask(*arguments, model_with("allreduce"), "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual({operation["operation"] for operation in answer["operations"]}, {"allreduce"})
+        self.assertIsNone(answer["us_of_one_division"]["column"])
+        self.assertIn("column everywhere: no price", self.ask(*arguments, self.folder / "model.json").stdout)
+        self.refused("no layout has a price: the model has no algorithm of", *arguments, model_with("reduce_scatter"))
 
     def test_a_model_that_knows_its_error_is_refused_with_69(self) -> None:
         model = self.model_of([f"{nodes},allreduce,ring,{size},{10 * (nodes - 1) + 2 * (nodes - 1) / nodes * size / 25000:.3f}"
@@ -136,6 +151,10 @@ class Search(unittest.TestCase):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["sweep.new"])
         done = self.ask(*MLP, "--tokens", 64, "--mesh", 4, *PRICE, "--next-sweep", self.folder)
         self.assertEqual(done.returncode, 74, done.stderr)
+        done = self.ask(*MLP, "--tokens", 64, "--mesh", 4, *PRICE, "--next-sweep", "-")
+        self.assertEqual((done.returncode, done.stdout), (0, (self.folder / "sweep.new").read_text(encoding="utf-8").replace('"sweep"', '"layouts"')))
+        self.assertIn("layer 1        8192 x 32768    column", done.stderr)
+        self.refused("one sweep for each of 2, 4 ranks", *MLP, "--repeat", 2, "--tokens", 4096, "--mesh", "2x4", *PRICE, "--next-sweep", "-")
 
     def test_what_is_wrong_is_refused_in_one_line(self) -> None:
         right = ("--tokens", 64, "--mesh", 4, *PRICE)
@@ -145,7 +164,8 @@ class Search(unittest.TestCase):
         for mesh in ("0", "2x", "1000000", "2x2x2x2", "-4"):
             self.refused("", *MLP, "--tokens", 64, "--mesh", mesh, *PRICE)
         self.refused("--element", *MLP, "--element", "bf17", *right)
-        self.refused("unknown backend 'mpo'; nearest: mpi", *MLP, "--backend", "mpo", *right)
+        self.refused("unknown backend 'mpo'; nearest: mpi", *MLP, "--backend", "mpo", *right, "--next-sweep", self.folder / "next.toml")
+        self.refused("--backend requires --next-sweep", *MLP, "--backend", "mpi", *right)
         done = self.ask(*MLP, *right, "--next-sweep", self.folder / "no" / "next.toml")
         self.assertEqual(done.returncode, 74, done.stderr)
 

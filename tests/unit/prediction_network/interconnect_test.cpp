@@ -176,6 +176,15 @@ TEST(Torus, GoesTheShortWayAndNoFurther) {
     EXPECT_EQ(hops_between(*net, 0, 2 * 6 + 3), 5);
 }
 
+TEST(Torus, HasOneLinkBetweenTwoNodes) {
+    auto const two = made("torus:2");
+    LinkLoads const of_two = counted(*two);
+    EXPECT_DOUBLE_EQ(of_two.share(), 1);
+    EXPECT_DOUBLE_EQ(of_two.mean(), 1) << "the way back around does not exist";
+    auto const eight = made("torus:2x2x2");
+    EXPECT_DOUBLE_EQ(counted(*eight).share(), 7.0 / 12) << "4 of 7 messages by each of three links";
+}
+
 TEST(FatTree, HasLinksUpwardsOfTheJointCapacityThatItsTaperLeaves) {
     auto const net = made("fat-tree:8x4,taper=0.5");
     std::vector<LinkId> route;

@@ -148,6 +148,26 @@ TEST(SimulatorRules, WhatDoesNotFitIsRefused) {
                 HasSubstr("too long"));
 }
 
+TEST(SimulatorRules, AServerAmongTheFirstRanksTakesNoMemoryForItsLikes) {
+    constexpr int ranks = 1024;
+    std::string goal = "num_ranks 1024\nrank 0 {\n";
+    std::string others;
+    for (int rank = 1; rank < ranks; ++rank) {
+        goal += "recv 8b from " + std::to_string(rank) + "\n";
+        others += "rank " + std::to_string(rank) + " {\nsend 8b to 0\n}\n";
+    }
+    Program const program = read_goal(goal + "}\n" + others, "test");
+    EXPECT_LT(program.tasks.capacity(), 4 * program.tasks.size());
+}
+
+TEST(SimulatorRules, TimesBeyondTheClockAreRefused) {
+    std::string goal = "num_ranks 1\nrank 0 {\n";
+    for (int more = 0; more < 40; ++more) {
+        goal += "calc 288230376151711\n";  // 2^58 ps, and nothing waits for them
+    }
+    EXPECT_EQ(refusal_of(goal + "}\n"), "the simulated time is above 53 days");
+}
+
 TEST(SimulatorRules, AnEmptyProgramTakesNoTime) {
     EXPECT_THAT(ends_of("num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n", machine_of(1, 1, 1, 1)), ElementsAre(0, 0));
     EXPECT_THAT(
@@ -170,6 +190,19 @@ TEST(SimulatorRules, ThePathExplainsTheTime) {
     EXPECT_EQ(simulation.path.front().begin, 0);
     EXPECT_EQ(simulation.path.back().end, simulation.time);
     EXPECT_THAT(simulation.busy, ElementsAre(1000 * ns, 1100 * ns));
+}
+
+// The NIC is free again after g; the three links of the way add the latency of two.
+TEST(SimulatorRules, ThePathOfAMessageThatSharesLinksKnowsTheirLatency) {
+    auto const net = interconnect_of(parse_topology("torus:8"));
+    LinkNetwork links(*net, nodes_of_ranks(*net, Placement::row_major, 4, 1, 1), {0.001, 100 * ns});
+    Program const program = read_goal("num_ranks 4\nrank 0 {\nsend 10001b to 1\nsend 10001b to 3\n}\nrank 1 {\n"
+                                      "recv 10001b from 0\n}\nrank 2 {\n}\nrank 3 {\nrecv 10001b from 0\n}\n",
+                                      "test");
+    TimeSplit const split = simulate(program, machine_of(2000, 1000, 5000, 1), &links).split;
+    EXPECT_EQ(split.overhead, (5000 + 2 * 1000) * ns);
+    EXPECT_EQ(split.latency, (2000 + 2 * 100) * ns);
+    EXPECT_EQ(split.bandwidth, 10000 * ns);
 }
 
 }  // namespace

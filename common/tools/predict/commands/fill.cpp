@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -94,7 +95,7 @@ private:
         int const fits = largest_that_fits();
         std::vector<FillAnswer> answers{answer(1)};
         for (int const copies : {fits, fits + 1}) {
-            if (copies > 1 && copies <= most_fill_copies) {
+            if (copies > 1 && copies < beyond()) {
                 answers.push_back(answer(copies));
             }
         }
@@ -108,6 +109,7 @@ private:
 
     /// Items without a time get their price. A count stands behind the time: forward.compute@20x3.
     void read_items() {
+        bool priced = false;
         for (std::size_t begin = 0; begin < fill_.size();) {
             std::size_t const end = std::min(fill_.find_first_of("+/", begin), fill_.size());
             std::string text = fill_.substr(begin, end - begin);
@@ -119,13 +121,18 @@ private:
             }
             text.erase(std::min(times, text.size()));
             if (text.find('@') == std::string::npos) {
-                text += fmt::format("@{:.3f}", price_of(text));
+                priced = true;
+                constexpr double least_us = 0.001;  // that three digits can say
+                text += fmt::format("@{:.3f}", std::max(price_of(text), least_us));
             }
             items_.push_back({text, count, fill_.substr(end, 1)});
             begin = end + 1;
         }
         if (items_.empty()) {
             throw UsageError("--fill: names no work; give such as forward.compute@20 or allreduce:4M");
+        }
+        if (!priced && price_.given()) {
+            throw UsageError("--fill: each item has its time; leave out --model, --bandwidth and --alpha-us");
         }
     }
 
@@ -139,9 +146,8 @@ private:
 
     double price_of(std::string const& item) {
         auto const colon = item.find(':');
-        auto const dot = item.find('.');
-        auto const collective =
-            collective_named(item.substr(dot == std::string::npos ? 0 : dot + 1, colon - (dot + 1)));
+        std::string const operation = item.substr(0, colon);  // a size has dots, too
+        auto const collective = collective_named(operation.substr(operation.find('.') + 1));
         if (colon == std::string::npos || !collective || !price_.given()) {
             throw UsageError(fmt::format("--fill: '{}' has no time; add @MICROSECONDS, or --model or --bandwidth for a "
                                          "collective with bytes",
@@ -157,7 +163,12 @@ private:
                                          "@MICROSECONDS, or give more --ranks or a smaller --pp",
                                          item));
         }
-        return price_.price()(*collective, static_cast<double>(parse_bytes(item.substr(colon + 1), "--fill")), copies);
+        auto const bytes = static_cast<double>(parse_bytes(item.substr(colon + 1), "--fill"));
+        double const us = price_.price()(*collective, bytes, copies);
+        if (std::isinf(us)) {
+            throw UsageError(fmt::format("--fill: '{}': the model has no algorithm of it over {} ranks", item, copies));
+        }
+        return us;
     }
 
     [[nodiscard]] FillAnswer answer(int copies) const { return {copies, planned(fill_of(copies)).statistics}; }
@@ -173,22 +184,26 @@ private:
         return ask_pipeline(options);
     }
 
+    /// The fewest copies that cannot be asked for: no item may have a larger count.
+    [[nodiscard]] int beyond() const {
+        int largest = 1;
+        for (Item const& item : items_) {
+            largest = std::max(largest, item.count);
+        }
+        return most_fill_copies / largest + 1;
+    }
+
     /// 0: not even once. By doubling and halving: with more work no end is earlier.
     [[nodiscard]] int largest_that_fits() const {
         auto const fits = [&](int copies) {
             FillAnswer const found = answer(copies);
             return found["filled_makespan_us"] <= found["ideal_makespan_us"];
         };
-        int largest = 1;
-        for (Item const& item : items_) {
-            largest = std::max(largest, item.count);
-        }
-        int const beyond = most_fill_copies / largest + 1;  // no item may have a larger count
         int least = 0;
         int most = 1;
-        while (most < beyond && fits(most)) {
+        while (most < beyond() && fits(most)) {
             least = most;
-            most = std::min(2 * most, beyond);
+            most = std::min(2 * most, beyond());
         }
         while (most - least > 1) {
             int const middle = least + (most - least) / 2;
@@ -197,10 +212,10 @@ private:
         return least;
     }
 
-    static void print_text(int fits, std::vector<FillAnswer> const& answers) {
+    void print_text(int fits, std::vector<FillAnswer> const& answers) const {
         FillAnswer const& one = answers.front();
-        fmt::print("the schedule takes {:.3f} us, of which a rank idles {:.3f} us; this work fits {} times\n\n",
-                   one["ideal_makespan_us"], one["bubble_us"], fits);
+        fmt::print("the schedule takes {:.3f} us, of which a rank idles {:.3f} us; this work fits {}{} times\n\n",
+                   one["ideal_makespan_us"], one["bubble_us"], fits + 1 < beyond() ? "" : "at least ", fits);
         fmt::print("{:>6}{:>14}{:>14}{:>16}{:>12}\n", "times", "fill us", "of bubble %", "makespan us", "later us");
         for (FillAnswer const& each : answers) {
             fmt::print("{:>6}{:>14.3f}{:>14.1f}{:>16.3f}{:>12.3f}\n", each.copies, each["fill_us"],

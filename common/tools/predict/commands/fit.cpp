@@ -24,6 +24,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 
 namespace dlmb::predict::commands {
 namespace {
@@ -41,11 +42,11 @@ std::string parameter_of(record::Record const& cell, char const* name) {
 
 /// The algorithm as tables name it; empty: the cell does not tell.
 std::string algorithm_in(record::Record const& cell, record::Launch const& launch, OperationKind collective) {
-    if (collective == OperationKind::send) {
-        return parameter_of(cell, "route") == "ring" ? "ring" : "";
-    }
     std::string_view const method = cell.identity.method;
     auto const equals = method.find('=');
+    if (cell.identity.backend == "mpi" && collective == OperationKind::send) {
+        return method == "blocking" && parameter_of(cell, "route") == "ring" ? "ring" : "";
+    }
     if (cell.identity.backend != "mpi" || !method.starts_with("algorithm:") || equals == std::string_view::npos) {
         return {};
     }
@@ -73,8 +74,8 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
     auto const message = parse_whole<Bytes>(parameter_of(cell, "message-size"));
     std::string const skew = parameter_of(cell, "skew");  // of the named parts of a reduce_scatter
     if (cell.identity.pattern != "collective" || cell.result.status != record::Status::ok || cell.origin ||
-        cell.result.time.median <= 0 || cell.identity.memory != "host" || !collective || !message ||
-        parameter_of(cell, "in-place") == "on" || (!skew.empty() && skew != "balanced") ||
+        cell.result.time.median <= 0 || cell.identity.memory != "host" || !cell.identity.beside.empty() ||
+        !collective || !message || parameter_of(cell, "in-place") == "on" || (!skew.empty() && skew != "balanced") ||
         parameter_of(cell, "compute") != "none" || world.ranks_per_node < 1 ||
         world.ranks % world.ranks_per_node != 0) {
         return std::nullopt;
@@ -91,11 +92,13 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
     return measurement;
 }
 
-/// Takes the cells whose messages are known: sendrecv to the next rank, and collectives by an algorithm of the library
-/// (--method algorithm:CALL=NAME, which becomes NAME_ompi or NAME_mpich). A launch is a job. `system` names the
-/// machine.
+/// Takes the cells whose messages are known: blocking sendrecv to the next rank, and collectives by an algorithm of the
+/// library (--method algorithm:CALL=NAME, which becomes NAME_ompi or NAME_mpich). A launch is a job. `system` names the
+/// machine. Throws UsageError where they are of several timings or uses of the caches.
 void add_results(std::string const& path, std::string const& system, int max_nodes, FitInput& input) {
-    record::ResultFile const file = record::read_results(path);
+    std::istringstream text(input.text);  // a pipe cannot be read twice
+    record::ResultFile const file = record::read_results(text, path);
+    record::CellIdentity const* first = nullptr;
     std::map<std::string, record::Launch const*> launches;
     for (record::Launch const& launch : file.launches) {
         launches[launch.launch_id] = &launch;
@@ -108,6 +111,13 @@ void add_results(std::string const& path, std::string const& system, int max_nod
         if (asked && !measurement) {
             ++input.left_out;
         } else if (asked) {
+            first = first != nullptr ? first : &cell.identity;
+            if (cell.identity.mode != first->mode || cell.identity.cache != first->cache) {
+                throw UsageError(fmt::format("{}: cell {} is of --timing {} --cache {}, those before are of {} {}; fit "
+                                             "cells of one kind",
+                                             path, cell.cell_id, cell.identity.mode, name_of(cell.identity.cache),
+                                             first->mode, name_of(first->cache)));
+            }
             input.measurements.push_back(std::move(*measurement));
         }
     }
@@ -189,7 +199,8 @@ private:
                        std::exp(model.best.parameters[index]), low, high);
         }
         if (model.held_out_above == 0) {
-            fmt::print("\nHeld-out error: unknown, for one node count cannot be left out\n");
+            fmt::print(
+                "\nHeld-out error: unknown; it needs 10 measurements or more on a node count, and on fewer nodes\n");
             return;
         }
         fmt::print("\nError on more than {} nodes, fitted on the others:\n", model.held_out_above);

@@ -7,8 +7,8 @@
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
+#include "common/tools/predict/commands/model_option.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
-#include "common/tools/predict/machine_model.hpp"
 #include "common/tools/predict/measurements.hpp"
 #include "common/tools/predict/pricing.hpp"
 
@@ -68,17 +68,15 @@ public:
     void add_options(CLI::App& parser) {
         parser.add_option("POINTS", path_, "table with the columns system, nodes, collective, algorithm, bytes")
             ->required();
-        parser.add_option("--model", model_path_, "machine model of dlmb_predict fit")->required();
+        model_.add_to(parser, "--model", "machine model of dlmb_predict fit")->required();
         parser
             .add_option("-o,--output", output_,
                         "the same table with predicted_us,low_us,high_us,status,chosen; - prints it")
             ->required();
-        parser.add_flag("--force", force_,
-                        "answer also where the model's held-out error is above 40 %; the status says so");
     }
 
     int run() {
-        MachineModel const model = read_model(read_document(model_path_), model_path_, force_);
+        MachineModel const model = model_.read();
         MeasurementTable const table = read_measurements(read_document(path_), path_, false);
         std::vector<std::string> texts;
         Cases cases;
@@ -150,9 +148,8 @@ private:
     }
 
     std::string path_;
-    std::string model_path_;
+    ModelOption model_;
     std::string output_;
-    bool force_ = false;
 };
 
 }  // namespace

@@ -4,11 +4,11 @@
 // The options by which a subcommand is told what collectives cost: --model, or --alpha-us and --bandwidth.
 #pragma once
 
+#include "common/tools/predict/commands/model_option.hpp"
 #include "common/tools/predict/pricing.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace dlmb::predict::commands {
@@ -19,17 +19,16 @@ namespace dlmb::predict::commands {
 class PriceOptions {
 public:
     void add_to(CLI::App& parser);
-    [[nodiscard]] bool given() const { return !model_path_.empty() || bandwidth_ > 0; }
+    [[nodiscard]] bool given() const { return model_option_.given() || bandwidth_ > 0 || alpha_us_; }
     /// Must stay while the price is used. Throws UsageError where not exactly one of both ways is given.
     [[nodiscard]] Price price();
     /// "model.json of fugaku, 8 to 64 nodes", "2 us and 25 GB/s".
     [[nodiscard]] std::string text() const;
 
 private:
-    std::string model_path_;
-    double alpha_us_ = 0;
+    ModelOption model_option_;
+    std::optional<double> alpha_us_;
     double bandwidth_ = 0;  // GB/s
-    bool force_ = false;
     MachineModel model_;
 };
 

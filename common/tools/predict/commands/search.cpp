@@ -124,9 +124,10 @@ public:
         parser.add_option("--element", element_, "element type of activations, weights and gradients")
             ->capture_default_str();
         price_.add_to(parser);
-        parser.add_option("--next-sweep", sweep_,
-                          "where to write the sweep that measures the collectives; one file for each number of ranks");
-        parser.add_option("--backend", backend_, "backend of the sweep")->capture_default_str();
+        CLI::Option* const sweep = parser.add_option(
+            "--next-sweep", sweep_,
+            "where to write the sweep that measures the collectives; one file for each number of ranks");
+        parser.add_option("--backend", backend_, "backend of the sweep")->needs(sweep)->capture_default_str();
         parser.add_flag("--json", json_, "print one JSON object");
     }
 
@@ -144,12 +145,16 @@ private:
             std::vector<LayerDivision> const all(problem.layers.size(), LayerDivision(problem.mesh.size(), division));
             others.emplace_back(name_of(division), price_of(problem, all, price).us);
         }
-        if (json_) {
-            print_json(problem, choice, others);
-        } else {
-            print_text(problem, choice, others);
+        std::set<int> groups;
+        for (LayoutMove const& each : choice.moves) {
+            groups.insert(each.move.ranks);
         }
-        write_sweeps(choice);
+        if (groups.size() > 1 && is_standard_output(sweep_)) {
+            throw UsageError(fmt::format("--next-sweep {}: one sweep for each of {} ranks; name a file", sweep_,
+                                         fmt::join(groups, ", ")));
+        }
+        print_to(printed_beside({sweep_}), json_ ? to_json(problem, choice, others) : to_text(problem, choice, others));
+        write_sweeps(choice, groups);
         return exit_ok;
     }
 
@@ -204,32 +209,33 @@ private:
         return problem;
     }
 
-    void print_text(LayoutProblem const& problem, LayoutChoice const& choice,
-                    std::vector<std::pair<std::string, double>> const& others) const {
-        fmt::print("{}{} layers on a mesh of {}, {} tokens, {}; priced by {}; {} layouts looked at\n\n",
-                   model_name_.empty() ? "" : model_name_ + ": ", problem.layers.size(), mesh_, tokens_, element_,
-                   price_.text(), choice.looked_at);
+    [[nodiscard]] std::string to_text(LayoutProblem const& problem, LayoutChoice const& choice,
+                                      std::vector<std::pair<std::string, double>> const& others) const {
+        std::string text =
+            fmt::format("{}{} layers on a mesh of {}, {} tokens, {}; priced by {}; {} layouts looked at\n\n",
+                        model_name_.empty() ? "" : model_name_ + ": ", problem.layers.size(), mesh_, tokens_, element_,
+                        price_.text(), choice.looked_at);
         for (std::size_t layer = 0; layer < problem.layers.size(); ++layer) {
-            fmt::print("layer {:<4} {:>8} x {:<8} {}\n", layer + 1, problem.layers[layer].inputs,
-                       problem.layers[layer].outputs, text_of(choice.divisions[layer]));
+            text += fmt::format("layer {:<4} {:>8} x {:<8} {}\n", layer + 1, problem.layers[layer].inputs,
+                                problem.layers[layer].outputs, text_of(choice.divisions[layer]));
         }
-        fmt::print("\n{:<6}{:<17}{:<12}{:<12}{:<15}{:>6}{:>14}{:>14}\n", "layer", "tensor", "from", "to", "operation",
-                   "ranks", "bytes", "us");
+        text += fmt::format("\n{:<6}{:<17}{:<12}{:<12}{:<15}{:>6}{:>14}{:>14}\n", "layer", "tensor", "from", "to",
+                            "operation", "ranks", "bytes", "us");
         for (LayoutMove const& each : choice.moves) {
-            fmt::print("{:<6}{:<17}{:<12}{:<12}{:<15}{:>6}{:>14.0f}{:>14.3f}\n", each.layer + 1, each.tensor,
-                       text_of(each.move.from), text_of(each.move.to), name_in_tables(each.move.operation),
-                       each.move.ranks, each.move.bytes, each.move.us);
+            text += fmt::format("{:<6}{:<17}{:<12}{:<12}{:<15}{:>6}{:>14.0f}{:>14.3f}\n", each.layer + 1, each.tensor,
+                                text_of(each.move.from), text_of(each.move.to), name_in_tables(each.move.operation),
+                                each.move.ranks, each.move.bytes, each.move.us);
         }
-        fmt::print("\n{:.3f} us of communication in a step", choice.us);
+        text += fmt::format("\n{:.3f} us of communication in a step", choice.us);
         for (auto const& [name, us] : others) {
-            fmt::print("; {} everywhere: {:.3f}", name, us);
+            text += fmt::format("; {} everywhere: {}", name, std::isinf(us) ? "no price" : fmt::format("{:.3f}", us));
         }
-        fmt::print("\n");
+        return text + "\n";
     }
 
-    void print_json(LayoutProblem const& problem, LayoutChoice const& choice,
-                    std::vector<std::pair<std::string, double>> const& others) const {
-        SearchJson json{{"schema", "dlmb.layouts/1.0"},  {"model", model_name_},
+    [[nodiscard]] std::string to_json(LayoutProblem const& problem, LayoutChoice const& choice,
+                                      std::vector<std::pair<std::string, double>> const& others) const {
+        SearchJson json{{"schema", "dlmb.layouts/1.1"},  {"model", model_name_},
                         {"mesh", problem.mesh},          {"tokens", tokens_},
                         {"element", element_},           {"price", price_.text()},
                         {"looked_at", choice.looked_at}, {"us", choice.us}};
@@ -258,14 +264,10 @@ private:
                                           {"volume_bytes", each.move.volume},
                                           {"us", each.move.us}});
         }
-        fmt::print("{}\n", json.dump(2));
+        return json.dump(2) + "\n";
     }
 
-    void write_sweeps(LayoutChoice const& choice) const {
-        std::set<int> groups;
-        for (LayoutMove const& each : choice.moves) {
-            groups.insert(each.move.ranks);
-        }
+    void write_sweeps(LayoutChoice const& choice, std::set<int> const& groups) const {
         if (sweep_.empty()) {
             return;
         }
@@ -275,9 +277,9 @@ private:
         std::filesystem::path const path(sweep_);
         for (int const ranks : groups) {
             std::string const stem = is_standard_output(path) ? "layouts" : path.stem().string();
-            std::string const name = groups.size() == 1 ? stem : fmt::format("{}-{}r", stem, ranks);
-            bool const as_given = is_standard_output(path) || groups.size() == 1;
-            std::filesystem::path const file = as_given ? path : path.parent_path() / (name + ".toml");
+            bool const alone = groups.size() == 1;
+            std::string const name = alone ? stem : fmt::format("{}-{}r", stem, ranks);
+            std::filesystem::path const file = alone ? path : path.parent_path() / (name + ".toml");
             write_output(file, sweep_of(name, ranks, choice.moves, *element_named(element_), backend_));
             print_error(fmt::format("next      launch/dlmb_sweep {}\n", file.string()));
         }

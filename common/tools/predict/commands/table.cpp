@@ -8,15 +8,14 @@
 #include "common/base/command_line/exit_codes.hpp"
 #include "common/base/command_line/subcommands.hpp"
 #include "common/base/error.hpp"
-#include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
 #include "common/base/version.hpp"
 #include "common/formats/record/record.hpp"
 #include "common/formats/table/provenance.hpp"
 #include "common/formats/table/table_file.hpp"
+#include "common/tools/predict/commands/model_option.hpp"
 #include "common/tools/predict/commands/run_predict.hpp"
-#include "common/tools/predict/machine_model.hpp"
 #include "common/tools/predict/pricing.hpp"
 
 #include <fmt/format.h>
@@ -200,7 +199,7 @@ private:
 class PredictTable {
 public:
     void add_options(CLI::App& parser) {
-        parser.add_option("--model", model_path_, "machine model of dlmb_predict fit")->required();
+        model_.add_to(parser, "--model", "machine model of dlmb_predict fit")->required();
         parser.add_option("--nodes", nodes_, "numbers of nodes, or shapes of a torus such as 8x8x8")
             ->required()
             ->delimiter(',');
@@ -213,18 +212,17 @@ public:
             ->capture_default_str();
         parser.add_option("--mpi-version", version_, "of that library, such as 4.1.6, which the model does not say");
         parser.add_option("-o,--output", output_, "tuning table (JSON); - prints it")->required();
-        parser.add_flag("--force", force_, "also where the model's held-out error is above 40 %");
     }
 
     int run() {
-        std::string const text = read_document(model_path_);
-        MachineModel const model = read_model(text, model_path_, force_);
+        std::string const text = read_document(model_.path());
+        MachineModel const model = model_.read(text);
         tuning::TuningTable table;
         table.rules = rules_of(model);
         table.created = record::utc_now();
         BuildInfo const& info = build_info();
         table.tool = {"dlmb_predict", std::string(info.version), std::string(info.git_revision)};
-        table.inputs = {{std::filesystem::path(model_path_).filename().string(), tuning::sha256(text), {}}};
+        table.inputs = {{std::filesystem::path(model_.path()).filename().string(), tuning::sha256(text), {}}};
         std::map<std::string, std::string> const identity{{"system", model.system}};
         table.system = {tuning::system_key(identity), "not known", "", model.system, identity};
         if (!version_.empty()) {
@@ -306,14 +304,13 @@ private:
         return sizes;
     }
 
-    std::string model_path_;
+    ModelOption model_;
     std::vector<std::string> nodes_;
     int ranks_per_node_ = 1;
     std::string sizes_ = "8:16M";
     std::string family_ = "open_mpi.tuned";
     std::string version_;
     std::string output_;
-    bool force_ = false;
 };
 
 }  // namespace

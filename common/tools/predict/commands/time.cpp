@@ -115,6 +115,11 @@ SimulationJson to_json(Simulation const& simulation, SimulationJson const& conte
     return json;
 }
 
+/// Labels of GOAL and names of files may hold bytes that are no UTF-8, which JSON is.
+std::string utf8_of(SimulationJson const& json) {
+    return json.dump(1, ' ', false, SimulationJson::error_handler_t::replace) + "\n";
+}
+
 /// The object of to_json() as a text for people.
 std::string to_text(SimulationJson const& json, std::string const& title) {
     auto const us = [](SimulationJson const& time_ps) { return time_ps.get<double>() / picoseconds_per_us; };
@@ -167,7 +172,8 @@ public:
         parser.add_option("PLANS", plans_,
                           "plans of all ranks, of --plan jsonl or dlmb_plan import; -: from a pipe, as in "
                           "dlmb_moe_alltoall --preset mixtral-8x7b --ranks 8 --plan jsonl | dlmb_predict time - ...");
-        parser.add_option("--goal", goal_, "simulate this schedule (GOAL text, in ns) instead of plans");
+        CLI::Option* const goal =
+            parser.add_option("--goal", goal_, "simulate this schedule (GOAL text, in ns) instead of plans");
         machine_options_.add(parser);
         parser.add_option(
             "--algorithm", algorithms_,
@@ -179,15 +185,25 @@ public:
             ->check(CLI::PositiveNumber)
             ->capture_default_str();
         network_options_.add(parser);
-        parser.add_flag("--bound", bound_,
-                        "do not simulate: what the plans take at least on the --topology, for its busiest node, its "
-                        "busiest link or its longest chain of messages");
-        parser.add_option("--uniform", uniform_,
-                          "of --bound, instead of plans: each node sends so many bytes evenly to all others");
+        CLI::Option* const bound = parser.add_flag(
+            "--bound", bound_,
+            "do not simulate: what the plans take at least on the --topology, for its busiest node, its "
+            "busiest link or its longest chain of messages");
+        CLI::Option* const uniform = parser.add_option(
+            "--uniform", uniform_, "of --bound, instead of plans: each node sends so many bytes evenly to all others");
         parser.add_flag("--json", json_, "print one JSON object, all times in ps");
         parser.add_option("--path", most_pieces_, "print so many pieces of the critical path")
             ->check(CLI::Range(0, 1 << 30))
             ->capture_default_str();
+        for (char const* const of_plans : {"--algorithm", "--radix", "--segment", "--outstanding"}) {
+            parser.get_option(of_plans)->excludes(goal)->excludes(uniform);
+        }
+        for (char const* const of_ranks : {"--placement", "--placement-seed"}) {
+            parser.get_option(of_ranks)->excludes(uniform);
+        }
+        for (char const* const of_simulations : {"--hop", "--rate-tolerance", "--path"}) {
+            parser.get_option(of_simulations)->excludes(bound);
+        }
     }
 
     int run() {
@@ -268,7 +284,7 @@ private:
         nlohmann::ordered_json json{{"schema", "dlmb.bound/1.0"}};
         json.update(context);
         json.update(links.to_json(bound));
-        write_output("-", json_ ? json.dump(1) + "\n" : fmt::format("{}\n\n{}", title, links.to_text(bound)));
+        write_output("-", json_ ? utf8_of(json) : fmt::format("{}\n\n{}", title, links.to_text(bound)));
     }
 
     /// `program` makes what is to be simulated.
@@ -291,7 +307,7 @@ private:
         }
         auto const json = to_json(simulation, context, most_pieces_);
         std::string const origin = model == nullptr ? "" : origin_text(*model, prediction, nodes_of(world));
-        write_output("-", json_ ? json.dump(1) + "\n" : to_text(json, title) + origin);
+        write_output("-", json_ ? utf8_of(json) : to_text(json, title) + origin);
     }
 
     static int nodes_of(WorldShape const& world) {

@@ -4,7 +4,6 @@
 
 #include "common/base/command_line/number_checks.hpp"
 #include "common/base/error.hpp"
-#include "common/base/input_file.hpp"
 #include "common/base/units.hpp"
 #include "common/tools/predict/pricing.hpp"
 
@@ -19,7 +18,7 @@ namespace dlmb::predict::commands {
 
 void MachineOptions::add(CLI::App& parser) {
     CLI::Option* const machine =
-        parser.add_option("--machine", path_, "machine model of dlmb_predict fit, instead of the parameters below");
+        option_.add_to(parser, "--machine", "machine model of dlmb_predict fit, instead of the parameters below");
     for (LevelOption& option : level_options_) {
         parser.add_option(option.name, option.text, option.help)->excludes(machine);
     }
@@ -30,12 +29,11 @@ void MachineOptions::add(CLI::App& parser) {
     for (MachineOption& option : machine_options_) {
         parser.add_option(option.name, option.value, option.help)->capture_default_str()->excludes(machine);
     }
-    parser.add_flag("--force", force_, "answer also where the held-out error of --machine is above 40 %");
 }
 
 Machine MachineOptions::machine(int ranks_per_node) {
-    if (!path_.empty()) {
-        model_ = read_model(read_document(path_), path_, force_);
+    if (option_.given()) {
+        model_ = option_.read();
         return machine_of(*model_, model_->best.parameters, ranks_per_node);
     }
     bool const given = std::any_of(level_options_.begin(), level_options_.end(),
@@ -86,7 +84,7 @@ void MachineOptions::read_levels(LevelOption const& option, Machine& machine) {
 std::int64_t MachineOptions::rounded(char const* name, double value, double factor) {
     constexpr double most = 1e15;
     if (!(value >= 0 && value * factor <= most)) {
-        throw UsageError(fmt::format("{} {}: expected nanoseconds, not negative", name, value));
+        throw UsageError(fmt::format("{} {}: expected nanoseconds from 0 to {:g}", name, value, most / factor));
     }
     return std::llround(value * factor);
 }
@@ -160,10 +158,9 @@ void NetworkOptions::add(CLI::App& parser) {
     parser.add_option("--placement", placement_, "how ranks lie on the nodes [row-major]")
         ->needs(topology)
         ->transform(CLI::CheckedTransformer(placements));
-    parser.add_option("--placement-seed", seed_, "seed of a random placement")
+    parser.add_option("--placement-seed", seed_, "seed of a random placement [1]")
         ->needs(topology)
-        ->check(whole_number_check)
-        ->capture_default_str();
+        ->check(whole_number_check);
     parser
         .add_option("--rate-tolerance", tolerance_,
                     "compute rates less often: messages may take longer by about this share; 0: always up to date")
@@ -187,9 +184,12 @@ std::unique_ptr<SharedLinks> NetworkOptions::make(Machine const& machine, int ra
     if (per_byte == 0) {
         throw UsageError("time: --topology needs the bandwidth of a node: --gap-per-byte above 0");
     }
+    if (seed_ && placement_ != Placement::random) {
+        throw UsageError("time: --placement-seed is of --placement random; leave it out");
+    }
     constexpr double femtoseconds = 1000;
     LinkCosts const costs{femtoseconds / static_cast<double>(per_byte), std::llround(hop_ns_ * 1000), tolerance_};
-    return std::make_unique<SharedLinks>(parse_topology(topology_), placement_, seed_, ranks,
+    return std::make_unique<SharedLinks>(parse_topology(topology_), placement_, seed_.value_or(1), ranks,
                                          std::max(1, machine.ranks_per_node), costs);
 }
 

@@ -5,7 +5,7 @@
 // network they share links.
 #pragma once
 
-#include "common/base/command_line/subcommands.hpp"
+#include "common/tools/predict/commands/model_option.hpp"
 #include "common/tools/predict/network/link_network.hpp"
 #include "common/tools/predict/placed_bound.hpp"
 
@@ -53,8 +53,7 @@ private:
     static void read_levels(LevelOption const& option, Machine& machine);
     static std::int64_t rounded(char const* name, double value, double factor);
 
-    std::string path_;
-    bool force_ = false;
+    ModelOption option_;
     std::array<LevelOption, 5> level_options_{{
         {"--latency", "L: ns from one rank to another, or by level: node=300,system=2000", picoseconds_per_ns,
          &LogGopsParameters::latency},
@@ -103,13 +102,14 @@ class NetworkOptions {
 public:
     void add(CLI::App& parser);
     /// nullptr: only NICs are shared. A node injects what G of messages between nodes says. `ranks` 0: one for each
-    /// node. Throws UsageError where the topology has too few nodes or is `required`, or bytes take no time.
+    /// node. Throws UsageError where the topology has too few nodes or is `required`, bytes take no time, or a seed
+    /// would have no effect.
     [[nodiscard]] std::unique_ptr<SharedLinks> make(Machine const& machine, int ranks, bool required = false) const;
 
 private:
     std::string topology_;
     Placement placement_ = Placement::row_major;
-    std::uint64_t seed_ = 1;
+    std::optional<std::uint64_t> seed_;
     double hop_ns_ = 0;
     double tolerance_ = 1e-4;
 };

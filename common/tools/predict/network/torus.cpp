@@ -49,12 +49,18 @@ class Torus : public Interconnect {
 public:
     explicit Torus(Topology const& topology)
         : Interconnect(topology, TorusSteps(topology.shape).links()), steps_(topology.shape),
-          wide_dimensions_(wide_dimensions_of(topology.shape)) {}
+          ports_(std::accumulate(topology.shape.begin(), topology.shape.end(), 0,
+                                 [](int ports, int extent) { return ports + std::min(extent - 1, 2); })) {}
 
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override {
-        std::size_t const dimension = link / 2 % steps_.shape().size();
-        return steps_.shape()[dimension] > 1 ? 1.0 / (2 * wide_dimensions_) : 0;
+        std::size_t const dimensions = steps_.shape().size();
+        std::size_t const dimension = link / 2 % dimensions;
+        int const extent = steps_.shape()[dimension];
+        int const at = steps_.coordinate(static_cast<int>(link / 2 / dimensions), dimension);
+        bool const up = link % 2 == 1;
+        bool const exists = extent > 2 || (extent == 2 && up == (at == 0));
+        return exists ? 1.0 / ports_ : 0;
     }
     [[nodiscard]] std::string inner_name(LinkId link) const override {
         auto const dimensions = static_cast<LinkId>(steps_.shape().size());
@@ -86,7 +92,7 @@ protected:
 
 private:
     TorusSteps steps_;
-    int wide_dimensions_;  // of an extent above 1
+    int ports_;  // of a node
 };
 
 }  // namespace

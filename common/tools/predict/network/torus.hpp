@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Torus: each node has two ports in each dimension of an extent above 1. Ways go one dimension after another, the
-// fastest first, the short way around.
+// Torus: each node has two ports in each dimension, but one where two nodes share a link, and none where it is alone.
+// Ways go one dimension after another, the fastest first, the short way around.
 #pragma once
 
 #include "common/tools/predict/network/interconnect.hpp"

@@ -11,8 +11,9 @@ namespace {
 
 class Analysis {
 public:
-    Analysis(Simulation& simulation, Machine const& machine)
-        : simulation_(simulation), program_(simulation.program), tasks_(simulation.program.tasks), machine_(machine) {}
+    Analysis(Simulation& simulation, Machine const& machine, LinkNetwork const* network)
+        : simulation_(simulation), program_(simulation.program), tasks_(simulation.program.tasks), machine_(machine),
+          network_(network) {}
 
     void run() {
         std::vector<std::size_t> const phase_of_label = list_phases();
@@ -48,6 +49,9 @@ public:
 private:
     [[nodiscard]] LogGopsParameters const& parameters(Task const& task, Rank rank) const {
         return machine_.parameters(rank, task.peer, task.amount);
+    }
+    [[nodiscard]] bool flows(Task const& message, Rank rank) const {
+        return is_flow(machine_, network_, rank, message.peer);
     }
     /// When the processor is done with it.
     [[nodiscard]] Picoseconds cpu_end(TaskId task, Rank rank) const {
@@ -144,8 +148,9 @@ private:
     }
     void add_nic(TaskId task, Rank rank, Picoseconds until) {
         Task const& is = tasks_[task];
-        Picoseconds const bytes =
-            std::min(until - is.time, time_of_further_bytes(is.amount, parameters(is, rank).gap_per_byte));
+        Picoseconds const busy =
+            flows(is, rank) ? 0 : time_of_further_bytes(is.amount, parameters(is, rank).gap_per_byte);
+        Picoseconds const bytes = std::min(until - is.time, busy);
         simulation_.split.bandwidth += bytes;
         simulation_.split.overhead += until - is.time - bytes;
         add(PathPiece::Kind::waiting_for_nic, rank, task, is.time, until);
@@ -155,7 +160,8 @@ private:
         Task const& is = tasks_[task];
         LogGopsParameters const& costs = parameters(is, rank);
         Picoseconds const begin = cpu_end(task, rank);
-        Picoseconds const latency = std::min(until - begin, costs.latency);
+        Picoseconds const more = flows(is, rank) ? network_->extra_latency(rank, is.peer) : 0;
+        Picoseconds const latency = std::min(until - begin, costs.latency + more);
         Picoseconds const bytes =
             std::min(until - begin - latency, time_of_further_bytes(is.amount, costs.gap_per_byte));
         simulation_.split.latency += latency;
@@ -168,6 +174,7 @@ private:
     Program const& program_;
     std::vector<Task> const& tasks_;
     Machine const& machine_;
+    LinkNetwork const* network_;
 };
 
 }  // namespace
@@ -177,11 +184,11 @@ std::string_view name_of(PathPiece::Kind kind) {
     return names.at(static_cast<std::size_t>(kind));
 }
 
-void analyse(Simulation& simulation, Machine const& machine) {
+void analyse(Simulation& simulation, Machine const& machine, LinkNetwork const* network) {
     Program const& program = simulation.program;
     simulation.messages =
         program.messages * static_cast<std::uint64_t>(program.world) / static_cast<std::uint64_t>(program.ranks());
-    Analysis(simulation, machine).run();
+    Analysis(simulation, machine, network).run();
 }
 
 }  // namespace dlmb::predict

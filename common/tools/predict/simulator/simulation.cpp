@@ -115,10 +115,13 @@ private:
         run_what_is_due();
     }
 
-    void push(Picoseconds time, EventKind kind, TaskId id, std::uint32_t rank) {
+    static void check(Picoseconds time) {
         if (time > longest_simulation) {
             throw UsageError("the simulated time is above 53 days");
         }
+    }
+    void push(Picoseconds time, EventKind kind, TaskId id, std::uint32_t rank) {
+        check(time);
         events_.push(time, {kind, id, rank});
     }
 
@@ -208,6 +211,7 @@ private:
             is.cause = caused(Cause::cpu, cpu.last);
         }
         cpu.free = time + busy;
+        check(cpu.free);
         busy_[rank] += busy;
         cpu.last = task;
         return time;
@@ -253,9 +257,7 @@ private:
     [[nodiscard]] std::uint32_t place_of(Rank rank) const {
         return static_cast<std::uint32_t>(program_.representative_of(rank));
     }
-    [[nodiscard]] bool by_network(Rank from, Rank to) const {
-        return network_ != nullptr && machine_.level_of(from, to) == Level::system;
-    }
+    [[nodiscard]] bool by_network(Rank from, Rank to) const { return is_flow(machine_, network_, from, to); }
 
     void queue_send(TaskId task, std::uint32_t rank, Picoseconds now) {
         Nic& nic = nic_of(tasks_[task], rank);
@@ -459,7 +461,7 @@ Simulation simulate(Program program, Machine const& machine, LinkNetwork* networ
     for (Rank rank = 0; rank < simulation.program.world; ++rank) {
         simulation.busy.push_back(simulator.busy(static_cast<std::size_t>(simulation.program.representative_of(rank))));
     }
-    analyse(simulation, machine);
+    analyse(simulation, machine, network);
     return simulation;
 }
 

@@ -29,7 +29,7 @@ namespace dlmb::predict {
 struct TimeSplit {
     Picoseconds compute = 0;     // calculations, calls, reductions, copies
     Picoseconds overhead = 0;    // o, O and g
-    Picoseconds latency = 0;     // L
+    Picoseconds latency = 0;     // L, and that of links beyond the first
     Picoseconds bandwidth = 0;   // (s-1) G
     Picoseconds contention = 0;  // of links, and of the NIC that receives
     [[nodiscard]] Picoseconds total() const { return compute + overhead + latency + bandwidth + contention; }
@@ -85,8 +85,13 @@ struct Simulation {
     }
 }
 
+/// Whether a message shares links.
+[[nodiscard]] inline bool is_flow(Machine const& machine, LinkNetwork const* network, Rank from, Rank to) {
+    return network != nullptr && machine.level_of(from, to) == Level::system;
+}
+
 /// Fills in all but `busy` and `events`. The program's tasks tell when they started and what they waited for.
-void analyse(Simulation& simulation, Machine const& machine);
+void analyse(Simulation& simulation, Machine const& machine, LinkNetwork const* network);
 
 /// Times of the machine are from 0 to 10^15. Throws UsageError for times beyond 53 days, and for tasks that wait for
 /// each other, naming rank and label.

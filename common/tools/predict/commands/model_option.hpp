@@ -1,0 +1,34 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The option that names a machine model, and --force, which lets it answer in spite of its error.
+#pragma once
+
+#include "common/base/command_line/subcommands.hpp"
+#include "common/base/input_file.hpp"
+#include "common/tools/predict/machine_model.hpp"
+
+#include <string>
+
+namespace dlmb::predict::commands {
+
+class ModelOption {
+public:
+    CLI::Option* add_to(CLI::App& parser, std::string const& name, std::string const& help) {
+        CLI::Option* const model = parser.add_option(name, path_, help);
+        parser.add_flag("--force", force_, "answer also where the held-out error of " + name + " is above 40 %")
+            ->needs(model);
+        return model;
+    }
+    [[nodiscard]] bool given() const { return !path_.empty(); }
+    [[nodiscard]] std::string const& path() const { return path_; }
+    /// Of the text of the file. Throws UsageError "PATH: what is wrong".
+    [[nodiscard]] MachineModel read(std::string const& text) const { return read_model(text, path_, force_); }
+    [[nodiscard]] MachineModel read() const { return read(read_document(path_)); }
+
+private:
+    std::string path_;
+    bool force_ = false;
+};
+
+}  // namespace dlmb::predict::commands
