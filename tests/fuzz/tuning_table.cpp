@@ -54,11 +54,11 @@ void ask(tuning::TuningTable const& table, dlmb_tuning const* opened, tuning::Ru
 
 void export_all(tuning::TuningTable const& table) {
     for (char const* const version : {"4.1.4", "5.0.8"}) {
-        (void)accepts([&] { (void)to_open_mpi(table, complete({}, table, "mpi"), version); });
+        (void)accepts([&] { (void)to_open_mpi(table, complete({}, table, "mpi", tuning::mpi_keys), version); });
     }
-    (void)accepts([&] { (void)to_nccl(table, complete({}, table, "nccl"), "plugin.so"); });
-    (void)accepts([&] { (void)to_ucx(table, complete({}, table, "ucx"), "1.17.0"); });
-    (void)accepts([&] { (void)to_ucc(table, complete({}, table, "ucc")); });
+    (void)accepts([&] { (void)to_nccl(table, complete({}, table, "nccl", tuning::nccl_keys), "plugin.so"); });
+    (void)accepts([&] { (void)to_ucx(table, complete({}, table, "ucx", tuning::keys_of_ucx("1.17.0")), "1.17.0"); });
+    (void)accepts([&] { (void)to_ucc(table, complete({}, table, "ucc", tuning::ucc_keys)); });
 }
 
 }  // namespace
