@@ -10,7 +10,7 @@ import unittest
 
 import numpy as np
 
-from dlmb_statistics import ranks
+from dlmb_statistics import ranks, robust
 from dlmb_statistics.ranks import significant
 
 EIGHT = np.array([[100, 101, 99, 102, 100.5, 98.5, 101.5, 99.5]])
@@ -115,6 +115,13 @@ class SignedRankTest(unittest.TestCase):
         averages = sorted((values[i] + values[j]) / 2 for i in range(15) for j in range(i, 15))
         middle, low, high = ranks.paired_shift(values[None, :])
         self.assertEqual((middle[0], low[0], high[0]), (7, averages[25], averages[-26]))
+
+    def test_interval_without_numpy_is_the_same(self) -> None:
+        for pairs in (1, 5, 6, 10, 15):
+            values = np.random.default_rng(pairs).normal(size=pairs)
+            found = robust.over_rounds(values.tolist())
+            np.testing.assert_allclose(found[:3], [float(np.exp(value[0])) for value in ranks.paired_shift(values[None, :])])
+            self.assertEqual(found.known, pairs > 5)
 
 
 class FalseDiscoveryTest(unittest.TestCase):
