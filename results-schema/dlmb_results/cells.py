@@ -12,9 +12,11 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar, Union
 
 from dlmb_results.fields import shape
+from dlmb_results.variables import stable_hash
 
 Line = dict[str, Any]
 
@@ -139,6 +141,7 @@ def is_throttled(line: Line) -> bool:
 # Launches
 
 TEST_DOUBLE = "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement"
+DIFFERS_ALWAYS = frozenset({"SLURM_JOB_ID"})  # variables that differ between any two launches and have no effect
 USUAL_TIMER = {"cost_ns": 24.0, "step_ns": 20.0}  # CLOCK_MONOTONIC_RAW on x86-64 with Debian 12, where --calibration off measured none
 
 
@@ -161,6 +164,12 @@ class Launch:
     def settings(self) -> dict[str, str]:
         """What must agree between launches that are compared."""
         return {**self.identity, **self.variables}
+
+    @cached_property
+    def settings_key(self) -> str:
+        """Numbers of launches with another one are never taken together. env_key knows the identity alone, and variables steer libraries."""
+        steering = [f"{name}={value}" for name, value in sorted(self.variables.items()) if name not in DIFFERS_ALWAYS]
+        return f"{self.env_key}-{stable_hash(chr(0).join(steering))[:8]}" if steering else self.env_key
 
     @property
     def revision(self) -> str:

@@ -70,6 +70,8 @@ class Noise(WithFolder):
         (found,) = self.cells(self.write(*night, ("day-0", 9.0, {}), ("night-9", 9.0, {"env_key": "other"})))
         self.assertEqual((found["cell"], found["launches"], found["median_ns"], found["margin"]), (CELL, 4, 101_500, 0.03))
         self.assertAlmostEqual(found["spread"], detection.log_spread(np.array([100.0, 101.0, 102.0, 103.0])))
+        sides = [(f"night-{number}", 100.0 * (1 + number % 2) + number, {"variables": {"UCX_TLS": ("sm", "tcp")[number % 2]}}) for number in range(6)]
+        self.assertEqual([(each["launches"], each["median_ns"]) for each in self.cells(self.write(*sides))], [(3, 102_000), (3, 203_000)])
         self.assertGreater(found["spread_at_most"], found["spread"])
         self.assertGreater(found["least_slowdown"]["5"], found["least_slowdown"]["16"])
 

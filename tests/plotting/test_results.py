@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import unittest
 
-from made import EXAMPLE, WithFolder
+from made import EXAMPLE, WithFolder, cell_line, launch_line, lines
 
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.results import grouped, read
@@ -43,6 +43,18 @@ class ReadingTest(WithFolder):
         failed = json.loads(cell) | {"status": "failed"}
         results = read([self.file("\n".join([launch, cell, json.dumps(again), json.dumps(failed)]))])
         self.assertEqual([cell.median_ns for cell in results.cells], [1234567])
+
+    def test_launches_with_other_variables_have_cells_of_their_own(self) -> None:
+        text = ""
+        for number, tls in enumerate(("sm", "tcp", "sm")):
+            launch = launch_line(f"l{number}")
+            launch["environment"]["variables"] = {"UCX_TLS": tls, "SLURM_JOB_ID": str(number)}
+            text += lines(launch, *(cell_line(8, 1000.0 * (number + 1), backend, f"l{number}") for backend in ("mpi", "ucx")))
+        results = read([self.file(text)])
+        groups = grouped(results.cells)
+        self.assertEqual([group.title for group in groups], ["4 ranks, host memory, environment UCX_TLS=sm", "4 ranks, host memory, environment UCX_TLS=tcp"])
+        self.assertEqual([[cell.median_ns for cell in group.cells] for group in groups], [[3000, 3000], [2000, 2000]])
+        self.assertEqual([[time for _, time in results.visits[group.cells[0].id]] for group in groups], [[1000, 3000], [2000]])
 
     def test_a_broken_line_before_the_last_is_an_error_that_names_it(self) -> None:
         lines = EXAMPLE.read_text().splitlines()

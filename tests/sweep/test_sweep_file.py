@@ -56,6 +56,10 @@ class Meaning(unittest.TestCase):
             ],
         )  # fmt: skip
 
+    def test_each_environment_has_a_folder_of_its_own(self):
+        names = {launch.name for launch in launches(read("launches = 1\n" + WHOLE.replace("launches = 3", "") + '[[environment]]\nname = "tcp"\n'))}
+        self.assertEqual(names, {"before/tcp/collective.2r.tcp.001", "after/tcp/collective.2r.tcp.001"})
+
     def test_the_order_of_jobs_is_random_and_repeatable(self):
         text = "launches = 4\n" + "".join(f"[[world]]\nranks = {n}\n" for n in range(1, 9)) + '[[program]]\nprogram = "info"\n'
         names = [launch.job for launch in launches(read(text))]

@@ -44,7 +44,7 @@ def document(campaign: Campaign) -> dict[str, Any]:
     for row, column, time_ns in zip(campaign.rows.tolist(), campaign.columns.tolist(), campaign.numbers["time"].tolist()):
         launch = campaign.launches[column]
         if time_ns > 0 and not launch.test_double and not campaign.cells[row].shared_gpu:
-            families[row, "" if launch.campaign == launch.id else launch.campaign, launch.env_key].append(time_ns)
+            families[row, "" if launch.campaign == launch.id else launch.campaign, launch.settings_key].append(time_ns)
     cells = [_described(campaign.cells[row], np.array(times)) for (row, *_), times in families.items() if len(times) >= LEAST_LAUNCHES]
     if not cells:
         most = max(map(len, families.values()), default=0)

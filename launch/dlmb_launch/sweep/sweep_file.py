@@ -259,8 +259,9 @@ class Launch:
 
     @property
     def name(self) -> str:
-        """Unique in a sweep; the path of its results below the sweep's folder, without the ending."""
-        return f"{self.side.name}/{self.job}.{self.replicate:03d}"
+        """Unique in a sweep; the path of its results below the sweep's folder, without the ending. Each environment has a folder of its own,
+        because launches of several are no side of a comparison."""
+        return "/".join(filter(None, (self.side.name, self.environment.name, f"{self.job}.{self.replicate:03d}")))
 
 
 def launches(sweep: Sweep) -> list[Launch]:
