@@ -7,7 +7,8 @@ from __future__ import annotations
 import json
 import unittest
 
-from made import EXAMPLE, WithFolder, cell_line, launch_line, lines
+from made import EXAMPLE, WithFolder, cell_line, comparison_document, launch_line, lines, plan_document
+from plan_files import plan_text
 
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.results import grouped, read
@@ -69,6 +70,19 @@ class ReadingTest(WithFolder):
         self.assertIn(f"{other}: not JSON: NaN is no number of JSON; it is passed over", inputs.results.remarks)
         with self.assertRaisesRegex(UsageError, "other.json: not JSON"):
             read_inputs([other])
+
+    def test_files_of_equal_names_are_all_kept(self) -> None:
+        for folder in ("a", "b", "b/a"):
+            (self.folder / folder).mkdir()
+            self.file(plan_text(plan_document()) * 2, f"{folder}/pipe.plan.jsonl")
+            self.file(json.dumps(comparison_document()), f"{folder}/compare.mon.json")
+        self.file(json.dumps(comparison_document()), "compare.tue.json")
+        inputs = read_inputs([self.folder])
+        self.assertEqual(list(inputs.plans), ["pipe.0", "pipe.1", "a.pipe.0", "a.pipe.1", "b.pipe.0", "b.pipe.1"])
+        self.assertEqual(list(inputs.comparisons), ["compare.mon", "a.compare.mon", "b.compare.mon", "compare.tue"])
+        (self.folder / "b/a/a").mkdir()
+        self.file(json.dumps(comparison_document()), "b/a/a/compare.mon.json")
+        self.assertIn("a.compare.mon.2", read_inputs([self.folder]).comparisons)
 
     def test_a_launch_on_a_test_double_is_warned_about_once(self) -> None:
         launch = json.loads(EXAMPLE.read_text().splitlines()[0])
