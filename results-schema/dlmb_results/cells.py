@@ -40,7 +40,7 @@ CellFields = shape("result", "$defs/cell", """kind launch_id cell_id pattern pre
     fill beside? world.ranks world.ranks_per_node status reason traffic.payload_bytes traffic.wire_bytes traffic.imbalance_send traffic.imbalance_recv
     time_ns.median time_ns.median_low time_ns.median_high time_ns.p99 time_ns.max time_ns.samples? rounds.median_of_rounds_ns rounds.aa_ratio
     phases.*.median? bandwidth.busbw_GBps below_floor iterations_per_sample flags validation.verdict shared_gpu is_default throttled?
-    rank_means_ns?.mean statistics?""", kind=str, parameters=dict[str, Union[str, int, float]], statistics=dict[str, Any])
+    rank_means_ns?.mean statistics? figures?.*.name figures?.*.value""", kind=str, parameters=dict[str, Union[str, int, float]], statistics=dict[str, Any])
 CellIdentity = shape("result", "$defs/cell", "launch_id cell_id status")  # what every line of a cell has: for whoever passes lines on as they are
 DerivedFields = shape("result", "$defs/derived", "launch_id cell_id statistics")
 EndFields = shape("result", "$defs/end", "launch_id")

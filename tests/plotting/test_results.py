@@ -12,7 +12,7 @@ from plan_files import plan_text
 
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.results import grouped, read
-from dlmb_results.cells import TEST_DOUBLE, each_kind_once
+from dlmb_results.cells import TEST_DOUBLE, CellFields, each_kind_once
 from dlmb_results.lines import ResultError
 from dlmb_results.program import UsageError
 
@@ -83,6 +83,9 @@ class ReadingTest(WithFolder):
         (self.folder / "b/a/a").mkdir()
         self.file(json.dumps(comparison_document()), "b/a/a/compare.mon.json")
         self.assertIn("a.compare.mon.2", read_inputs([self.folder]).comparisons)
+
+    def test_all_that_a_plot_looks_at_is_read_where_only_wanted_fields_are(self) -> None:
+        self.assertIn("figures", CellFields.__annotations__)
 
     def test_a_launch_on_a_test_double_is_warned_about_once(self) -> None:
         launch = json.loads(EXAMPLE.read_text().splitlines()[0])
