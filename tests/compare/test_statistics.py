@@ -88,6 +88,15 @@ class ShiftTest(unittest.TestCase):
     def test_interval_ranks_by_number_of_launches(self) -> None:
         self.assertEqual([ranks.interval_rank(k, k) for k in (5, 7, 8, 10)], [3, 9, 14, 24])
 
+    def test_above_20_launches_the_rank_is_that_of_the_normal_distribution(self) -> None:
+        for sizes in ((21, 21), (21, 8), (30, 24), (40, 40)):
+            self.assertAlmostEqual(ranks.interval_rank(*sizes), ranks.smallest_rank(ranks.pairs_won(*sizes)), delta=1)
+        self.assertEqual(ranks.interval_rank(200, 200), 17734)  # 20000 - 1.96 * sqrt(200 * 200 * 401 / 12) + 0.5
+
+    def test_the_median_of_thousands_has_an_interval(self) -> None:
+        low, high = ranks.median_interval(np.arange(1.0, 2001.0))
+        self.assertEqual((low, high), (956, 1045))  # 1000 + 0.5 - 1.96 * sqrt(2000) / 2, rounded down
+
     def test_too_few_values_have_no_interval(self) -> None:
         _, low, high = ranks.shift(np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]]))
         self.assertEqual((low[0], high[0]), (-np.inf, np.inf))
