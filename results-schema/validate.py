@@ -5,7 +5,8 @@
 as JSON against the schemas beside this script.
 
 Prints one line per finding, FILE:LINE: what is wrong. A launch without an end line was killed; that is a note, not a
-finding. exit 0: all files are valid, 1: some are not, 64: bad usage or a file that cannot be read
+finding. exit 0: all files are valid, 1: some are not, 64: bad usage or a file that cannot be read,
+69: jsonschema is missing
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from dlmb_results.fields import load_json
 try:
     import jsonschema
 except ImportError:
-    sys.exit("validate.py: error: the Python package jsonschema is missing (Debian: python3-jsonschema)")
+    program.say("validate.py", "error", "the Python package jsonschema is missing (Debian: python3-jsonschema)")
+    sys.exit(program.UNAVAILABLE)
 
 HERE = Path(__file__).resolve().parent
 DOCUMENTS = ("tuning-table", "machine-model", "comparison", "bound", "guidelines", "layouts", "fill", "simulation")

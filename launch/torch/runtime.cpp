@@ -3,7 +3,9 @@
 #include "launch/torch/runtime.hpp"
 
 #include "common/base/error.hpp"
+#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/formats/table/table_file.hpp"
 
 #include <fmt/core.h>
@@ -13,7 +15,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
-#include <thread>
 #include <utility>
 
 namespace dlmb::torch {
@@ -29,13 +30,6 @@ int nodes_of(MPI_Comm comm) {
     int nodes = 0;
     check(MPI_Allreduce(&first, &nodes, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
     return nodes;
-}
-
-bool more_ranks_than_cores() {
-    mpi::Communicator const world = mpi::duplicate(MPI_COMM_WORLD);
-    MPI_Comm node = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(world.get(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-    return mpi::Communicator(node).size() > static_cast<int>(std::thread::hardware_concurrency());
 }
 
 /// Empty: the table may hold for this library.
@@ -76,7 +70,8 @@ void Runtime::start(std::string const& table) {
     if (!table.empty()) {
         read_table(table);
     }
-    steps_ = std::make_unique<TunedSteps>(chooser_.get(), ucx_version_, more_ranks_than_cores());
+    bool const yield = should_yield(YieldPolicy::automatic, *make_mpi_bootstrap());
+    steps_ = std::make_unique<TunedSteps>(chooser_.get(), ucx_version_, yield);
     if (chooser_ && !steps_->why_no_algorithms().empty()) {
         note_ = fmt::format("dlmb: {}: no algorithm can be chosen: {}", table, steps_->why_no_algorithms());
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def take_plans(path: Path, inputs: Inputs) -> None:
     for number, document in enumerate(iterations):
         if wrong := plan_fault(document):
             raise ResultError(f"{path}: {wrong.removeprefix('.')}")
-        inputs.plans[unused_name(path, inputs.plans) + (f".{number}" if len(iterations) > 1 else "")] = document
+        inputs.plans[unused_name(path, inputs.plans, f".{number}" if len(iterations) > 1 else "")] = document
 
 
 def take_document(path: Path, document: Any, inputs: Inputs, found: bool) -> None:
@@ -117,6 +118,7 @@ def refusing(what: str) -> Iterator[None]:
         raise ResultError(f"a *.json file for '{what}' is not as its schema says: {type(error).__name__} {error}") from error
 
 
-def unused_name(path: Path, used: dict[str, Any]) -> str:
-    name = path.name.split(".")[0]
-    return name if name not in used else f"{path.parent.name}.{name}"
+def unused_name(path: Path, used: dict[str, Any], end: str = "") -> str:
+    name = path.stem.removesuffix(".plan") + end
+    longer = f"{path.parent.name}.{name}"
+    return next(each for each in chain([name, longer], (f"{longer}.{number}" for number in count(2))) if each not in used)

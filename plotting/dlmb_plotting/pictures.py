@@ -150,7 +150,7 @@ def draw_rows(axis: Any, chart: Rows, index_of: Mapping[str, int], handles: dict
     elif furthest:
         axis.set_xlim(right=max(furthest.values()) * 2)
     for row, text in chart.ends.items():
-        axis.annotate(text, (furthest[row], row), xytext=(6, 0), textcoords="offset points", va="center", fontsize="small")
+        axis.annotate(text, (furthest.get(row, 0.0), row), xytext=(6, 0), textcoords="offset points", va="center", fontsize="small")
     for row, text in chart.remarks.items():
         axis.text(0.01, row, textwrap.shorten(text, 90, placeholder="..."), va="center", fontsize="small", style="italic", transform=axis.get_yaxis_transform())
 

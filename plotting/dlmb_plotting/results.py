@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dlmb_results.cells import (
-    LEAST_SAMPLES, Launch, Line, bus_bandwidth, by_key, contradictions, each_kind_once, interval_of, is_throttled, launch_of, mean_of,
+    DIFFERS_ALWAYS, LEAST_SAMPLES, Launch, Line, bus_bandwidth, by_key, contradictions, each_kind_once, interval_of, is_throttled, launch_of, mean_of,
     statistic_of, suite_of,
 )
 from dlmb_results.lines import read_cells, read_in_processes
@@ -68,6 +68,7 @@ class Cell(NamedTuple):
     statistics: Mapping[str, float] = {}  # of the pattern, and what other cells tell of it
     latencies_ns: Mapping[str, float] = {}  # of requests: figures such as request_latency_p50
     beside: str = "none"  # load on each rank: none, compute, memory
+    environment: str = ""  # settings of its launches, where others had the same cell with other ones
 
     @property
     def ok(self) -> bool:
@@ -118,7 +119,8 @@ class Shared(dict[Any, Any]):
 class Reader:
     def __init__(self) -> None:
         self.results = Results()
-        self.cells: dict[str, Cell] = {}
+        self.cells: dict[tuple[str, str], Cell] = {}  # by id and settings_key of the launch
+        self.visits: dict[tuple[str, str], list[tuple[str, float]]] = {}
         self.shared = Shared()  # equal parameters and texts of many cells are kept once
 
     def read(self, path: Path) -> None:
@@ -130,25 +132,38 @@ class Reader:
     def cell(self, line: Line) -> None:
         """A cell that was measured again, in a resumed or later launch, counts once: the last ok one."""
         cell = self.made(line)
-        self.take(cell)
+        key = self.shared[cell.id, self.results.launches[line["launch_id"]].settings_key]
+        self.take(key, cell)
         # Nothing says in what order, and on what, those of other programs ran. A time of zero has no ratio to another.
         if cell.ok and not cell.suite and cell.median_ns > 0:
-            self.results.visits.setdefault(cell.id, []).append((self.shared[line["launch_id"]], cell.median_ns))
+            self.visits.setdefault(key, []).append((self.shared[line["launch_id"]], cell.median_ns))
 
-    def take(self, cell: Cell) -> None:
-        known = self.cells.get(cell.id)
+    def take(self, key: tuple[str, str], cell: Cell) -> None:
+        known = self.cells.get(key)
         if known is None or cell.ok or not known.ok:
-            self.cells[cell.id] = cell
+            self.cells[key] = cell
 
     def absorb(self, other: Reader) -> None:
         """Adds what `other` read, as if this reader had read it after its own files."""
         mine, its = self.results, other.results
-        for cell in other.cells.values():
-            self.take(cell)
-        for identifier, visits in its.visits.items():
-            mine.visits.setdefault(identifier, []).extend(visits)
+        for key, cell in other.cells.items():
+            self.take(key, cell)
+        for key, visits in other.visits.items():
+            self.visits.setdefault(key, []).extend(visits)
         mine.launches |= its.launches
         mine.remarks += its.remarks
+
+    def finish(self) -> Results:
+        """Where launches with other settings have cells of the same id, these are others: their ids and settings say so."""
+        shared = {keys[0][0]: keys for keys in by_key(self.cells, lambda key: key[0]).values() if len(keys) > 1}
+        names = settings_apart({settings for keys in shared.values() for _, settings in keys}, self.results.launches.values())
+        for key, cell in self.cells.items():
+            name = names.get(key[1], "")
+            found = cell._replace(id=f"{cell.id}/environment={name}", environment=name) if name else cell
+            self.results.cells.append(found)
+            if key in self.visits:
+                self.results.visits[found.id] = self.visits[key]
+        return self.results
 
     def made(self, line: Line) -> Cell:
         traffic, once = line["traffic"], self.shared.__getitem__
@@ -205,8 +220,15 @@ def read(paths: Sequence[Path]) -> Results:
     reader, *others = read_in_processes(read_files, paths)
     for other in others:
         reader.absorb(other)
-    reader.results.cells = list(reader.cells.values())
-    return reader.results
+    return reader.finish()
+
+
+def settings_apart(keys: Collection[str], launches: Iterable[Launch]) -> dict[str, str]:
+    """By settings_key: the settings in which they differ."""
+    settings = {launch.settings_key: launch.settings for launch in launches if launch.settings_key in keys}
+    names = sorted({name for each in settings.values() for name in each} - DIFFERS_ALWAYS)
+    differing = [name for name in names if len({each.get(name) for each in settings.values()}) > 1]
+    return {key: " ".join(f"{name}={each.get(name, 'unset')}" for name in differing) or key for key, each in settings.items()}
 
 
 @dataclass
@@ -219,14 +241,14 @@ class Group:
 
 Setting = tuple[tuple[str, Any], ...]
 NAMED = ("operation", "window", "pairs")  # parameters without which nobody knows what traffic it is
-NOT_SAID = ("seed", "draws", "cache", "fill")  # by results of other programs
+NOT_SAID = ("seed", "draws", "cache", "fill", "environment")  # by results of other programs
 
 
 def setting(cell: Cell, without: Collection[str] = ()) -> Setting:
     """Everything but backend and method, flat: what a group has in common."""
     pairs = (  # a pattern has a parameter mode, so that of the time is called timing
         ("preset", cell.preset), ("memory", cell.memory), ("ranks", cell.ranks), ("ranks per node", cell.ranks_per_node), ("timing", cell.mode),
-        ("seed", cell.seed), ("draws", cell.draws), ("cache", cell.cache), ("fill", cell.fill), ("beside", cell.beside),
+        ("seed", cell.seed), ("draws", cell.draws), ("cache", cell.cache), ("fill", cell.fill), ("beside", cell.beside), ("environment", cell.environment),
         *(pair for pair in cell.parameters if pair[0] not in without),
     )
     return tuple(pair for pair in pairs if pair[0] not in NOT_SAID) if cell.suite else pairs

@@ -12,9 +12,11 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar, Union
 
 from dlmb_results.fields import shape
+from dlmb_results.variables import stable_hash
 
 Line = dict[str, Any]
 
@@ -38,7 +40,7 @@ CellFields = shape("result", "$defs/cell", """kind launch_id cell_id pattern pre
     fill beside? world.ranks world.ranks_per_node status reason traffic.payload_bytes traffic.wire_bytes traffic.imbalance_send traffic.imbalance_recv
     time_ns.median time_ns.median_low time_ns.median_high time_ns.p99 time_ns.max time_ns.samples? rounds.median_of_rounds_ns rounds.aa_ratio
     phases.*.median? bandwidth.busbw_GBps below_floor iterations_per_sample flags validation.verdict shared_gpu is_default throttled?
-    rank_means_ns?.mean statistics?""", kind=str, parameters=dict[str, Union[str, int, float]], statistics=dict[str, Any])
+    rank_means_ns?.mean statistics? figures?.*.name figures?.*.value""", kind=str, parameters=dict[str, Union[str, int, float]], statistics=dict[str, Any])
 CellIdentity = shape("result", "$defs/cell", "launch_id cell_id status")  # what every line of a cell has: for whoever passes lines on as they are
 DerivedFields = shape("result", "$defs/derived", "launch_id cell_id statistics")
 EndFields = shape("result", "$defs/end", "launch_id")
@@ -139,6 +141,7 @@ def is_throttled(line: Line) -> bool:
 # Launches
 
 TEST_DOUBLE = "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement"
+DIFFERS_ALWAYS = frozenset({"SLURM_JOB_ID"})  # variables that differ between any two launches and have no effect
 USUAL_TIMER = {"cost_ns": 24.0, "step_ns": 20.0}  # CLOCK_MONOTONIC_RAW on x86-64 with Debian 12, where --calibration off measured none
 
 
@@ -161,6 +164,12 @@ class Launch:
     def settings(self) -> dict[str, str]:
         """What must agree between launches that are compared."""
         return {**self.identity, **self.variables}
+
+    @cached_property
+    def settings_key(self) -> str:
+        """Numbers of launches with another one are never taken together. env_key knows the identity alone, and variables steer libraries."""
+        steering = [f"{name}={value}" for name, value in sorted(self.variables.items()) if name not in DIFFERS_ALWAYS]
+        return f"{self.env_key}-{stable_hash(chr(0).join(steering))[:8]}" if steering else self.env_key
 
     @property
     def revision(self) -> str:

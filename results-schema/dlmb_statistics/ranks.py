@@ -15,13 +15,15 @@ Which of many cells are significant follows Benjamini and Hochberg (1995); scipy
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
 CONFIDENCE = 0.95
-EXACT_UP_TO = 20  # launches per side; above, SciPy's normal approximation with tie correction
+EXACT_UP_TO = 20  # launches per side; above, the normal approximation, of the test SciPy's with tie correction
 ENOUGH_PAIRS = 12  # the smallest p value of pairs is 2^-pairs
 FALSE_DISCOVERIES = 0.05  # expected share of false ones among those found
 CELLS_AT_A_TIME = 4096
@@ -107,6 +109,9 @@ def pairs_won(baseline_size: int, candidate_size: int) -> np.ndarray:
 
 @lru_cache(maxsize=None)
 def interval_rank(baseline_size: int, candidate_size: int) -> int:
+    if max(baseline_size, candidate_size) > EXACT_UP_TO:
+        pairs, launches = baseline_size * candidate_size, baseline_size + candidate_size
+        return max(0, int(pairs / 2 + NormalDist().inv_cdf((1 - CONFIDENCE) / 2) * math.sqrt(pairs * (launches + 1) / 12) + 0.5))  # continuity corrected
     return smallest_rank(pairs_won(baseline_size, candidate_size))
 
 
@@ -174,7 +179,7 @@ def median_interval(values: np.ndarray) -> tuple[float | None, float | None]:
     """Bounds that hold the median with 95 %: ranks by the binomial distribution with chance one half."""
     counts = np.ones(1)
     for _ in values:
-        counts = np.convolve(counts, [1.0, 1.0])
+        counts = np.convolve(counts, [0.5, 0.5])  # chances: counts of choices overflow
     rank = smallest_rank(counts)
     ordered = np.sort(values)
     return (float(ordered[rank - 1]), float(ordered[-rank])) if rank else (None, None)

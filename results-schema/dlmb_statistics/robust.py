@@ -8,18 +8,22 @@ location based on rank tests, Ann. Math. Statist. 34, 1963), which is nearly as 
 
 from __future__ import annotations
 
+import itertools
 import math
-import random
 import statistics
 from collections.abc import Iterable
 from typing import NamedTuple
 
-RESAMPLES = 1000
+TAIL = 0.025  # on either side of a 95 % interval
+
+
+def _means_of_pairs(logarithms: list[float]) -> list[float]:
+    return sorted((a + b) / 2 for i, a in enumerate(logarithms) for b in logarithms[i:])
 
 
 def hodges_lehmann(logarithms: list[float]) -> float:
     """Median of the means of all pairs, each with itself included."""
-    return statistics.median((a + b) / 2 for i, a in enumerate(logarithms) for b in logarithms[i:])
+    return statistics.median(_means_of_pairs(logarithms))
 
 
 def geometric_mean(values: Iterable[float]) -> float:
@@ -42,12 +46,16 @@ class Ratio(NamedTuple):
         return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})" if self.known else f"{self.value:.3g}"
 
 
-def bootstrapped(logarithms: list[float], seed: int) -> Ratio:
-    """Of launches, with the bootstrap interval; the same each time it is asked."""
-    draw = random.Random(seed)
-    drawn = sorted(hodges_lehmann(draw.choices(logarithms, k=len(logarithms))) for _ in range(RESAMPLES))
-    low, high = drawn[int(0.025 * RESAMPLES)], drawn[int(0.975 * RESAMPLES)]
-    return Ratio(math.exp(hodges_lehmann(logarithms)), math.exp(low), math.exp(high), len(logarithms))
+def over_rounds(logarithms: list[float]) -> Ratio:
+    """With the exact interval of Wilcoxon's signed ranks (as ranks.paired_shift has it): it holds 95 % or more for any number of rounds, where a
+    bootstrap of six holds 85 %. Of five rounds or fewer there is none."""
+    choices = [1]  # of signs, by the sum of the ranks with a plus
+    for rank in range(1, len(logarithms) + 1):
+        choices = [with_minus + with_plus for with_minus, with_plus in zip(choices + [0] * rank, [0] * rank + choices)]
+    outside = sum(below <= TAIL * 2 ** len(logarithms) for below in itertools.accumulate(choices))
+    means = _means_of_pairs(logarithms)
+    low, high = (math.exp(means[outside - 1]), math.exp(means[-outside])) if outside else (0.0, math.inf)
+    return Ratio(math.exp(statistics.median(means)), low, high, len(logarithms))
 
 
 def normal_spread(distances: list[float]) -> float:

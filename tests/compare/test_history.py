@@ -219,6 +219,20 @@ class KeepTest(WithHistory):
             self.assertEqual((code, output, errors.count("\n")), (64, "", 1), errors)
             self.assertIn(said, errors)
 
+    def test_a_history_that_is_not_there_is_no_empty_one(self) -> None:
+        for action in (("--list",), ("--prune", 3), ("--export", "otava", self.folder / "otava.yaml")):
+            code, _, errors = run("--history", self.history, *action)
+            self.assertEqual((code, errors.count("\n"), self.history.exists()), (64, 1, False), errors)
+            self.assertIn("no history here", errors)
+
+    def test_what_is_in_the_key_of_the_environment_cannot_differ_from_the_past(self) -> None:
+        self.append(self.campaign("base", US))
+        candidate = self.campaign("cand", US, 2)
+        for option in ("--factor", "--allow-env-diff"):
+            code, _, errors = run("--history", self.history, candidate, option, "cpu_model")
+            self.assertEqual((code, errors.count("\n")), (64, 1), errors)
+            self.assertIn("cpu_model with --history", errors)
+
     def test_a_folder_that_cannot_be_written_is_said(self) -> None:
         path = self.campaign("base", US)
         self.assertEqual(run("--history", path, "--append", path)[0], 74)

@@ -70,13 +70,29 @@ class Noise(WithFolder):
         (found,) = self.cells(self.write(*night, ("day-0", 9.0, {}), ("night-9", 9.0, {"env_key": "other"})))
         self.assertEqual((found["cell"], found["launches"], found["median_ns"], found["margin"]), (CELL, 4, 101_500, 0.03))
         self.assertAlmostEqual(found["spread"], detection.log_spread(np.array([100.0, 101.0, 102.0, 103.0])))
+        sides = [(f"night-{number}", 100.0 * (1 + number % 2) + number, {"variables": {"UCX_TLS": ("sm", "tcp")[number % 2]}}) for number in range(6)]
+        self.assertEqual([(each["launches"], each["median_ns"]) for each in self.cells(self.write(*sides))], [(3, 102_000), (3, 203_000)])
         self.assertGreater(found["spread_at_most"], found["spread"])
-        self.assertGreater(found["least_slowdown"]["5"], found["least_slowdown"]["16"])
+        self.assertGreater(found["least_slowdown"]["8"], found["least_slowdown"]["16"])
+        self.assertEqual(list(found["least_slowdown"]), ["8", "12", "16"], "with fewer launches dlmb_compare calls no cell slower")
 
     def test_short_cells_are_held_to_less_only_where_a_comparison_holds_them_to_less(self) -> None:
         for mode, margin in (("isolated", 0.05), ("stream", 0.03), ("osu", 0.03)):
             (found,) = self.cells(self.write(*[(f"c-{number}", 10.0 + number / 10, {"mode": mode}) for number in range(3)]))
             self.assertEqual(found["margin"], margin)
+
+    def test_options_count_or_are_refused(self) -> None:
+        path = self.write(*[(f"c-{number}", 100.0 + number / 10, {}) for number in range(3)])
+        code, text, _ = run("--noise", "--json", "--margin", 10, path)
+        self.assertEqual((code, [cell["margin"] for cell in json.loads(text)["cells"]]), (0, [0.1]))
+        self.assertIn("margin 10 %)", run("--noise", "--margin", 10, path)[1])
+        many = [line for number in range(3) for line in (launch(f"c-{number}"), *(cell(f"c-{number}", 100.0 + number, f"{CELL}/x={x}") for x in range(25)))]
+        for options, rows in (((), 21), (("--all",), 25)):
+            self.assertEqual(run("--noise", *options, self.file("many", many))[1].count(CELL), rows)
+        for options in (("--metric", "busbw"), ("--factor", "X"), ("--allow-env-diff", "X"), ("--paired",), ("--strict",), ("--warn-only",), ("--last", 3)):
+            code, _, error = run("--noise", *options, path)
+            self.assertEqual(code, 64, options)
+            self.assertIn(f"{options[0]} with --noise", error)
 
     def test_throttled_launches_do_not_count(self) -> None:
         path = self.write(*[(f"c-{number}", 100.0 + number, {}) for number in range(3)], ("c-3", 900.0, {"throttled": True}))
@@ -93,7 +109,7 @@ class Noise(WithFolder):
         path = self.write(*[(f"c-{number}", 100.0 + number, {}) for number in range(3)])
         code, text, _ = run("--noise", path)
         self.assertEqual(code, 0)
-        self.assertIn("5, 8, 12 or 16 launches per side shows in 80 of 100 tries", text)
+        self.assertIn("8, 12 or 16 launches per side shows in 80 of 100 tries", text)
         self.assertRegex(text, rf"101\.0 +1\.0 +\S+ +3 .*  {CELL}\n")
         code, _, error = run("--noise", path, path)
         self.assertEqual(code, 64)

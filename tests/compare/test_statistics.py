@@ -10,7 +10,7 @@ import unittest
 
 import numpy as np
 
-from dlmb_statistics import ranks
+from dlmb_statistics import ranks, robust
 from dlmb_statistics.ranks import significant
 
 EIGHT = np.array([[100, 101, 99, 102, 100.5, 98.5, 101.5, 99.5]])
@@ -88,6 +88,15 @@ class ShiftTest(unittest.TestCase):
     def test_interval_ranks_by_number_of_launches(self) -> None:
         self.assertEqual([ranks.interval_rank(k, k) for k in (5, 7, 8, 10)], [3, 9, 14, 24])
 
+    def test_above_20_launches_the_rank_is_that_of_the_normal_distribution(self) -> None:
+        for sizes in ((21, 21), (21, 8), (30, 24), (40, 40)):
+            self.assertAlmostEqual(ranks.interval_rank(*sizes), ranks.smallest_rank(ranks.pairs_won(*sizes)), delta=1)
+        self.assertEqual(ranks.interval_rank(200, 200), 17734)  # 20000 - 1.96 * sqrt(200 * 200 * 401 / 12) + 0.5
+
+    def test_the_median_of_thousands_has_an_interval(self) -> None:
+        low, high = ranks.median_interval(np.arange(1.0, 2001.0))
+        self.assertEqual((low, high), (956, 1045))  # 1000 + 0.5 - 1.96 * sqrt(2000) / 2, rounded down
+
     def test_too_few_values_have_no_interval(self) -> None:
         _, low, high = ranks.shift(np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]]))
         self.assertEqual((low[0], high[0]), (-np.inf, np.inf))
@@ -115,6 +124,13 @@ class SignedRankTest(unittest.TestCase):
         averages = sorted((values[i] + values[j]) / 2 for i in range(15) for j in range(i, 15))
         middle, low, high = ranks.paired_shift(values[None, :])
         self.assertEqual((middle[0], low[0], high[0]), (7, averages[25], averages[-26]))
+
+    def test_interval_without_numpy_is_the_same(self) -> None:
+        for pairs in (1, 5, 6, 10, 15):
+            values = np.random.default_rng(pairs).normal(size=pairs)
+            found = robust.over_rounds(values.tolist())
+            np.testing.assert_allclose(found[:3], [float(np.exp(value[0])) for value in ranks.paired_shift(values[None, :])])
+            self.assertEqual(found.known, pairs > 5)
 
 
 class FalseDiscoveryTest(unittest.TestCase):

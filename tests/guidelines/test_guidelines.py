@@ -145,6 +145,11 @@ class Guidelines(WithFolder):
         slow, fast = cell("reduce", 1024, 90), cell("allreduce", 1024, 10)
         for change in ({"method": "persistent"}, {"memory": "pinned"}, {"backend": "ucx"}, {"mode": "stream"}):
             self.assertEqual(self.ask(self.results(slow, fast | change)).returncode, 69)
+        other = {**LAUNCH["environment"], "variables": {"UCX_TLS": "tcp"}}
+        lines = [LAUNCH, slow | {"launch_id": LAUNCH["launch_id"]}, LAUNCH | {"launch_id": "b", "environment": other}, fast | {"launch_id": "b"}]
+        path = self.folder / "variables.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        self.assertEqual(self.ask(path).returncode, 69)
 
     def test_a_table_has_the_range_of_its_iterations_or_no_interval(self) -> None:
         path = self.table("made,4,reduce,default_ompi,1024,30,28,33", "made,4,allreduce,default_ompi,1024,10,9,14")

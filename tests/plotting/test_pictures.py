@@ -13,7 +13,7 @@ from made import EXAMPLE, SCHEMA_EXAMPLES, WithFolder, drawn, launch_line, lines
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from dlmb_plotting import style
-from dlmb_plotting.charts import Axis, Heat, Limits, Mark, Plot, Point, Points, Rows
+from dlmb_plotting.charts import Axis, Heat, Limits, Mark, Plot, Point, Points, Rows, Span
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.pictures import picture
 from dlmb_plotting.plots import MAKERS, plots
@@ -92,6 +92,10 @@ class PicturesTest(WithFolder):
                 own = axis._left_title.get_window_extent(renderer)
                 beside = after is not None and after.get_position().y0 == axis.get_position().y0
                 self.assertLess(own.x1, after.get_window_extent(renderer).x0 if beside else figure.bbox.width, axis.get_title(loc="left"))
+
+    def test_a_row_may_have_an_end_and_nothing_before_it(self) -> None:
+        chart = Rows("", ["rank 0", "rank 1"], Axis("time (us)"), [Span(0, 0.0, 1.0, "compute", "")], ends={1: "bubble 50%"})
+        self.assertIn("bubble 50%", [text.get_text() for text in picture(Plot("x", "x", "", [chart])).axes[0].texts])
 
     def test_matrices_stand_side_by_side(self) -> None:
         heats = [Heat(str(index), ["0", "1"], ["0", "1"], "source", "destination", [[0, 1], [1, 0]], "B") for index in range(5)]

@@ -7,11 +7,12 @@ from __future__ import annotations
 import json
 import unittest
 
-from made import EXAMPLE, WithFolder
+from made import EXAMPLE, WithFolder, cell_line, comparison_document, launch_line, lines, plan_document
+from plan_files import plan_text
 
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.results import grouped, read
-from dlmb_results.cells import TEST_DOUBLE, each_kind_once
+from dlmb_results.cells import TEST_DOUBLE, CellFields, each_kind_once
 from dlmb_results.lines import ResultError
 from dlmb_results.program import UsageError
 
@@ -44,6 +45,18 @@ class ReadingTest(WithFolder):
         results = read([self.file("\n".join([launch, cell, json.dumps(again), json.dumps(failed)]))])
         self.assertEqual([cell.median_ns for cell in results.cells], [1234567])
 
+    def test_launches_with_other_variables_have_cells_of_their_own(self) -> None:
+        text = ""
+        for number, tls in enumerate(("sm", "tcp", "sm")):
+            launch = launch_line(f"l{number}")
+            launch["environment"]["variables"] = {"UCX_TLS": tls, "SLURM_JOB_ID": str(number)}
+            text += lines(launch, *(cell_line(8, 1000.0 * (number + 1), backend, f"l{number}") for backend in ("mpi", "ucx")))
+        results = read([self.file(text)])
+        groups = grouped(results.cells)
+        self.assertEqual([group.title for group in groups], ["4 ranks, host memory, environment UCX_TLS=sm", "4 ranks, host memory, environment UCX_TLS=tcp"])
+        self.assertEqual([[cell.median_ns for cell in group.cells] for group in groups], [[3000, 3000], [2000, 2000]])
+        self.assertEqual([[time for _, time in results.visits[group.cells[0].id]] for group in groups], [[1000, 3000], [2000]])
+
     def test_a_broken_line_before_the_last_is_an_error_that_names_it(self) -> None:
         lines = EXAMPLE.read_text().splitlines()
         with self.assertRaisesRegex(ResultError, "results.jsonl:2: not a line"):
@@ -57,6 +70,22 @@ class ReadingTest(WithFolder):
         self.assertIn(f"{other}: not JSON: NaN is no number of JSON; it is passed over", inputs.results.remarks)
         with self.assertRaisesRegex(UsageError, "other.json: not JSON"):
             read_inputs([other])
+
+    def test_files_of_equal_names_are_all_kept(self) -> None:
+        for folder in ("a", "b", "b/a"):
+            (self.folder / folder).mkdir()
+            self.file(plan_text(plan_document()) * 2, f"{folder}/pipe.plan.jsonl")
+            self.file(json.dumps(comparison_document()), f"{folder}/compare.mon.json")
+        self.file(json.dumps(comparison_document()), "compare.tue.json")
+        inputs = read_inputs([self.folder])
+        self.assertEqual(list(inputs.plans), ["pipe.0", "pipe.1", "a.pipe.0", "a.pipe.1", "b.pipe.0", "b.pipe.1"])
+        self.assertEqual(list(inputs.comparisons), ["compare.mon", "a.compare.mon", "b.compare.mon", "compare.tue"])
+        (self.folder / "b/a/a").mkdir()
+        self.file(json.dumps(comparison_document()), "b/a/a/compare.mon.json")
+        self.assertIn("a.compare.mon.2", read_inputs([self.folder]).comparisons)
+
+    def test_all_that_a_plot_looks_at_is_read_where_only_wanted_fields_are(self) -> None:
+        self.assertIn("figures", CellFields.__annotations__)
 
     def test_a_launch_on_a_test_double_is_warned_about_once(self) -> None:
         launch = json.loads(EXAMPLE.read_text().splitlines()[0])

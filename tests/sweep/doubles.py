@@ -43,6 +43,8 @@ with open(results, "a") as file:
             continue
         if behaviour == "hang":
             time.sleep(60)
+        if behaviour == "slow":
+            time.sleep(1)
         failed = behaviour == "fail" and cell == "cell-b"
         say({"kind": "cell", "cell_id": cell, "status": "failed" if failed else "ok"})
     say({"kind": "end"})

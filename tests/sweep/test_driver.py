@@ -143,6 +143,15 @@ class Driver(unittest.TestCase):
         self.assertEqual(self.run_sweep().returncode, 0)
         self.assert_complete()
 
+    def test_what_nohup_has_ignored_does_not_end_it(self):
+        with subprocess.Popen(["nohup", *self.command()], env=self.environment("slow"), stdout=subprocess.PIPE, text=True) as child:
+            child.stdout.readline()
+            self.wait_for_state("running")
+            child.send_signal(signal.SIGHUP)
+            child.stdout.read()
+        self.assertEqual(child.returncode, 0)
+        self.assert_complete()
+
     def test_a_killed_driver_leaves_nothing_that_disturbs_the_next(self):
         with subprocess.Popen(self.command(), env=self.environment("hang"), stdout=subprocess.PIPE, text=True) as child:
             child.stdout.readline()

@@ -41,6 +41,10 @@ class Meaning(unittest.TestCase):
         self.assertEqual(program.program, "collective")
         self.assertEqual(program.arguments, ("--time-limit", "1", "--operation", "allreduce,allgather", "--in-place"))
 
+    def test_variables_are_text_as_libraries_read_it(self):
+        side = read(WHOLE + 'set = {A = true, B = false, C = 3, D = "x"}\n').sides[1]
+        self.assertEqual(side.variables, (("A", "true"), ("B", "false"), ("C", "3"), ("D", "x")))
+
     def test_sides_of_a_job_are_neighbours_and_change_places(self):
         names = [launch.name for launch in launches(read(WHOLE))]
         self.assertEqual(
@@ -51,6 +55,10 @@ class Meaning(unittest.TestCase):
                 "before/collective.2r.003", "after/collective.2r.003",
             ],
         )  # fmt: skip
+
+    def test_each_environment_has_a_folder_of_its_own(self):
+        names = {launch.name for launch in launches(read("launches = 1\n" + WHOLE.replace("launches = 3", "") + '[[environment]]\nname = "tcp"\n'))}
+        self.assertEqual(names, {"before/tcp/collective.2r.tcp.001", "after/tcp/collective.2r.tcp.001"})
 
     def test_the_order_of_jobs_is_random_and_repeatable(self):
         text = "launches = 4\n" + "".join(f"[[world]]\nranks = {n}\n" for n in range(1, 9)) + '[[program]]\nprogram = "info"\n'
@@ -79,6 +87,9 @@ class Mistakes(unittest.TestCase):
         WHOLE.replace('name = "after"', 'name = "../after"'): "used in file names",
         "[[world]]\nranks = 2\n": "there is no [[program]]",
         WHOLE + 'set = {"A=B" = "1"}\n': "'A=B' in 'set' cannot be the name of a variable",
+        WHOLE + 'set = {A = ["x"]}\n': "side 2: A must be text, a number, true or false, not ['x']",
+        WHOLE + "set = {A = {B = 1}}\n": "side 2: A must be text, a number, true or false, not {'B': 1}",
+        WHOLE.replace("= true", "= [[1], 2]"): "in-place must be text, a number, true or false, not [1]",
         WHOLE.replace("true", '"\\u0000"'): "a text holds a zero byte",
         "launches = \n": "not TOML",
         "launches = 1000000000000\n" + WHOLE.replace("launches = 3", ""): "launches must be at most 100000, not 1000000000000",

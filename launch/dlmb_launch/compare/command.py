@@ -133,7 +133,10 @@ def name_campaigns(options: argparse.Namespace) -> None:
     options.manages = options.append is not None or options.list is not None or options.prune is not None
     if options.noise:
         if len(given) != 1 or options.history or options.manages or options.export or options.rerun or options.confirm or options.markdown:
-            raise UsageError("--noise: goes with one CAMPAIGN, and with --json")
+            raise UsageError("--noise: goes with one CAMPAIGN, --margin, --all and --json")
+        for name in ("metric", "factor", "allow_env_diff", "paired", "strict", "warn_only", "last"):
+            if getattr(options, name) != parser().get_default(name):
+                raise UsageError(f"--{name.replace('_', '-')} with --noise: changes nothing in it; leave it out")
         return
     if options.history is None:
         if options.manages:
@@ -239,8 +242,8 @@ def manage(options: argparse.Namespace) -> int:
 def run(arguments: list[str] | None) -> int:
     options = parse(arguments)
     if options.noise:
-        found = noise.document(read_campaign("campaign", options.campaigns[0], METRICS["time"]))
-        print(dumps(found) if options.json else noise.text(found), end="", flush=True)
+        found = noise.document(read_campaign("campaign", options.campaigns[0], METRICS["time"]), options.margin)
+        print(dumps(found) if options.json else noise.text(found, options.margin, options.all), end="", flush=True)
         return NO_REGRESSION
     if options.manages:
         return manage(options)

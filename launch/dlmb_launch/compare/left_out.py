@@ -66,7 +66,7 @@ def leave_out_others(baseline: Campaign, candidate: Campaign, partner_of: Mappin
         counts = [Counter(side.definitions[code] for code in its[part]) for side, its, part in zip(sides, codes, parts)]
         total = counts[0] + counts[1]
         most = max(total, key=lambda text: (total[text], text))
-        if any(2 * count[most] <= count.total() for count in counts):
+        if any(2 * count[most] <= sum(count.values()) for count in counts):
             refused[row] = differences(counts)
             continue
         for side, its, part, mask in zip(sides, codes, parts, dropped):

@@ -16,10 +16,9 @@ from dlmb_launch.compare.left_out import leave_out
 from dlmb_launch.compare.partners import partners
 from dlmb_launch.compare.verdict import FEW_LAUNCHES, FEWEST_LAUNCHES, BareRatio, State, Verdict
 from dlmb_results.arguments import unknown_name
-from dlmb_results.cells import Launch
+from dlmb_results.cells import DIFFERS_ALWAYS, Launch
 from dlmb_results.program import UsageError
 
-DIFFERS_ALWAYS = frozenset({"SLURM_JOB_ID"})  # differs between any two launches and has no effect
 EXPLAINING = ("kernel", "governor", "transparent_huge_pages", "numa_balancing", "network", "cuda_driver", "cuda_runtime")  # facts
 VALUE_WIDTH = 60  # characters of a setting's value in a reason
 

@@ -216,7 +216,9 @@ class TextReader:
             values = dict(zip(self.part, words[last + index * len(self.part):]))
             if all(values[name] == ABSENT for name in FEWEST):  # this kind of buffers was not measured
                 continue
-            parts.append((("off", "on")[index], self.of_part(line, size, ranks, values)))
+            parts.append((("off", "on")[index], part_of(self.path, line, self.operation, size, ranks, values)))
+            if self.iterations is not None:
+                parts[-1][1]["time_ns"]["samples"] = self.iterations
             errors.append(values.get("error", ABSENT))
         found = cells(line, self.operation, size, ranks, what, parts, memory_of(self.devices))
         table.rows += found
@@ -236,23 +238,23 @@ class TextReader:
             raise refuse(self.path, line, f"{wrong} values were out of bounds, but no row above says so; convert an unbroken output")
         self.errors = []
 
-    def of_part(self, line: int, size: int, ranks: int, values: dict[str, str]) -> dict[str, Any]:
-        def value(name: str) -> float:
-            return number(self.path, line, name, values[name])
 
-        time: dict[str, Any] = {"mean": ns(measured(self.path, line, "time", values["time"]))}
-        bandwidth = rates(value("algbw"), value("busbw"))
-        check_rates(self.path, line, self.operation, size, ranks, values)
-        if self.iterations is not None:
-            time["samples"] = self.iterations
-        for name, field in (("i_min", "min"), ("i_max", "max")):
-            if name in values:
-                time[field] = ns(value(name))
-        if "i_p99" in values:
-            time["percentiles"] = {"99": ns(value("i_p99"))}
-        in_order(self.path, line, {name: values[name] for name in ("i_min", "i_p99", "i_max") if name in values})
-        checked = "" if values.get("#wrong", ABSENT) == ABSENT else "passed" if value("#wrong") == 0 else "failed"
-        return {"time_ns": time, "validation": checked, "bandwidth": bandwidth}
+def part_of(path: Path, line: int, operation: str, size: int, ranks: int, values: dict[str, str]) -> dict[str, Any]:
+    """values: by the names of the text's columns."""
+    def value(name: str) -> float:
+        return number(path, line, name, values[name])
+
+    time: dict[str, Any] = {"mean": ns(measured(path, line, "time", values["time"]))}
+    bandwidth = rates(value("algbw"), value("busbw"))
+    check_rates(path, line, operation, size, ranks, values)
+    for name, field in (("i_min", "min"), ("i_max", "max")):
+        if name in values:
+            time[field] = ns(value(name))
+    if "i_p99" in values:
+        time["percentiles"] = {"99": ns(value("i_p99"))}
+    in_order(path, line, {name: values[name] for name in ("i_min", "i_p99", "i_max") if name in values})
+    checked = "" if values.get("#wrong", ABSENT) == ABSENT else "passed" if value("#wrong") == 0 else "failed"
+    return {"time_ns": time, "validation": checked, "bandwidth": bandwidth}
 
 
 def error_of(path: Path, line: int, text: str) -> float:

@@ -8,14 +8,14 @@ import csv
 import io
 import re
 from pathlib import Path
-from typing import Any
 
 from dlmb_launch.convert import nccl
-from dlmb_launch.convert.measured import Given, Source, Table, json_of, measured, ns, number, rates, refuse, whole
+from dlmb_launch.convert.measured import Given, Source, Table, json_of, refuse, whole
 
 JSON = re.compile(r'\s*\[\s*\{\s*"numCycle"\s*:')
 CSV = re.compile(r"\s*numCycle,collective,")
-OF_CSV = {"collective": "name", "inplace": "inPlace", "algbw": "algBw", "busbw": "busBw", "#wrong": "wrong"}  # what the JSON calls them
+COLUMNS = {"time": "time", "algbw": "algBw", "busbw": "busBw", "#wrong": "wrong"}  # of the text, and what the JSON calls them
+OF_CSV = {"collective": "name", "inplace": "inPlace", **COLUMNS}
 FIELDS = ("numCycle", "name", "size", "type", "redop", "inPlace", "time", "algBw", "busBw", "wrong")
 
 
@@ -66,14 +66,8 @@ def add(path: Path, line: int, record: dict[str, str], tables: dict[tuple[str, .
     size = whole(path, line, "size", record["size"])
     if record["inPlace"] not in ("0", "1"):
         raise refuse(path, line, f"inPlace is '{record['inPlace']}', neither 0 nor 1; is the record damaged?")
-    values = {"time": record["time"], "algbw": record["algBw"], "busbw": record["busBw"]}
-    time: dict[str, Any] = {"mean": ns(measured(path, line, "time", values["time"]))}
-    bandwidth = rates(*(number(path, line, name, values[name]) for name in ("algbw", "busbw")))
-    nccl.check_rates(path, line, operation, size, ranks, values)
-    wrong = record["wrong"]
-    checked = "" if wrong == nccl.ABSENT else "passed" if number(path, line, "wrong", wrong) == 0 else "failed"
+    part = nccl.part_of(path, line, operation, size, ranks, {column: record[name] for column, name in COLUMNS.items()})
     what = nccl.parameters(record["type"], record["redop"], "")
-    part = {"time_ns": time, "validation": checked, "bandwidth": bandwidth}
     tables[key].rows += nccl.cells(line, operation, size, ranks, what, [("on" if record["inPlace"] == "1" else "off", part)], "rocm")
 
 

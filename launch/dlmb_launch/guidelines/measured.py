@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dlmb_launch.guidelines.rules import COLLECTIVES, Calls, TimeRange
-from dlmb_results.cells import interval_of, is_throttled
+from dlmb_results.cells import Launch, interval_of, is_throttled, launch_of
 from dlmb_results.fields import LARGEST
 from dlmb_results.files import read_document
 from dlmb_results.lines import ResultError, read_cells, result_files
@@ -49,11 +49,11 @@ class Measured:
         return calls
 
     def read_results(self, path: Path) -> None:
-        launches: dict[str, dict[str, Any]] = {}
-        read_cells(path, self.remarks, lambda launch: launches.update({launch["launch_id"]: launch}),
+        launches: dict[str, Launch] = {}
+        read_cells(path, self.remarks, lambda launch: launches.update({launch["launch_id"]: launch_of(launch)}),
                    lambda cell: self.add_cell(cell, launches[cell["launch_id"]]))
 
-    def add_cell(self, cell: dict[str, Any], launch: dict[str, Any]) -> None:
+    def add_cell(self, cell: dict[str, Any], launch: Launch) -> None:
         parameters = cell["parameters"]
         operation = str(parameters.get("operation", ""))
         collective = NAMES.get(operation, operation)
@@ -96,12 +96,12 @@ def is_json(path: Path) -> bool:
         raise ResultError(f"{path}: {error.strerror}") from error
 
 
-def is_sound(cell: dict[str, Any], launch: dict[str, Any]) -> bool:
-    weak = cell["below_floor"] or is_throttled(cell) or cell["shared_gpu"] or launch["test_double"]
+def is_sound(cell: dict[str, Any], launch: Launch) -> bool:
+    weak = cell["below_floor"] or is_throttled(cell) or cell["shared_gpu"] or launch.test_double
     return cell["status"] == "ok" and cell["world"]["ranks"] > 1 and 0 < cell["time_ns"]["median"] < math.inf and not weak and cell["validation"]["verdict"] != "failed"
 
 
-def setting_of(cell: dict[str, Any], launch: dict[str, Any]) -> str:
+def setting_of(cell: dict[str, Any], launch: Launch) -> str:
     """Everything but the operation and its size. A backend's own choice is called default for every operation, because it is another
     method for some."""
     others = {name: value for name, value in cell["parameters"].items() if name not in ("operation", "message-size")}
@@ -110,7 +110,7 @@ def setting_of(cell: dict[str, Any], launch: dict[str, Any]) -> str:
     world = cell["world"]
     method = "default" if cell["is_default"] else cell["method"]
     return (f"{cell['backend']} {method}, {cell['memory']} memory, {world['ranks']} ranks, {world['ranks_per_node']} per node, {cell['mode']}, "
-            f"environment {launch['environment']['env_key']}, parameters {digest}")
+            f"environment {launch.settings_key}, parameters {digest}")
 
 
 def range_of(us: float, low: float, high: float) -> TimeRange:

@@ -21,6 +21,7 @@ from dlmb_launch.compare.reading import Reader
 from dlmb_launch.history import store
 from dlmb_launch.history.store import Chosen, StoredCampaign, last, read_index
 from dlmb_results.cells import Launch, Line
+from dlmb_results.program import UsageError
 
 
 @dataclass
@@ -75,6 +76,8 @@ class NightsReader(Reader):
 
 def baseline_for(candidate: Campaign, folder: Path, count: int, metric: Metric, declared: Declared) -> Campaign | None:
     """The last campaigns of the candidate's environments; None: there are none."""
+    if known := sorted(name for name in declared.factors | declared.ignored if any(name in launch.identity for launch in candidate.launches)):
+        raise UsageError(f"{known[0]} with --history: it is part of the environment's key, by which campaigns of the past are chosen; name two campaigns")
     environments = {launch.env_key for launch in candidate.launches}
     own = {launch.id for launch in candidate.launches}
     chosen = last(read_index(folder), environments, count, own)
@@ -94,6 +97,8 @@ def run(options: argparse.Namespace) -> list[str]:
         remarks: list[str] = []
         entry = store.append(options.history, options.append, remarks)
         return [*remarks, f"added {described(entry)}"]
+    if not store.index_file(options.history).is_file():
+        raise UsageError(f"{options.history}: there is no history here; --append begins one")
     if options.prune:
         return [f"removed {described(entry)}" for entry in store.prune(options.history, options.prune)] or ["nothing to remove"]
     entries = read_index(options.history)

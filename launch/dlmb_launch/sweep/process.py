@@ -22,12 +22,14 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Interrupts:
-    """SIGTERM (a batch system's time limit), SIGINT and SIGHUP ask the sweep to stop; the driver ends the running launch first."""
+    """SIGTERM (a batch system's time limit), SIGINT and SIGHUP ask the sweep to stop; the driver ends the running launch first. What is ignored
+    at the start stays so: nohup has SIGHUP ignored."""
 
     def __init__(self) -> None:
         self.received = 0
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._note)
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._note)
 
     def _note(self, number: int, _: object) -> None:
         self.received = self.received or number

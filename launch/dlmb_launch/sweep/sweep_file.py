@@ -85,7 +85,15 @@ class Table:
         for name in found:
             if not name or "=" in name:
                 raise UsageError(f"{self.place}: '{name}' in 'set' cannot be the name of a variable")
-        return tuple((name, str(value)) for name, value in found.items())
+        return tuple((name, self.text_of(name, value)) for name, value in found.items())
+
+    def text_of(self, key: str, value: Any) -> str:
+        """As programs and libraries read it: Open MPI takes True for no value and ignores it."""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if not isinstance(value, (str, int, float)):
+            raise UsageError(f"{self.place}: {key} must be text, a number, true or false, not {value!r}")
+        return str(value)
 
     def tables(self, key: str, read: Callable[[Table], Entry]) -> tuple[Entry, ...]:
         """What `read` makes of each [[key]], all of whose keys it has to take."""
@@ -218,9 +226,7 @@ def _argument(table: Table, key: str, value: Any) -> list[str]:
     """hidden = 7168 -> --hidden 7168; preset = ["a", "b"] -> --preset a,b; cells = true -> --cells."""
     if isinstance(value, bool):
         return [f"--{key}"] if value else []
-    if isinstance(value, dict):
-        raise UsageError(f"{table.place}: the option '{key}' cannot be a table")
-    return [f"--{key}", ",".join(map(str, value)) if isinstance(value, list) else str(value)]
+    return [f"--{key}", ",".join(table.text_of(key, each) for each in (value if isinstance(value, list) else [value]))]
 
 
 def _world(table: Table) -> World:
@@ -253,8 +259,9 @@ class Launch:
 
     @property
     def name(self) -> str:
-        """Unique in a sweep; the path of its results below the sweep's folder, without the ending."""
-        return f"{self.side.name}/{self.job}.{self.replicate:03d}"
+        """Unique in a sweep; the path of its results below the sweep's folder, without the ending. Each environment has a folder of its own,
+        because launches of several are no side of a comparison."""
+        return "/".join(filter(None, (self.side.name, self.environment.name, f"{self.job}.{self.replicate:03d}")))
 
 
 def launches(sweep: Sweep) -> list[Launch]:

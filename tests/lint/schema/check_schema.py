@@ -8,9 +8,11 @@ exit 0: all tests passed, 1: some did not, 77: python3-jsonschema is missing
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -65,6 +67,13 @@ class Examples(unittest.TestCase):
     def test_are_valid_and_hold_no_unexplained_field(self) -> None:
         done = validate("--strict", *sorted(EXAMPLES.iterdir()))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_are_not_called_wrong_where_the_validator_is_missing(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "jsonschema.py").write_text("raise ImportError", encoding="utf-8")
+            command = [sys.executable, str(SCHEMA / "validate.py"), str(EXAMPLES / "results.jsonl")]
+            done = subprocess.run(command, env={**os.environ, "PYTHONPATH": folder}, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (69, 1), done.stderr)
 
     def test_are_what_the_code_writes_today(self) -> None:
         for path in sorted(EXAMPLES.iterdir()):
