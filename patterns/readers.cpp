@@ -48,6 +48,11 @@ double read_real(Parameters const& parameters, std::string_view name, double min
     return *value;
 }
 
+std::uint64_t share_of(double share, std::uint64_t count) {
+    constexpr double parts = 1e9;
+    return static_cast<std::uint64_t>(std::llround(share * parts)) * count / static_cast<std::uint64_t>(parts);
+}
+
 Nanoseconds read_nanoseconds(Parameters const& parameters, std::string_view name) {
     return static_cast<Nanoseconds>(read_unsigned(parameters, name, 0, 60'000'000'000));
 }

@@ -25,6 +25,9 @@ namespace dlmb {
 [[nodiscard]] int read_int(Parameters const& parameters, std::string_view name, int min, int max);
 [[nodiscard]] Bytes read_bytes(Parameters const& parameters, std::string_view name, Bytes min, Bytes max);
 [[nodiscard]] double read_real(Parameters const& parameters, std::string_view name, double min, double max);
+/// floor(share * count), the share taken to the billionth: 0.29 of 100 are 29, also where the double is below 0.29.
+/// share: from 0 to 1; count: up to 2^33.
+[[nodiscard]] std::uint64_t share_of(double share, std::uint64_t count);
 /// Whole nanoseconds, up to a minute.
 [[nodiscard]] Nanoseconds read_nanoseconds(Parameters const& parameters, std::string_view name);
 /// Microseconds, up to 1e9.

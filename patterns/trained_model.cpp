@@ -244,6 +244,9 @@ std::string transformer_text(ModelShape const& model, Parallelism const& paralle
                         "has dense models",
                         model.source));
     }
+    if (model.kv_lora > 0) {
+        throw UsageError(fmt::format("{}: has latent attention (MLA), whose gradients are not known", model.source));
+    }
     bool const gated = model.rms_norm;
     if (model.hidden == 0 || model.layers == 0 || model.vocabulary == 0 || (gated && model.mlp == 0)) {
         throw UsageError(fmt::format("{}: does not tell hidden size, layers, vocabulary and, with RMS norms, the width "

@@ -250,6 +250,13 @@ bool fit_sizes(PatternType const& type, Options const& options, std::string cons
     return false;
 }
 
+/// `text` with its word `from` replaced.
+std::string with_word(std::string const& text, std::string const& from, std::string const& to) {
+    std::vector<std::string_view> words = split(text, " ");
+    std::replace(words.begin(), words.end(), std::string_view(from), std::string_view(to));
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
 /// Keeps the first of points that are equal but for their titles.
 std::vector<SweepPoint> without_repeats(std::vector<SweepPoint> points) {
     std::set<std::tuple<std::string, Parameters, MemoryKind>> known;
@@ -302,7 +309,12 @@ std::vector<SweepPoint> resolved_in(PatternType const& type, std::vector<SweepPo
                                     std::function<void()> const& each) {
     for (SweepPoint& point : points) {
         for (auto const& [name, value] : make_pattern(type, point, world)->resolved()) {
-            point.parameters[name] = value;
+            std::string& own = point.parameters[name];
+            if (value == point.preset_values[name]) {  // what was given has no effect
+                point.title =
+                    with_word(point.title, fmt::format("{}={}", name, own), fmt::format("{}={}", name, value));
+            }
+            own = value;
         }
         each();
     }

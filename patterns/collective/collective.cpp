@@ -250,10 +250,15 @@ std::vector<OperationUse> operations_of(Params const& params) {
     return {{info.operation, !info.shares}};
 }
 
+bool has_matrix(Kind kind) {
+    return kind == Kind::alltoallv || info_of(kind).shares;
+}
+
 class CollectivePattern final : public Pattern {
 public:
-    CollectivePattern(Params const& params, WorldShape const& world) : params_(params), world_(world) {
-        if (params.kind == Kind::alltoallv || info_of(params.kind).shares) {
+    CollectivePattern(Params const& params, WorldShape const& world, Parameters resolved)
+        : params_(params), world_(world), resolved_(std::move(resolved)) {
+        if (has_matrix(params.kind)) {
             matrix_.emplace(params, world);
         }
     }
@@ -326,6 +331,8 @@ public:
         return {{"gini_rank", gini(summed)}, {"max_mean_rank", max_over_mean(summed)}};
     }
 
+    [[nodiscard]] Parameters resolved() const override { return resolved_; }
+
     [[nodiscard]] std::vector<OperationUse> operations() const override { return operations_of(params_); }
 
     [[nodiscard]] OsuProgram osu_program() const override {
@@ -355,11 +362,37 @@ private:
 
     Params params_;
     WorldShape world_;
+    Parameters resolved_;
     std::optional<ByteMatrix> matrix_;  // where --skew means something
 };
 
+/// Back to their defaults: parameters that the operation has no use for, so that no cell says what is not sent.
+Parameters without_use(Parameters const& parameters, Params const& params) {
+    KindInfo const& info = info_of(params.kind);
+    struct OptionUse {
+        std::string_view name;
+        bool used;
+    };
+    Parameters defaults;
+    for (auto const& [name, used] : {OptionUse{"reduction", reduces(info.operation)},
+                                     {"root", has_root(info.operation)},
+                                     {"route", params.kind == Kind::sendrecv || is_fan(params.route)},
+                                     {"window", info.windows},
+                                     {"window-buffers", info.windows},
+                                     {"pairs", info.windows},
+                                     {"skew", has_matrix(params.kind)}}) {
+        auto const* const known = std::find_if(std::begin(infos), std::end(infos),
+                                               [&](ParameterInfo const& each) { return each.name == name; });
+        if (!used && text_of(parameters, name) != known->value) {
+            defaults.emplace(name, known->value);
+        }
+    }
+    return defaults;
+}
+
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return std::make_unique<CollectivePattern>(read_params(parameters, world), world);
+    Params const params = read_params(parameters, world);
+    return std::make_unique<CollectivePattern>(params, world, without_use(parameters, params));
 }
 
 constexpr std::string_view compute_parameters[] = {"compute", "compute-us", "compute-progress"};

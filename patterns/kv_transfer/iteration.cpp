@@ -295,10 +295,11 @@ private:
     }
 
     [[nodiscard]] std::string label_of(LayerChunk const& chunk, std::size_t request) const {
+        int const number = number_of(requests_[request]);
         if (params_.granularity == Granularity::block) {
-            return fmt::format("request.{}.{}", chunk.stage, request);
+            return fmt::format("request.{}.{}", chunk.stage, number);
         }
-        return fmt::format("{}.{}.{}", chunk.layers.first == 0 ? "first_layer" : "layers", chunk.layers.first, request);
+        return fmt::format("{}.{}.{}", chunk.layers.first == 0 ? "first_layer" : "layers", chunk.layers.first, number);
     }
 
     Params const& params_;

@@ -152,19 +152,17 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 constexpr std::string_view phases[] = {arrival_phase, "compute", "first_layer", "layers", "request"};
 constexpr std::string_view compute_parameters[] = {"compute-ns"};
 
-/// A model file does not tell the sizes of a latent.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
-    for (std::string_view const latent : {"deepseek_v", "kimi_k"}) {
-        if (std::string_view(model.name).starts_with(latent)) {
-            throw UsageError(fmt::format("{}: {} has a latent cache (MLA), whose sizes are not read from a model; use "
-                                         "--attention mla with --layers, --kv-lora and --rope",
-                                         model.source, model.name));
-        }
-    }
     ModelParameters parameters(model, parallel, {"tp", "pp"});
+    if (model.kv_lora > 0) {
+        parameters.text("attention", "mla")
+            .optional("kv-lora", model.kv_lora)
+            .needed("rope", model.rope_dim, "the rotary values beside the latent");
+    } else {
+        parameters.needed("kv-heads", model.kv_heads, "its heads of keys and values")
+            .needed("head-dim", model.head_dim, "the dimension of a head");
+    }
     parameters.needed("layers", model.layers, "its number of layers")
-        .needed("kv-heads", model.kv_heads, "its heads of keys and values")
-        .needed("head-dim", model.head_dim, "the dimension of a head")
         .optional("prefill-tp", parallel.tp)
         .optional("prefill-pp", parallel.pp)
         .optional("decode-tp", parallel.tp)

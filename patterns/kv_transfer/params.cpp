@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -179,9 +178,8 @@ UnitRange Params::layers_of(std::uint64_t stage, std::uint64_t stages) const {
 Moved Params::moved_of(Prompt const& prompt) const {
     std::uint64_t const tokens = prompt.tokens;
     std::uint64_t const blocks = (tokens + block_tokens - 1) / block_tokens;
-    auto const share = static_cast<std::uint64_t>(std::floor(reuse * static_cast<double>(blocks)));
     std::uint64_t const known = prompt.cached_tokens == tokens ? blocks : prompt.cached_tokens / block_tokens;
-    std::uint64_t const reused = reuse_recorded ? known : std::min(blocks, share);
+    std::uint64_t const reused = reuse_recorded ? known : share_of(reuse, blocks);
     std::uint64_t const end = placement == BlockPlacement::paged ? blocks * block_tokens : tokens;
     return {blocks - reused, end - std::min(end, reused * block_tokens)};
 }

@@ -167,8 +167,9 @@ private:
 };
 
 /// One source's counts. Expert and rank loads are those of the first layer: each layer has its own popular experts, and
-/// a sum over layers would look more even than any of them.
-std::vector<std::uint64_t> statistic_counts(Params const& params, Rank source, std::span<ExpertCounts const> layers) {
+/// a sum over layers would look more even than any of them. So would loads of ranks that are summed over groups.
+std::vector<std::uint64_t> statistic_counts(Params const& params, int ranks, Rank source,
+                                            std::span<ExpertCounts const> layers) {
     std::vector<std::uint64_t> counts(totals);
     for (ExpertCounts const& layer : layers) {
         std::uint64_t const to_ranks = sum_of(rows_to_ranks(params, layer));
@@ -183,10 +184,13 @@ std::vector<std::uint64_t> statistic_counts(Params const& params, Rank source, s
     ExpertCounts const& first = layers.front();
     counts.insert(counts.end(), first.expert_rows.begin(), first.expert_rows.end());
     std::vector<std::uint64_t> const loads = rows_to_ranks(params, first);
-    counts.insert(counts.end(), loads.begin(), loads.end());
+    auto const place = static_cast<std::size_t>(source);
+    std::size_t const group = counts.size() + place - place % params.ep;
+    counts.resize(counts.size() + static_cast<std::size_t>(ranks));
+    std::copy(loads.begin(), loads.end(), counts.begin() + static_cast<std::ptrdiff_t>(group));
     // One rank counts the experts of each rank, so that the sum over all ranks is their number.
     for (std::size_t rank = 0; rank < params.ep; ++rank) {
-        counts.push_back(static_cast<std::size_t>(source) == rank ? first.rank_slots[rank] : 0);
+        counts.push_back(place == rank ? first.rank_slots[rank] : 0);
     }
     return counts;
 }
@@ -207,15 +211,16 @@ std::vector<std::uint64_t> state_counts(Params const& params, Routing const& rou
 
 std::vector<Statistic> statistics_of(Params const& params, WorldShape const& world,
                                      std::span<std::uint64_t const> summed) {
-    std::size_t const known = totals + params.experts + 2 * params.ep;
+    auto const all_ranks = static_cast<std::size_t>(world.ranks);
+    std::size_t const known = totals + params.experts + all_ranks + params.ep;
     std::size_t const expected = known + (params.moving.any() ? std::size_t{states} : 0);
     require_statistics("moe_alltoall", summed, expected);
     auto const per_token = [&](Total total) {
         return summed[tokens] == 0 ? 0 : static_cast<double>(summed[total]) / static_cast<double>(summed[tokens]);
     };
     auto const experts = summed.subspan(totals, params.experts);
-    auto const ranks = summed.subspan(totals + params.experts, params.ep);
-    auto const held = summed.subspan(totals + params.experts + params.ep, params.ep);
+    auto const ranks = summed.subspan(totals + params.experts, all_ranks);
+    auto const held = summed.subspan(totals + params.experts + all_ranks, params.ep);
     auto const state = summed.subspan(known);
     std::vector<Statistic> statistics{
         {"gini_expert", gini(experts)},
@@ -257,7 +262,8 @@ public:
         for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
             layers.push_back(count_experts(params_, world_, routing_, source, draw, layer));
         }
-        RankSetup setup{counts_to_send(params_, source, layers), statistic_counts(params_, source, layers)};
+        RankSetup setup{counts_to_send(params_, source, layers),
+                        statistic_counts(params_, world_.ranks, source, layers)};
         std::vector<std::uint64_t> const state = state_counts(params_, routing_, source, draw);
         setup.statistics.insert(setup.statistics.end(), state.begin(), state.end());
         for (std::uint32_t layer = 0; layer < params_.layers && params_.pack != Pack::none; ++layer) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace dlmb::pipeline_p2p {
@@ -108,47 +107,6 @@ std::vector<std::vector<PipelineTask>> tasks_of_all_ranks(ScheduleShape const& s
     return tasks;
 }
 
-std::optional<Nanoseconds> chimera_makespan(ScheduleShape const& shape, Durations const& durations) {
-    Nanoseconds const ranks = shape.ranks;
-    if (shape.microbatches % shape.ranks != 0) {
-        return std::nullopt;
-    }
-    if (durations.forward == durations.backward) {
-        Nanoseconds const rounds = shape.microbatches / shape.ranks;
-        return (2 * ranks * rounds + ranks / shape.pipe_pairs - 2) * durations.forward;
-    }
-    if (shape.microbatches == shape.ranks && shape.pipe_pairs == 1 && durations.forward <= durations.backward) {
-        return ranks * durations.forward + (2 * ranks - 2) * durations.backward;
-    }
-    return std::nullopt;
-}
-
-std::optional<Nanoseconds> closed_form_makespan(ScheduleShape const& shape, Durations const& durations) {
-    Nanoseconds const ranks = shape.ranks;
-    Nanoseconds const count = shape.microbatches;
-    auto const [forward, backward, input, weight] = durations;
-    auto const when = [](bool holds, Nanoseconds makespan) { return holds ? std::optional(makespan) : std::nullopt; };
-    switch (shape.schedule) {
-    case PipelineSchedule::gpipe:
-    case PipelineSchedule::one_f_one_b:
-        return (count + ranks - 1) * (forward + backward);
-    case PipelineSchedule::interleaved:
-        return when(count % ranks == 0 && shape.microbatch_group == shape.ranks,
-                    (count * shape.virtual_stages + ranks - 1) * (forward + backward));
-    case PipelineSchedule::chimera:
-        return chimera_makespan(shape, durations);
-    case PipelineSchedule::zb_h1:
-        return when(count >= ranks && weight <= forward && weight <= input,
-                    count * (forward + input + weight) + (ranks - 1) * (forward + input - weight));
-    case PipelineSchedule::zb_v:
-        return when(forward == input && input == weight && count >= 2 * ranks - 1, (6 * count + ranks - 1) * forward);
-    case PipelineSchedule::dualpipe:
-        return when(forward == input && weight <= input,
-                    count * (forward + backward) + (ranks / 2 - 1) * (forward + 2 * backward - 3 * weight));
-    }
-    return std::nullopt;
-}
-
 using Transfers = std::map<Nanoseconds, TensorTransfer>;  // by the time at which they are issued
 
 StageWork producer_of(TensorMessage const& incoming, int other_stage) {
@@ -179,8 +137,7 @@ Nanoseconds Durations::of(PipelineTask const& task) const {
 }
 
 Nanoseconds ideal_makespan(ScheduleShape const& shape, Durations const& durations) {
-    auto const closed = closed_form_makespan(shape, durations);
-    return closed ? *closed : Timeline(shape, tasks_of_all_ranks(shape, tasks_of), durations).makespan();
+    return Timeline(shape, tasks_of_all_ranks(shape, tasks_of), durations).makespan();
 }
 
 Timetable ideal_timetable(ScheduleShape const& shape, Durations const& durations) {

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Schedules in time. How long they take when communication takes no time: simulated from the orders of all ranks, and
-// as published closed forms. And where messages go in schedules that are drawn in time slots (Chimera, zero bubble):
-// sender and receiver issue a message at the end of the slot in which it is made. All ranks then issue their messages
-// in one order of time, so a rank may wait for all that it issues and no circle of waiting can arise; and no rank waits
-// for what is not yet made.
+// Schedules in time. How long they take when communication takes no time, simulated from the orders of all ranks
+// (tests/golden/pipeline_makespan_test.cpp has the published forms). And where messages go in schedules that are drawn
+// in time slots (Chimera, zero bubble): sender and receiver issue a message at the end of the slot in which it is made.
+// All ranks then issue their messages in one order of time, so a rank may wait for all that it issues and no circle of
+// waiting can arise; and no rank waits for what is not yet made.
 #pragma once
 
 #include "common/base/units.hpp"
@@ -28,23 +28,14 @@ struct Durations {
     [[nodiscard]] Nanoseconds of(PipelineTask const& task) const;
 };
 
-/// How long all computations of the schedule take: by published forms where they are known to hold, else by a
-/// simulation of all ranks' orders. F, B, I, W: durations of one pass through one stage (forward, backward, its input
-/// part, its weight part); D ranks, N micro-batches, v chunks per rank:
-///   gpipe, 1f1b   (N+D-1)(F+B)                            Narayanan et al., arXiv 2104.04473
-///   interleaved   (N*v+D-1)(F+B), N a multiple of D       the same
-///   chimera       2D*ceil(N/D) + D/f - 2 slots, F = B, N a multiple of D;
-///                 D*F + (2D-2)*B, N = D, f = 1, F <= B    arXiv 2107.06925; arXiv 2211.14133
-///   zb_h1         N(F+I+W) + (D-1)(F+I-W), N >= D, W <= F, W <= I   arXiv 2401.10241
-///   zb_v          6N+D-1 slots, F = I = W, N >= 2D-1      arXiv 2405.15362
-///   dualpipe      N(F+B) + (D/2-1)(F+2B-3W), F = I, W <= I  arXiv 2412.19437, the overlapped pair taking F + B
+/// How long all computations of the schedule take, by a simulation of all ranks' orders.
 [[nodiscard]] Nanoseconds ideal_makespan(ScheduleShape const& shape, Durations const& durations);
 
 /// When each task of each rank begins where communication takes no time.
 struct Timetable {
     std::vector<std::vector<PipelineTask>> tasks;  // by rank, in its order
     std::vector<std::vector<Nanoseconds>> starts;  // of these
-    Nanoseconds makespan = 0;                      // of the simulation, which the closed forms agree with
+    Nanoseconds makespan = 0;
 };
 [[nodiscard]] Timetable ideal_timetable(ScheduleShape const& shape, Durations const& durations);
 

@@ -175,6 +175,12 @@ std::vector<ScheduleAction> actions_of(ScheduleShape const& shape, int rank) {
 }
 
 std::vector<PipelineTask> tasks_of(ScheduleShape const& shape, int rank) {
+    if (shape.schedule == PipelineSchedule::zb_h1) {  // whose actions take a simulation of all ranks
+        return zb_h1_tasks(shape, rank);
+    }
+    if (shape.schedule == PipelineSchedule::zb_v) {
+        return zb_v_tasks(shape, rank);
+    }
     std::vector<PipelineTask> tasks;
     for (ScheduleAction& action : actions_of(shape, rank)) {
         if (auto* task = std::get_if<PipelineTask>(&action)) {

@@ -17,29 +17,6 @@
 namespace dlmb::pipeline_p2p {
 namespace {
 
-std::vector<PipelineTask> tasks_of_rank(ScheduleShape const& shape, int rank) {
-    int const warm_up = std::min(shape.ranks - 1 - rank, shape.microbatches);
-    int const put_off = std::min(rank, shape.microbatches);
-    std::vector<PipelineTask> tasks;
-    auto const add = [&](Pass pass, int microbatch) { tasks.push_back({StageWork{pass, 0, rank, microbatch}}); };
-    for (int i = 0; i < warm_up; ++i) {
-        add(Pass::forward, i);
-    }
-    for (int i = 0; i < shape.microbatches; ++i) {
-        if (warm_up + i < shape.microbatches) {
-            add(Pass::forward, warm_up + i);
-        }
-        add(Pass::backward_input, i);
-        if (i >= put_off) {
-            add(Pass::backward_weight, i - put_off);
-        }
-    }
-    for (int i = shape.microbatches - put_off; i < shape.microbatches; ++i) {
-        add(Pass::backward_weight, i);
-    }
-    return tasks;
-}
-
 class VSchedule {
 public:
     VSchedule(ScheduleShape const& shape, int rank) : shape_(shape), stages_{rank, 2 * shape.ranks - 1 - rank} {}
@@ -103,13 +80,39 @@ private:
 
 }  // namespace
 
+std::vector<PipelineTask> zb_h1_tasks(ScheduleShape const& shape, int rank) {
+    int const warm_up = std::min(shape.ranks - 1 - rank, shape.microbatches);
+    int const put_off = std::min(rank, shape.microbatches);
+    std::vector<PipelineTask> tasks;
+    auto const add = [&](Pass pass, int microbatch) { tasks.push_back({StageWork{pass, 0, rank, microbatch}}); };
+    for (int i = 0; i < warm_up; ++i) {
+        add(Pass::forward, i);
+    }
+    for (int i = 0; i < shape.microbatches; ++i) {
+        if (warm_up + i < shape.microbatches) {
+            add(Pass::forward, warm_up + i);
+        }
+        add(Pass::backward_input, i);
+        if (i >= put_off) {
+            add(Pass::backward_weight, i - put_off);
+        }
+    }
+    for (int i = shape.microbatches - put_off; i < shape.microbatches; ++i) {
+        add(Pass::backward_weight, i);
+    }
+    return tasks;
+}
+
+std::vector<PipelineTask> zb_v_tasks(ScheduleShape const& shape, int rank) {
+    return VSchedule(shape, rank).tasks(rank);
+}
+
 std::vector<ScheduleAction> zb_h1(ScheduleShape const& shape, int rank) {
-    return with_transfers(shape, rank, tasks_of_rank);
+    return with_transfers(shape, rank, zb_h1_tasks);
 }
 
 std::vector<ScheduleAction> zb_v(ScheduleShape const& shape, int rank) {
-    return with_transfers(shape, rank,
-                          [](ScheduleShape const& all, int other) { return VSchedule(all, other).tasks(other); });
+    return with_transfers(shape, rank, zb_v_tasks);
 }
 
 }  // namespace dlmb::pipeline_p2p

@@ -345,12 +345,15 @@ constexpr std::string_view phases[] = {"weights"};
 
 /// `parallel` is the layout that holds the weights.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
+    bool const one_width = model.kv_lora == 0 || model.nope_dim == model.head_dim;  // as weights_of() counts them
     ModelParameters parameters(model, parallel, {"tp", "pp", "ep"});
     parameters.needed("hidden", model.hidden, "its hidden size")
         .needed("layers", model.layers, "its number of layers")
         .needed("heads", model.heads, "its attention heads")
         .optional("kv-heads", model.kv_heads)
-        .needed("head-dim", model.head_dim, "the dimension of a head")
+        .needed("head-dim", one_width ? model.head_dim : 0, "one dimension of all parts of a head")
+        .optional("kv-lora", model.kv_lora)
+        .optional("q-lora", model.q_lora)
         .optional("experts", model.experts)
         .optional("dense-layers", model.experts > 0 ? model.dense_layers : 0)
         .needed("vocabulary", model.vocabulary, "its vocabulary")
@@ -365,8 +368,12 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
         parameters.needed("mlp", model.mlp == 0 && !model.rms_norm ? 4 * model.hidden : model.mlp,
                           "the width of its mlp");
     }
-    if (model.experts > 0) {  // what DLMB reads of a model leaves it out
-        parameters.needed("expert-mlp", 0, "the width of an expert to DLMB");
+    if (model.kv_lora > 0) {
+        parameters.needed("rope-dim", model.rope_dim, "the rotated values of a head");
+    }
+    if (model.experts > 0) {
+        parameters.needed("expert-mlp", model.expert_mlp, "the width of an expert")
+            .optional("shared-experts", model.shared_experts);
     }
     return parameters.derived();
 }

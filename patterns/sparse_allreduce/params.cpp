@@ -83,10 +83,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.elements = read_unsigned(parameters, "elements", 1, max_elements);
     double const density = read_real(parameters, "density", 1e-9, 1);
     std::uint64_t const given = read_unsigned(parameters, "k", 0, params.elements);
-    params.k =
-        given > 0
-            ? given
-            : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(density * static_cast<double>(params.elements)));
+    params.k = given > 0 ? given : std::max<std::uint64_t>(1, share_of(density, params.elements));
     params.skew = read_skew_share(parameters);
     params.crowded = std::clamp<std::uint64_t>(
         static_cast<std::uint64_t>(std::llround(params.skew.indices * static_cast<double>(params.elements))), 1,

@@ -68,12 +68,6 @@ std::vector<std::vector<Group>> disjoint_batches(std::vector<Group> const& group
     return batches;
 }
 
-ncclUniqueId new_id() {
-    ncclUniqueId id{};
-    check(ncclGetUniqueId(&id), "ncclGetUniqueId");
-    return id;
-}
-
 Calls read_calls(std::string_view asked_for) {
     char const* const value = std::getenv("NCCL_COMM_BLOCKING");
     std::string_view const variable = value == nullptr ? "" : value;
@@ -105,14 +99,30 @@ void wait_until_ready(Bootstrap& bootstrap, ncclComm_t communicator, char const*
     check(state, call);
 }
 
-ncclComm_t create_from_id(Bootstrap& bootstrap, ncclConfig_t config, ncclUniqueId const& id, Group const& group) {
-    ncclComm_t communicator = nullptr;
-    check(ncclCommInitRankConfig(&communicator, static_cast<int>(group.members.size()), id,
-                                 rank_in(group, bootstrap.rank()).value(), &config),
-          "ncclCommInitRankConfig");
-    wait_until_ready(bootstrap, communicator, "ncclCommInitRankConfig");
-    return communicator;
+namespace {
+
+/// Collective over the world: one communicator for each of the groups, which share no rank. This rank's; nullptr where
+/// it is in none.
+ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclConfig_t config, ncclComm_t world,
+                            std::span<Group const> groups) {
+    int color = NCCL_SPLIT_NOCOLOR;
+    int key = 0;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (auto const place = rank_in(groups[i], bootstrap.rank())) {
+            color = static_cast<int>(i);
+            key = *place;
+        }
+    }
+    ncclComm_t made = nullptr;
+    check(ncclCommSplit(world, color, key, &made, &config), "ncclCommSplit");
+    wait_until_ready(bootstrap, world, "ncclCommSplit");
+    if (made != nullptr) {
+        wait_until_ready(bootstrap, made, "ncclCommSplit");
+    }
+    return made;
 }
+
+}  // namespace
 
 Communicators::~Communicators() {
     // Parents last. Nothing can be done about a failure here.
@@ -203,14 +213,20 @@ void Communicators::create_world() {
     std::iota(world.members.begin(), world.members.end(), 0);
     Blob blob;
     if (bootstrap_.rank() == 0) {
-        ncclUniqueId const id = new_id();
+        ncclUniqueId id{};
+        check(ncclGetUniqueId(&id), "ncclGetUniqueId");
         blob.resize(sizeof id);
         std::memcpy(blob.data(), &id, sizeof id);
     }
     bootstrap_.broadcast(blob, 0);
     ncclUniqueId id{};
     std::memcpy(&id, blob.data(), sizeof id);
-    keep(world, create_from_id(bootstrap_, configuration(calls_), id, world));
+    ncclConfig_t config = configuration(calls_);
+    ncclComm_t communicator = nullptr;
+    check(ncclCommInitRankConfig(&communicator, bootstrap_.size(), id, bootstrap_.rank(), &config),
+          "ncclCommInitRankConfig");
+    wait_until_ready(bootstrap_, communicator, "ncclCommInitRankConfig");
+    keep(world, communicator);
 }
 
 /// Over all ranks, in one order. The first member of a group speaks for it; whether it exists all members know alike.

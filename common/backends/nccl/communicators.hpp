@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One NCCL communicator per group of ranks, made once and kept: initialisation costs seconds at scale. The world's
-// comes first, from an id that rank 0 hands out; the others are split from it where the library can do that.
+// comes first, from an id that rank 0 hands out; the others are split from it.
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
@@ -37,15 +37,6 @@ enum class Calls { blocking, nonblocking };
 /// program says: throws UsageError where the two differ.
 [[nodiscard]] Calls read_calls(std::string_view asked_for);
 [[nodiscard]] ncclConfig_t configuration(Calls calls);
-
-[[nodiscard]] ncclUniqueId new_id();
-/// Collective over `group`.
-[[nodiscard]] ncclComm_t create_from_id(Bootstrap& bootstrap, ncclConfig_t config, ncclUniqueId const& id,
-                                        Group const& group);
-/// Collective over the world: one communicator for each of the groups, which share no rank. This rank's; nullptr where
-/// it is in none. subgroups_split.cpp or, before NCCL 2.18, subgroups_from_id.cpp defines it; CMake picks one.
-[[nodiscard]] ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclConfig_t config, ncclComm_t world,
-                                          std::span<Group const> groups);
 
 void wait_until_ready(Bootstrap& bootstrap, ncclComm_t communicator, char const* call);
 

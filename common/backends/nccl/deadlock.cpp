@@ -236,7 +236,9 @@ std::string why_deadlocked(Plan const& plan, std::vector<Item> const& items, Com
         for (PeerBlob const& each : arrived) {
             std::vector<CallPart>& of_rank = parts[static_cast<std::size_t>(each.peer)];
             of_rank.resize(each.blob.size() / sizeof(CallPart));
-            std::memcpy(of_rank.data(), each.blob.data(), each.blob.size());
+            if (!each.blob.empty()) {  // memcpy takes no null pointer
+                std::memcpy(of_rank.data(), each.blob.data(), each.blob.size());
+            }
         }
         auto const items_of_ranks = deadlocked(parts);
         for (std::size_t rank = 0; rank < items_of_ranks.size(); ++rank) {

@@ -156,11 +156,8 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
     }
     shared.communicators.connect(message_peers(plan.me, sent, arriving));
     if (method.registered) {
-        auto const registered = registration_kind(shared.bootstrap, plan, buffers.kind);
-        if (!registered) {
-            return registered.error();
-        }
-        register_buffers(registered.value(), plan, buffers, shared.bootstrap, shared.communicators, registration);
+        register_buffers(registration_kind(shared.bootstrap, plan, buffers.kind), plan, buffers, shared.bootstrap,
+                         shared.communicators, registration);
     }
     auto queued =
         std::make_unique<QueuedPlan>(plan, buffers, std::move(items).value(), method, std::move(registration), shared);

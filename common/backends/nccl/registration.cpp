@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/registration.hpp"
 
+#include "common/backends/nccl/check.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
 #include <algorithm>
@@ -59,6 +60,14 @@ bool sizes_are_equal(Bootstrap& bootstrap, Plan const& plan) {
     return !any_rank(bootstrap, told != expected);
 }
 
+/// Any device memory; on this rank alone, though registering on some ranks only is an error of the caller.
+Registration::Handle register_user_buffer(ncclComm_t communicator, std::byte* data, Bytes bytes) {
+    void* handle = nullptr;
+    check(ncclCommRegister(communicator, data, bytes, &handle), "ncclCommRegister");
+    return {communicator, handle,
+            [](ncclComm_t of, void* registered) noexcept { (void)ncclCommDeregister(of, registered); }};
+}
+
 }  // namespace
 
 BufferUses collective_uses(Plan const& plan) {
@@ -90,14 +99,9 @@ Registration::~Registration() {
                   [](Handle const& made) { made.undo(made.communicator, made.handle); });
 }
 
-Expected<RegistrationKind, Unsupported> registration_kind(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind) {
-    if (kind == MemoryKind::nccl && windows_missing() == nullptr && sizes_are_equal(bootstrap, plan)) {
-        return RegistrationKind::windows;
-    }
-    if (char const* const missing = user_buffers_missing(); missing != nullptr) {
-        return Unsupported{missing};
-    }
-    return RegistrationKind::user_buffers;
+RegistrationKind registration_kind(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind) {
+    bool const windows = kind == MemoryKind::nccl && windows_missing() == nullptr && sizes_are_equal(bootstrap, plan);
+    return windows ? RegistrationKind::windows : RegistrationKind::user_buffers;
 }
 
 void register_buffers(RegistrationKind registered, Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,

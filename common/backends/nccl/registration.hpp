@@ -44,17 +44,11 @@ private:
 enum class RegistrationKind { user_buffers, windows };
 
 /// Collective. Windows for memory of kind nccl where the library has them and the sizes of this plan's buffers are the
-/// same on all ranks, user buffers elsewhere. Unsupported, on all ranks, where the library has neither.
-[[nodiscard]] Expected<RegistrationKind, Unsupported> registration_kind(Bootstrap& bootstrap, Plan const& plan,
-                                                                        MemoryKind kind);
+/// same on all ranks, user buffers elsewhere.
+[[nodiscard]] RegistrationKind registration_kind(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind);
 /// Collective. Adds every buffer with every communicator that uses it. Throws Error.
 void register_buffers(RegistrationKind registered, Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,
                       Communicators& communicators, Registration& registration);
-
-/// ncclCommRegister, NCCL 2.19 and later. nullptr: it can be called.
-[[nodiscard]] char const* user_buffers_missing();
-/// Any device memory; on this rank alone, though registering on some ranks only is an error of the caller.
-[[nodiscard]] Registration::Handle register_user_buffer(ncclComm_t communicator, std::byte* data, Bytes bytes);
 
 /// ncclCommWindowRegister, NCCL 2.27 and later. nullptr: it can be called.
 [[nodiscard]] char const* windows_missing();

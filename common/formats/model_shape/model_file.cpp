@@ -29,7 +29,7 @@ ModelJson const& text_model(ModelJson const& whole) {
 
 class ModelReader {
 public:
-    ModelReader(ModelJson const& model, std::string const& source) : model_(model), source_(source) {}
+    ModelReader(ModelJson const& model, std::string const& source) : model_(&model), source_(source) {}
 
     /// The first of `names` that is there and not null; 0: none is.
     [[nodiscard]] std::uint64_t size(FieldNames names) const {
@@ -46,16 +46,16 @@ public:
         return value->get<std::uint64_t>();
     }
     /// An array of sizes, or a text of them joined by commas, as an option takes them; empty: not there.
-    [[nodiscard]] std::vector<std::uint64_t> sizes(char const* name) const {
+    [[nodiscard]] std::vector<std::uint64_t> sizes(char const* name, std::uint64_t least = 1) const {
         ModelJson const* const value = first({name});
         std::vector<std::uint64_t> numbers;
         if (value == nullptr) {
             return numbers;
         }
         auto const take = [&](std::optional<std::uint64_t> number) {
-            if (!number || *number == 0 || *number > largest) {
-                throw UsageError(fmt::format("{}: '{}' is {}, which is no list of whole numbers from 1 to 2^32",
-                                             source_, name, shortened(value->dump())));
+            if (!number || *number < least || *number > largest) {
+                throw UsageError(fmt::format("{}: '{}' is {}, which is no list of whole numbers from {} to 2^32",
+                                             source_, name, shortened(value->dump()), least));
             }
             numbers.push_back(*number);
         };
@@ -94,12 +94,17 @@ public:
         ModelJson const* const value = first(names);
         return value != nullptr && value->is_string() ? value->get<std::string>() : std::string{};
     }
+    /// The object `name` in it, where DBRX has the sizes of that part of a layer; itself: there is none.
+    [[nodiscard]] ModelReader part(char const* name) const {
+        ModelJson const* const found = first({name});
+        return found != nullptr && found->is_object() ? ModelReader(*found, source_) : *this;
+    }
 
 private:
     [[nodiscard]] ModelJson const* first(FieldNames names) const {
         for (char const* name : names) {
-            auto const found = model_.find(name);
-            if (found != model_.end() && !found->is_null()) {
+            auto const found = model_->find(name);
+            if (found != model_->end() && !found->is_null()) {
                 return &*found;
             }
         }
@@ -113,16 +118,25 @@ private:
         return text.size() <= most ? text : text.substr(0, most) + "...";
     }
 
-    ModelJson const& model_;
+    ModelJson const* model_;
     std::string const& source_;
 };
 
-/// Of `layers`, those that have no experts: the first ones (DeepSeek), or all but every n-th (Qwen, Mixtral).
+/// Of `layers`, those that have no experts: the first ones (DeepSeek), all but every n-th (Mixtral; Qwen, which also
+/// lists some), or all but every n-th from an offset on (Jamba).
 std::uint64_t layers_without_experts(ModelReader const& model, std::uint64_t layers) {
-    std::uint64_t const step =
-        std::max<std::uint64_t>(model.size({"decoder_sparse_step", "interleave_moe_layer_step"}), 1);
+    if (std::uint64_t const period = model.size({"expert_layer_period"}); period > 0) {
+        std::uint64_t const offset = std::min(model.size({"expert_layer_offset"}), layers);
+        return layers - (layers - offset + period - 1) / period;
+    }
+    std::uint64_t const step = std::max<std::uint64_t>(
+        model.size({"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_frequency"}), 1);
     std::uint64_t const first = std::min(model.size({"first_k_dense_replace"}), layers);
-    return first + (layers - first) - (layers - first) / step;
+    std::vector<std::uint64_t> const listed = model.sizes("mlp_only_layers", 0);
+    auto const more = std::count_if(listed.begin(), listed.end(), [&](std::uint64_t layer) {
+        return layer >= first && layer < layers && (layer - first + 1) % step == 0;
+    });
+    return std::min(layers, layers - (layers - first) / step + static_cast<std::uint64_t>(more));
 }
 
 std::optional<Element> weights_in(ModelReader const& model) {
@@ -154,6 +168,35 @@ bool ties_embeddings(ModelReader const& model, bool rms_norm) {
     return model.has({"model_type"}) && (!rms_norm || model.text({"model_type"}).starts_with("gemma"));
 }
 
+/// Falcon before its new architecture has one of each, whatever num_kv_heads says (transformers, FalconAttention).
+std::uint64_t key_value_heads(ModelReader const& model, std::uint64_t heads) {
+    std::uint64_t told =
+        model.size({"num_key_value_heads", "n_kv_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num"});
+    told = told == 0 ? model.part("attn_config").size({"kv_n_heads"}) : told;
+    bool const shared = model.is_true({"multi_query"}) && !model.is_true({"new_decoder_architecture"});
+    if (shared && (told == 0 || model.text({"model_type"}) == "falcon")) {
+        return 1;
+    }
+    return told == 0 ? heads : told;
+}
+
+/// A head of latent attention has values of a width of its own; "head_dim" beside it is that of its rotated part (GLM).
+void read_attention(ModelReader const& model, ModelShape& shape) {
+    shape.heads = model.size({"num_attention_heads", "n_head", "n_heads", "num_heads"});
+    shape.kv_heads = key_value_heads(model, shape.heads);
+    shape.kv_lora = model.size({"kv_lora_rank"});
+    if (shape.kv_lora > 0) {
+        shape.q_lora = model.size({"q_lora_rank"});
+        shape.rope_dim = model.size({"qk_rope_head_dim"});
+        shape.nope_dim = model.size({"qk_nope_head_dim"});
+        shape.head_dim = model.size({"v_head_dim"});
+    }
+    shape.head_dim = shape.head_dim == 0 ? model.size({"head_dim", "v_head_dim", "d_kv"}) : shape.head_dim;
+    if (shape.head_dim == 0 && shape.heads > 0 && shape.hidden % shape.heads == 0) {
+        shape.head_dim = shape.hidden / shape.heads;
+    }
+}
+
 void read_experts(ModelReader const& model, ModelShape& shape) {
     shape.experts = model.size({"n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts"});
     if (shape.experts == 0) {
@@ -161,6 +204,11 @@ void read_experts(ModelReader const& model, ModelShape& shape) {
     }
     shape.top_k = model.size({"num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk"});
     shape.dense_layers = layers_without_experts(model, shape.layers);
+    shape.expert_mlp = model.size({"moe_intermediate_size"});
+    shape.shared_experts = model.size({"n_shared_experts", "num_shared_experts"});
+    if (shape.shared_experts == 0 && shape.expert_mlp > 0) {  // Qwen: one, as wide as several
+        shape.shared_experts = model.size({"shared_expert_intermediate_size"}) / shape.expert_mlp;
+    }
     shape.expert_groups = model.size({"n_group"});
     shape.group_limit = model.size({"topk_group"});
     shape.group_of_two_best = model.text({"topk_method"}) == "noaux_tc";
@@ -208,26 +256,24 @@ void read_recommendation(ModelJson const& json, std::string const& source, Recom
 ModelShape shape_from(ModelJson const& whole, std::string const& source, std::string const& name) {
     ModelJson const& json = text_model(whole);
     ModelReader const model(json, source);
+    if (ModelReader(whole, source).is_true({"is_encoder_decoder"}) || model.is_true({"is_encoder_decoder"})) {
+        throw UsageError(
+            fmt::format("{}: is an encoder with a decoder; DLMB knows models that are one decoder", source));
+    }
     ModelShape shape;
     shape.source = source;
     shape.name = name;
     shape.hidden = model.size({"hidden_size", "n_embd", "d_model", "dim"});
     shape.layers = model.size({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
-    shape.heads = model.size({"num_attention_heads", "n_head", "n_heads", "num_heads"});
-    shape.kv_heads = model.is_true({"multi_query"}) ? 1 : model.size({"num_key_value_heads", "n_kv_heads"});
-    shape.kv_heads = shape.kv_heads == 0 ? shape.heads : shape.kv_heads;
-    shape.head_dim = model.size({"head_dim", "v_head_dim"});
-    if (shape.head_dim == 0 && shape.heads > 0 && shape.hidden % shape.heads == 0) {
-        shape.head_dim = shape.hidden / shape.heads;
-    }
-    shape.mlp = model.size({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim"});
+    read_attention(model, shape);
+    shape.mlp = model.size({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim", "d_ff"});
     shape.mlp = shape.mlp == 0 ? mlp_of_llama(model, shape.hidden) : shape.mlp;
     shape.vocabulary = model.size({"vocab_size"});
     shape.rms_norm = model.has({"rms_norm_eps", "norm_eps"});
     shape.tied_embeddings = ties_embeddings(model, shape.rms_norm);
     shape.element = weights_in(model);
     shape.element = shape.element ? shape.element : weights_in(ModelReader(whole, source));
-    read_experts(model, shape);
+    read_experts(model.part("ffn_config"), shape);
     read_recommendation(json, source, shape.recommendation);
     if (shape.hidden == 0 && shape.recommendation.tables.empty()) {
         throw UsageError(

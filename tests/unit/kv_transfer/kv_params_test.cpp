@@ -86,13 +86,16 @@ TEST(KvParams, RemarksSayWhatIsUneven) {
     EXPECT_TRUE(kv.make("", {}, {8, 8})->remarks().empty());
 }
 
-TEST(KvParams, AModelWithALatentIsRefused) {
+TEST(KvParams, AModelTellsItsHeadsOrItsLatent) {
     ModelShape model;
-    model.source = "config.json";
-    model.name = "deepseek_v3";
     model.layers = 61;
-    EXPECT_NE(usage_error_of([&] { (void)type().of_model(model, {}); }).find("has a latent cache (MLA)"),
-              std::string::npos);
+    model.kv_heads = 128;
+    model.head_dim = 128;
+    model.kv_lora = 512;
+    EXPECT_EQ(type().of_model(model, {}).missing.count("rope"), 1U);
+    model.rope_dim = 64;
+    EXPECT_EQ(type().of_model(model, {}).values,
+              (Parameters{{"attention", "mla"}, {"layers", "61"}, {"kv-lora", "512"}, {"rope", "64"}}));
     model = {};
     model.name = "llama";
     model.layers = 80;

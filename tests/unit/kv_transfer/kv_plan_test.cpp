@@ -71,6 +71,9 @@ TEST(KvPlan, ReusedBlocksStayAtTheBegin) {
     EXPECT_EQ(bytes_of(kv.plan("", parameters, {2, 2})).sent, 33U * 4096);
     parameters["reuse"] = "1";
     EXPECT_TRUE(kv.plan("", parameters, {2, 2}).steps.empty());
+    // 0.29 * 100 is below 29 in doubles.
+    parameters = {{"layers", "1"}, {"tokens", "100"}, {"block-tokens", "1"}, {"reuse", "0.29"}};
+    EXPECT_EQ(bytes_of(kv.plan("", parameters, {2, 2})).sent, 71U * 4096);
 }
 
 // The second request has 1024 tokens and two known blocks, the third one 700 tokens and one known block.

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The backend as it is built for NCCL before 2.18, on the double: what that library lacks is declined with the reason,
-// and groups get communicators from ids of their own.
+// The backend as it is built for NCCL 2.19, on the double: what that library lacks is declined with the reason.
 #include "common/backends/nccl/iteration.hpp"
 #include "common/backends/nccl/registration.hpp"
 #include "tests/unit/nccl/double_rig.hpp"
@@ -28,10 +27,7 @@ TEST(OldNccl, HasNoAllToAllButGroupedMessages) {
     EXPECT_EQ(rank.refusal(exchange_plan(rank), "grouped"), "compiled");
 }
 
-TEST(OldNccl, RegistersNothing) {
-    RankOnDouble rank;
-    EXPECT_THAT(rank.refusal(exchange_plan(rank), "registered"),
-                HasSubstr("older than 2.19 and has no ncclCommRegister"));
+TEST(OldNccl, HasNoWindows) {
     EXPECT_THAT(windows_missing(), HasSubstr("older than 2.27"));
 }
 
@@ -59,7 +55,6 @@ TEST(OldNccl, HasNoFp8) {
 TEST(OldNccl, WhatWasDeclinedAndIsCalledNeverthelessThrows) {
     auto const bootstrap = make_mpi_bootstrap();
     EXPECT_THROW(all_to_all({}, nullptr), Error);
-    EXPECT_THROW((void)register_user_buffer(nullptr, nullptr, 0), Error);
     EXPECT_THROW((void)register_window(*bootstrap, nullptr, nullptr, 0), Error);
 }
 

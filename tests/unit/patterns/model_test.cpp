@@ -95,17 +95,78 @@ TEST(ModelFile, TiesEmbeddingsThatTransformersTies) {
     EXPECT_EQ(read_text(R"({"torch_dtype": "float16", "text_config": {"hidden_size": 64}})").element, Element::fp16);
 }
 
+// transformers, class JambaConfig: experts where i mod period is the offset; Snowflake's ArcticDecoderLayer: where i +
+// 1 is a multiple; Qwen3MoeDecoderLayer: the same, but for those that are listed.
 TEST(ModelFile, KnowsWhichLayersHaveExperts) {
     EXPECT_EQ(read_text(mixture).dense_layers, 3U);
-    EXPECT_EQ(read_text(R"({"hidden_size": 64, "num_hidden_layers": 24, "num_experts": 60, "decoder_sparse_step": 2})")
-                  .dense_layers,
-              12U);
+    auto const dense = [](std::string const& more) {
+        return read_text(R"({"hidden_size": 64, "num_hidden_layers": 24, "num_experts": 60, )" + more + "}")
+            .dense_layers;
+    };
+    EXPECT_EQ(dense(R"("decoder_sparse_step": 2)"), 12U);
+    EXPECT_EQ(dense(R"("moe_layer_frequency": 2)"), 12U);
+    EXPECT_EQ(dense(R"("expert_layer_period": 5, "expert_layer_offset": 4)"), 20U) << "4, 9, 14, 19 have some";
+    EXPECT_EQ(dense(R"("expert_layer_period": 5)"), 19U) << "0, 5, 10, 15, 20 have some";
+    EXPECT_EQ(dense(R"("decoder_sparse_step": 1, "mlp_only_layers": [0, 1, 2])"), 3U);
+    EXPECT_EQ(dense(R"("decoder_sparse_step": 2, "mlp_only_layers": [0, 1, 99])"), 13U) << "0 had none anyway";
+    EXPECT_NE(refused(R"({"hidden_size": 64, "num_experts": 8, "mlp_only_layers": [-1]})").find("from 0 to 2^32"),
+              std::string::npos);
+}
+
+// transformers, FalconAttention: num_kv_heads only if new_decoder_architecture or not multi_query.
+TEST(ModelFile, ReadsTheHeadsOfKeysAndValuesThatTheFileTells) {
+    auto const heads = [](std::string const& more) {
+        return read_text(R"({"hidden_size": 8192, "num_attention_heads": 128, )" + more + "}").kv_heads;
+    };
+    EXPECT_EQ(heads(R"("multi_query": true, "new_decoder_architecture": true, "num_kv_heads": 8)"), 8U) << "Falcon 40B";
+    EXPECT_EQ(heads(R"("model_type": "falcon", "multi_query": true, "num_kv_heads": 71)"), 1U) << "Falcon 7B";
+    EXPECT_EQ(heads(R"("n_head_kv": 8)"), 8U);
+    EXPECT_EQ(heads(R"("multi_query": true, "multi_query_group_num": 2)"), 2U);
+    EXPECT_EQ(heads(R"("multi_query": true)"), 1U);
+    ModelShape const dbrx = read_text(R"({"d_model": 6144, "n_heads": 48, "attn_config": {"kv_n_heads": 8},
+        "ffn_config": {"moe_num_experts": 16, "moe_top_k": 4}})");
+    EXPECT_EQ(dbrx.kv_heads, 8U);
+    EXPECT_EQ(dbrx.experts, 16U);
+    EXPECT_EQ(dbrx.top_k, 4U);
+}
+
+// zai-org/GLM-5 and openbmb/MiniCPM3-4B, config.json: MLA, whatever the model is called.
+TEST(ModelFile, ReadsLatentAttention) {
+    ModelShape const glm = read_text(R"({"hidden_size": 6144, "num_hidden_layers": 78, "num_attention_heads": 64,
+        "num_key_value_heads": 64, "head_dim": 64, "kv_lora_rank": 512, "q_lora_rank": 2048, "qk_rope_head_dim": 64,
+        "qk_nope_head_dim": 192, "v_head_dim": 256, "vocab_size": 154880, "rms_norm_eps": 1e-05,
+        "intermediate_size": 12288, "moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1,
+        "first_k_dense_replace": 3})");
+    EXPECT_EQ(of("kv_transfer", glm),
+              (Parameters{{"attention", "mla"}, {"layers", "78"}, {"kv-lora", "512"}, {"rope", "64"}}));
+    ModelDerived const weights = derived("reshard", glm);
+    for (auto const& [name, value] : Parameters{{"kv-lora", "512"},
+                                                {"q-lora", "2048"},
+                                                {"rope-dim", "64"},
+                                                {"expert-mlp", "2048"},
+                                                {"shared-experts", "1"}}) {
+        EXPECT_EQ(weights.values.at(name), value) << name;
+    }
+    EXPECT_EQ(weights.missing.size(), 1U);
+    EXPECT_EQ(weights.missing.count("head-dim"), 1U) << "192 and 256 are two";
+    ModelShape const cpm = read_text(R"({"hidden_size": 2560, "num_hidden_layers": 62, "num_attention_heads": 40,
+        "kv_lora_rank": 256, "q_lora_rank": null, "qk_rope_head_dim": 32, "qk_nope_head_dim": 64, "vocab_size": 73448,
+        "intermediate_size": 6400, "rms_norm_eps": 1e-05})");
+    EXPECT_EQ(of("reshard", cpm).at("head-dim"), "64");
+    EXPECT_NE(usage_error_of([&] { (void)gradients_of(cpm, {}); }).find("MLA"), std::string::npos);
+    EXPECT_EQ(derived("reshard", read_text(mixture)).missing.count("expert-mlp"), 1U);
+    EXPECT_EQ(read_text(R"({"hidden_size": 8, "num_experts": 60, "moe_intermediate_size": 1408,
+        "shared_expert_intermediate_size": 5632})")
+                  .shared_experts,
+              4U)
+        << "Qwen1.5-MoE";
 }
 
 TEST(ModelFile, RefusesWhatIsNoModelInOneLine) {
     EXPECT_NE(refused("[1]").find("no JSON object"), std::string::npos);
     EXPECT_NE(refused("{").find("no JSON"), std::string::npos);
     EXPECT_NE(refused("{}").find("no hidden size"), std::string::npos);
+    EXPECT_NE(refused(R"({"d_model": 1024, "is_encoder_decoder": true})").find("an encoder"), std::string::npos);
     EXPECT_NE(refused(R"({"hidden_size": -2})").find("'hidden_size' is -2"), std::string::npos);
     EXPECT_NE(refused(R"({"hidden_size": 1e300})").find("hidden_size"), std::string::npos);
     EXPECT_NE(refused(R"({"hidden_size": 18446744073709551615})").find("2^32"), std::string::npos);

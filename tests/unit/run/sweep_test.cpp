@@ -127,6 +127,28 @@ TEST(Sweep, ParametersThatLeaveAChoiceAreResolvedInTheWorldAndEqualPointsAreOne)
     EXPECT_EQ(points[1].parameters.at("ep"), "2");
 }
 
+// `--operation allreduce,alltoallv --skew zipf:1` names no skew of the allreduce, which has none.
+TEST(Sweep, AnOptionThatAnOperationHasNoUseForHasItsDefaultThere) {
+    Options options;
+    options.parameters = {{"operation", {"allreduce", "alltoallv"}},
+                          {"message-size", {"64:64"}},
+                          {"root", {"1"}},
+                          {"skew", {"zipf:1", "zipf:2"}}};
+    std::vector<SweepPoint> const points =
+        resolved_in(collective::type(), expand_sweep(collective::type(), options), {4, 4});
+    ASSERT_EQ(points.size(), 3U) << "one allreduce";
+    EXPECT_EQ(points[0].parameters.at("skew"), "balanced");
+    EXPECT_EQ(points[0].parameters.at("root"), "0");
+    EXPECT_EQ(points[0].title, "operation=allreduce root=0 skew=balanced 64 B");
+    EXPECT_EQ(points[1].title, "operation=alltoallv root=0 skew=zipf:1 64 B");
+    options.parameters = {{"operation", {"broadcast"}}, {"route", {"ping_pong"}}, {"root", {"1"}}};
+    SweepPoint const rooted =
+        resolved_in(collective::type(), expand_sweep(collective::type(), options), {4, 4}).front();
+    EXPECT_EQ(rooted.parameters.at("root"), "1");
+    EXPECT_EQ(rooted.parameters.at("route"), "ring");
+    EXPECT_EQ(rooted.title, "operation=broadcast root=1 route=ring 8 B");
+}
+
 // Co-Designing Model Architectures with Hardware (arXiv 2401.14489) varies shapes: h, h + 1, h rounded up to 64.
 TEST(Sweep, OfShapesHoldsSizesThatAreNoPowersOfTwo) {
     Options options;

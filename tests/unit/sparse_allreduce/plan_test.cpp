@@ -152,6 +152,7 @@ TEST(SparseParams, KIsTheDensityTimesTheElementsUnlessItIsGiven) {
     // Ok-Topk, section 5: 1 % of BERT's 133,547,324 gradients, rounded down.
     EXPECT_EQ(params_of(4, {{"elements", "133547324"}, {"density", "0.01"}}).k, 1'335'473U);
     EXPECT_EQ(params_of(4, {{"elements", "50"}, {"density", "0.001"}}).k, 1U);
+    EXPECT_EQ(params_of(4, {{"elements", "3000"}, {"density", "0.009"}}).k, 27U);
     EXPECT_EQ(params_of(4, {{"elements", "1000"}, {"density", "0.01"}, {"k", "7"}}).k, 7U);
 }
 

@@ -54,10 +54,12 @@ std::vector<double> extents_of(std::string_view text, std::string_view option, d
 /// UsageError that names the file where it does not tell a size, and for a mixture of experts and a recommendation
 /// model, which are no chain of products.
 std::vector<Layer> block_of(ModelShape const& model) {
-    if (model.experts > 0 || !model.recommendation.tables.empty()) {
-        throw UsageError(
-            fmt::format("{}: {} is no chain of matrix products; give those that are to be divided as INPUTSxOUTPUTS",
-                        model.source, model.experts > 0 ? "a mixture of experts" : "a recommendation model"));
+    if (model.experts > 0 || model.kv_lora > 0 || !model.recommendation.tables.empty()) {
+        throw UsageError(fmt::format(
+            "{}: {} is no chain of matrix products; give those that are to be divided as INPUTSxOUTPUTS", model.source,
+            model.experts > 0   ? "a mixture of experts"
+            : model.kv_lora > 0 ? "latent attention"
+                                : "a recommendation model"));
     }
     for (auto const& [name, value] :
          {std::pair{"the hidden size", model.hidden}, std::pair{"its layers", model.layers},
