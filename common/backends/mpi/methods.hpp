@@ -59,7 +59,7 @@ struct CompileContext {
         return buffers->base[region.buffer] + region.offset;
     }
     [[nodiscard]] std::byte* send_base(Exchange const& exchange) const;
-    [[nodiscard]] std::byte* recv_base(Exchange const& exchange) const { return buffers->base[exchange.recv_buffer]; }
+    [[nodiscard]] std::byte* recv_base(Exchange const& exchange) const;
     /// Copies self blocks on a device; nullptr: the buffers are host memory.
     [[nodiscard]] DeviceQueue const* self_copy_queue() const { return queues == nullptr ? nullptr : &queues->within; }
     /// Steps of a communicator may be in flight together, and `pairwise` posts their rounds interleaved.
