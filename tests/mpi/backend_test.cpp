@@ -362,6 +362,26 @@ TEST(MpiBackend, ExchangesThatOverlapSendAndReceiveInOneBuffer) {
     }
 }
 
+// The window of that buffer is made as those of the others, whatever the address of nothing is.
+TEST(MpiBackend, ReadsFromOneRankWhileTheOtherOffersABufferOfNothing) {
+    Rig rig;
+    Rank const last = rig.ranks() - 1;
+    if (last == 0) {
+        GTEST_SKIP() << "needs two ranks";
+    }
+    PlanBuilder builder(rig.me());
+    GroupId const all = builder.group(rig.world());
+    std::vector<PlacedBytes> const page{{64, 4096}};
+    if (rig.me() == 0) {
+        builder.put(all, {{last, 1}}, page, "page.offer", {}, OperationKind::offer);
+        builder.wait_signal(all, {{last, 0}}, {}, 0, "nothing.get", {}, OperationKind::get);
+    } else if (rig.me() == last) {
+        builder.wait_signal(all, {{0, 1}}, page, 0, "page.get", {}, OperationKind::get);
+        builder.put(all, {{0, 0}}, {}, "nothing.offer", {}, OperationKind::offer);
+    }
+    EXPECT_EQ(rig.run(std::move(builder).finish(), "get"), none);
+}
+
 TEST(MpiBackend, EpochsThatWaitForPeersAreForStepsInAChain) {
     Rig rig;
     PlanBuilder builder(rig.me());

@@ -251,7 +251,8 @@ SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bo
         static_cast<std::size_t>(reduce_over_ranks(bootstrap, static_cast<std::int64_t>(accessed.size()), Fold::max));
     alignas(window_alignment) static std::byte nothing_exposed[1];
     for (std::size_t k = 0; k < most; ++k) {
-        bool const used = k < accessed.size();
+        // A buffer of 0 bytes may have no address, which would ask for another kind of window on this rank alone.
+        bool const used = k < accessed.size() && plan.buffers.at(accessed[k]).bytes > 0;
         windows.emplace_back(used ? buffers.base.at(accessed[k]) : nothing_exposed,
                              used ? plan.buffers.at(accessed[k]).bytes : 0, world);
         windows.back().lock_all();
