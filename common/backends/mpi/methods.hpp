@@ -49,6 +49,7 @@ struct CompileContext {
     std::shared_ptr<StagingTurn> turn = nullptr;  // of the step, for the method `staged`
     std::map<MPI_Comm, int>* tags = nullptr;      // how many steps have one so far
     std::vector<Window>* windows = nullptr;       // of the plan, in the order in which all ranks make them
+    std::string* failed = nullptr;                // why this rank lacks one of them; empty: it has all
     SignalBoard* board = nullptr;                 // of plans with puts
 
     [[nodiscard]] Group const& group(GroupId id) const { return plan.groups.at(id); }
