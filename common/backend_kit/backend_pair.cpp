@@ -14,12 +14,21 @@
 namespace dlmb {
 namespace {
 
+/// Tells the watch of the whole plan of the steps of one side.
+struct SideWatch final : SignalWatch {
+    void seen(StepId step, std::size_t signal) override { whole->seen((*steps)[step], signal); }
+
+    SignalWatch* whole = nullptr;
+    std::vector<StepId> const* steps = nullptr;
+};
+
 /// One of the two plans.
 struct Side {
     std::vector<StepId> steps;  // of the whole plan, by those of its own
     std::unique_ptr<CompiledPlan> plan;
     bool complete = false;  // in this iteration
     Nanoseconds end_ns = 0;
+    SideWatch watch = {};
 };
 using Sides = std::array<Side, 2>;
 
@@ -53,6 +62,13 @@ public:
         CompiledPlan::keep_marks(keeps);
         for (Side const& side : sides_) {
             side.plan->keep_marks(keeps);
+        }
+    }
+    void watch_signals(SignalWatch* watch) override {
+        for (Side& side : sides_) {
+            side.watch.whole = watch;
+            side.watch.steps = &side.steps;
+            side.plan->watch_signals(watch == nullptr ? nullptr : &side.watch);
         }
     }
     bool activate() override {
