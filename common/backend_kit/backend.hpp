@@ -139,7 +139,7 @@ public:
 
     /// For the next iterations, outside of timing; nullptr: nobody watches, and a step spends a comparison on it. No
     /// plan without signals has any to show, nor one whose signals a device sees.
-    void watch_signals(SignalWatch* watch) { signal_watch_ = watch; }
+    virtual void watch_signals(SignalWatch* watch) { signal_watch_ = watch; }
 
     /// Whether somebody will ask for the marks of the next iterations, which is so until told otherwise: each reads the
     /// counter, or has the device record an event, in the timed region. The host counts its steps either way.

@@ -3,6 +3,7 @@
 #include "common/backend_kit/backend_pair.hpp"
 
 #include "common/base/clock.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/formats/plan/lay_out.hpp"
 
 #include <fmt/core.h>
@@ -13,12 +14,21 @@
 namespace dlmb {
 namespace {
 
+/// Tells the watch of the whole plan of the steps of one side.
+struct SideWatch final : SignalWatch {
+    void seen(StepId step, std::size_t signal) override { whole->seen((*steps)[step], signal); }
+
+    SignalWatch* whole = nullptr;
+    std::vector<StepId> const* steps = nullptr;
+};
+
 /// One of the two plans.
 struct Side {
     std::vector<StepId> steps;  // of the whole plan, by those of its own
     std::unique_ptr<CompiledPlan> plan;
     bool complete = false;  // in this iteration
     Nanoseconds end_ns = 0;
+    SideWatch watch = {};
 };
 using Sides = std::array<Side, 2>;
 
@@ -52,6 +62,13 @@ public:
         CompiledPlan::keep_marks(keeps);
         for (Side const& side : sides_) {
             side.plan->keep_marks(keeps);
+        }
+    }
+    void watch_signals(SignalWatch* watch) override {
+        for (Side& side : sides_) {
+            side.watch.whole = watch;
+            side.watch.steps = &side.steps;
+            side.plan->watch_signals(watch == nullptr ? nullptr : &side.watch);
         }
     }
     bool activate() override {
@@ -127,10 +144,11 @@ bool driven_by_the_host(MemoryKind kind) {
 
 class BackendPair final : public Backend {
 public:
-    BackendPair(std::array<std::shared_ptr<Backend>, 2> backends, MethodChoice second_method, std::string phase,
-                Idle idle)
-        : backends_(std::move(backends)), second_method_(std::move(second_method)), phase_(std::move(phase)),
-          idle_(idle), name_(pair_name(backends_[0]->name(), backends_[1]->name(), second_method_)) {
+    BackendPair(Bootstrap& bootstrap, std::array<std::shared_ptr<Backend>, 2> backends, MethodChoice second_method,
+                std::string phase, Idle idle)
+        : bootstrap_(bootstrap), backends_(std::move(backends)), second_method_(std::move(second_method)),
+          phase_(std::move(phase)), idle_(idle),
+          name_(pair_name(backends_[0]->name(), backends_[1]->name(), second_method_)) {
         for (MethodInfo const& method : backends_[0]->methods()) {
             methods_.push_back(method);
             methods_.back().stable = {};  // it says nothing of the other backend's sums
@@ -169,8 +187,8 @@ public:
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& method) override {
-        if (std::string reason = why_not_apart(plan, phase_); !reason.empty()) {
-            return Unsupported{fmt::format("{}: {}", name_, reason)};  // patterns make all ranks' plans alike
+        if (std::string reason = first_refusal(bootstrap_, why_not_apart(plan, phase_)); !reason.empty()) {
+            return Unsupported{fmt::format("{}: {}", name_, reason)};
         }
         Sides sides;
         for (StepId step = 0; step < plan.steps.size(); ++step) {
@@ -201,6 +219,7 @@ public:
     }
 
 private:
+    Bootstrap& bootstrap_;
     std::array<std::shared_ptr<Backend>, 2> backends_;
     MethodChoice second_method_;
     std::string phase_;
@@ -216,10 +235,11 @@ std::string pair_name(std::string_view first, std::string_view second, MethodCho
     return fmt::format("{}+{}{}", first, second, method);
 }
 
-std::shared_ptr<Backend> make_backend_pair(std::shared_ptr<Backend> first, std::shared_ptr<Backend> second,
-                                           MethodChoice second_method, std::string phase, Idle idle) {
-    return std::make_shared<BackendPair>(std::array{std::move(first), std::move(second)}, std::move(second_method),
-                                         std::move(phase), idle);
+std::shared_ptr<Backend> make_backend_pair(Bootstrap& bootstrap, std::shared_ptr<Backend> first,
+                                           std::shared_ptr<Backend> second, MethodChoice second_method,
+                                           std::string phase, Idle idle) {
+    return std::make_shared<BackendPair>(bootstrap, std::array{std::move(first), std::move(second)},
+                                         std::move(second_method), std::move(phase), idle);
 }
 
 }  // namespace dlmb

@@ -17,7 +17,7 @@ namespace dlmb {
 /// Steps of `phase` go to `second` by `second_method`, the others to `first` by the method that is asked for. A plan in
 /// which one of the two waits for the other is declined. Named by pair_name(). What it says of itself is what both say,
 /// as "FIRST.FACT" and "SECOND.FACT".
-[[nodiscard]] std::shared_ptr<Backend> make_backend_pair(std::shared_ptr<Backend> first,
+[[nodiscard]] std::shared_ptr<Backend> make_backend_pair(Bootstrap& bootstrap, std::shared_ptr<Backend> first,
                                                          std::shared_ptr<Backend> second, MethodChoice second_method,
                                                          std::string phase, Idle idle);
 

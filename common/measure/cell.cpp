@@ -7,8 +7,6 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 namespace dlmb::measure {
@@ -55,12 +53,7 @@ std::string Cell::compile(Bootstrap& bootstrap, std::function<void()> const& eac
         first_refusal(bootstrap, why_no_rearrangement(point->plans().front(), *backend, point->memory()));
     for (std::uint64_t position = 0; position < point->positions() && why_not.empty(); ++position) {
         auto compiled = backend->compile(point->plan_at(position), point->slot_at(position), method);
-        if (position < point->plans().size()) {
-            why_not = first_refusal(bootstrap, compiled ? "" : compiled.error().reason);
-        } else if (!compiled) {
-            throw Error(fmt::format("{}: compiled for the first buffers and not for others: {}", name,
-                                    compiled.error().reason));
-        }
+        why_not = first_refusal(bootstrap, compiled ? "" : compiled.error().reason);
         if (why_not.empty()) {
             positions.push_back(std::move(compiled).value());
         }

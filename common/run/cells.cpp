@@ -189,12 +189,12 @@ OpenedBackend const* opened_beside(std::span<OpenedBackend const> backends, Opti
     return found == backends.end() ? nullptr : &*found;
 }
 
-void pair_with_beside(std::vector<OpenedBackend>& backends, Options const& options, Idle idle) {
+void pair_with_beside(Bootstrap& bootstrap, std::vector<OpenedBackend>& backends, Options const& options, Idle idle) {
     OpenedBackend const& beside = *opened_beside(backends, options);
     for (OpenedBackend& main : backends) {
         if (&main != &beside && main.backend != nullptr && beside.backend != nullptr) {
-            main.with_beside =
-                make_backend_pair(main.backend, beside.backend, options.beside_method, std::string(beside_phase), idle);
+            main.with_beside = make_backend_pair(bootstrap, main.backend, beside.backend, options.beside_method,
+                                                 std::string(beside_phase), idle);
         }
     }
 }
@@ -257,7 +257,7 @@ std::vector<OpenedBackend> open_backends(Bootstrap& bootstrap, Options const& op
     }
     if (!options.beside_backend.empty()) {
         open(options.beside_backend, true);
-        pair_with_beside(opened, options, Idle(should_yield(context.yield, bootstrap)));
+        pair_with_beside(bootstrap, opened, options, Idle(should_yield(context.yield, bootstrap)));
     }
     return opened;
 }

@@ -41,6 +41,15 @@ TEST_F(UccAlgorithms, EveryAlgorithmDeliversEveryByte) {
     }
 }
 
+TEST_F(UccAlgorithms, APlanWithoutTheNamedCallIsDeclined) {
+    std::vector<CorpusEntry> entries;
+    add_exchanges(bootstrap_->size(), entries);
+    Plan const& plan = entries.front().plans[static_cast<std::size_t>(bootstrap_->rank())];
+    auto const made = backend_->compile(plan, {}, parse_method("algorithm:bcast=dbt"));
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().reason, testing::HasSubstr("no step of this traffic makes a call"));
+}
+
 TEST_F(UccAlgorithms, AnUnknownAlgorithmOrCollectiveIsRefusedWithTheNearestNames) {
     std::vector<CorpusEntry> entries;
     add_collectives(bootstrap_->size(), entries);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t iterations = 30;
 
-/// Two exchanges that follow each other, and an allreduce that waits for none.
+/// Two exchanges that follow each other, and an allreduce that waits for none, or where `tied` for the first one.
 Plan exchanges_beside_a_sum(Bootstrap const& bootstrap, bool tied = false) {
     PlanBuilder builder(bootstrap.rank());
     GroupId const all = builder.group(world_of(bootstrap));
@@ -36,7 +36,7 @@ TEST_P(BackendPairs, DeliverEveryByteWhoeverComesFirstAndSayWhenEachStepWasCompl
     if (!first || !second) {
         GTEST_SKIP() << (first ? second : first).error().reason;
     }
-    auto const pair = make_backend_pair(first.value(), second.value(), {}, "beside", Idle(true));
+    auto const pair = make_backend_pair(*bootstrap, first.value(), second.value(), {}, "beside", Idle(true));
     EXPECT_EQ(pair->name(), std::string(GetParam().first) + "+" + GetParam().second);
     BoundPlan bound(*bootstrap, *pair, exchanges_beside_a_sum(*bootstrap));
     for (std::uint32_t i = 0; i < iterations; ++i) {
@@ -72,7 +72,7 @@ TEST(BackendPair, DeclinesWhatCannotRunAtTheSameTime) {
     BackendPool pool(BackendContext{*bootstrap});
     auto const mpi = pool.backend("mpi").value();
     auto const ucx = pool.backend("ucx").value();
-    auto const pair = make_backend_pair(mpi, ucx, {}, "beside", Idle(true));
+    auto const pair = make_backend_pair(*bootstrap, mpi, ucx, {}, "beside", Idle(true));
     auto const refusal = [&](bool tied, std::string_view method) {
         Plan const plan = exchanges_beside_a_sum(*bootstrap, tied);
         std::vector<std::vector<std::byte>> memory;
@@ -85,6 +85,7 @@ TEST(BackendPair, DeclinesWhatCannotRunAtTheSameTime) {
     };
     EXPECT_EQ(refusal(true, "default"), "mpi+ucx: step \"beside\" waits for \"dispatch\": they cannot run on two "
                                         "backends at the same time");
+    EXPECT_EQ(refusal(bootstrap->rank() == 1, "default"), refusal(true, "default")) << "all ranks follow the one";
     EXPECT_NE(refusal(false, "put:sync=fence").find("mpi: put: calls of it wait for other ranks"), std::string::npos);
     pair->quiesce();
 }

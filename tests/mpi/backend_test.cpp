@@ -330,6 +330,58 @@ TEST(MpiBackend, WindowedExchangesOfOneGroupDoNotMixInOneWave) {
     }
 }
 
+/// Each exchange receives behind what it sends, in the same buffer.
+Plan in_one_buffer(Plan plan) {
+    for (Step& step : plan.steps) {
+        auto& exchange = std::get<Exchange>(step.operation);
+        Bytes& bytes = plan.buffers[exchange.send_buffer].bytes;
+        for (Block& block : exchange.recv) {
+            block.offset += bytes;
+        }
+        bytes += plan.buffers[exchange.recv_buffer].bytes;
+        exchange.recv_buffer = exchange.send_buffer;
+    }
+    return plan;
+}
+
+// Open MPI takes equal addresses for MPI_IN_PLACE. The first rank receives nothing in the second exchange.
+TEST(MpiBackend, ExchangesThatOverlapSendAndReceiveInOneBuffer) {
+    for (CallLimits const& limits : {CallLimits{}, CallLimits{.call_bytes = 5000, .chunk_bytes = 3000}}) {
+        Rig rig(limits);
+        PlanBuilder builder(rig.me());
+        add_exchange(
+            builder, rig.world(), rig.me(), [](Rank from, Rank to) { return ragged(from, to) + 8; }, "a");
+        add_exchange(
+            builder, rig.world(), rig.me(), [](Rank from, Rank to) { return to == 0 ? 0 : Bytes(from) * 8 + 8; }, "b");
+        Plan const plan = in_one_buffer(std::move(builder).finish());
+        for (std::string_view const method : methods) {
+            if (!waits_for_peers(method)) {
+                EXPECT_EQ(rig.run(plan, method), none) << method << ", " << limits.call_bytes;
+            }
+        }
+    }
+}
+
+// The window of that buffer is made as those of the others, whatever the address of nothing is.
+TEST(MpiBackend, ReadsFromOneRankWhileTheOtherOffersABufferOfNothing) {
+    Rig rig;
+    Rank const last = rig.ranks() - 1;
+    if (last == 0) {
+        GTEST_SKIP() << "needs two ranks";
+    }
+    PlanBuilder builder(rig.me());
+    GroupId const all = builder.group(rig.world());
+    std::vector<PlacedBytes> const page{{64, 4096}};
+    if (rig.me() == 0) {
+        builder.put(all, {{last, 1}}, page, "page.offer", {}, OperationKind::offer);
+        builder.wait_signal(all, {{last, 0}}, {}, 0, "nothing.get", {}, OperationKind::get);
+    } else if (rig.me() == last) {
+        builder.wait_signal(all, {{0, 1}}, page, 0, "page.get", {}, OperationKind::get);
+        builder.put(all, {{0, 0}}, {}, "nothing.offer", {}, OperationKind::offer);
+    }
+    EXPECT_EQ(rig.run(std::move(builder).finish(), "get"), none);
+}
+
 TEST(MpiBackend, EpochsThatWaitForPeersAreForStepsInAChain) {
     Rig rig;
     PlanBuilder builder(rig.me());

@@ -4,6 +4,7 @@
 // A library whose flags overtake their data: wrappers before MPI_Put, MPI_Rget, ucp_put_nbx and ucp_get_nbx keep the
 // data back until the iteration is over on all ranks. All bytes are right in the end; that the signals were early, or
 // the reads not complete, must be found.
+#include "common/backend_kit/backend_pair.hpp"
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
@@ -93,17 +94,32 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, void const* buffer, size_t count, uint
 namespace dlmb::late {
 namespace {
 
+/// "ucx+mpi": all steps over ucx, beside a plan of mpi that has none.
+std::shared_ptr<Backend> opened(std::string const& library, Bootstrap& bootstrap, std::string& why_not) {
+    std::size_t const plus = library.find('+');
+    auto made = make_backend(library.substr(0, plus), {.bootstrap = bootstrap});
+    if (!made) {
+        why_not = made.error().reason;
+        return nullptr;
+    }
+    std::shared_ptr<Backend> const first = std::move(made).value();
+    return plus == std::string::npos
+               ? first
+               : make_backend_pair(bootstrap, first, opened(library.substr(plus + 1), bootstrap, why_not), {}, "beside",
+                                   Idle(true));
+}
+
 class LateData : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
     std::string const& library = std::get<0>(GetParam());
     std::string const& entry_name = std::get<1>(GetParam());
     std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
-    auto const backend = make_backend(library, {.bootstrap = *bootstrap});
-    if (!backend) {
-        GTEST_SKIP() << backend.error().reason;
-    }
     std::string why_not;
+    auto const backend = opened(library, *bootstrap, why_not);
+    if (backend == nullptr) {
+        GTEST_SKIP() << why_not;
+    }
     auto const memory = make_memory(MemoryKind::host, why_not);
     std::vector<conformance::CorpusEntry> entries;
     conformance::add_signals(bootstrap->size(), entries);
@@ -117,7 +133,7 @@ TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
         buffers.base.push_back(allocated.emplace_back(memory->allocate(buffer.bytes)).data());
     }
     PlanPayload payload(*memory, buffers, plan);
-    auto const compiled = backend.value()->compile(plan, buffers, {"default", {}});
+    auto const compiled = backend->compile(plan, buffers, {"default", {}});
     ASSERT_TRUE(compiled) << compiled.error().reason;
     auto const problems_of = [&](std::uint32_t iteration, bool late) {
         payload.prepare(iteration);
@@ -132,7 +148,7 @@ TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
             access();
         }
         held.clear();
-        backend.value()->quiesce();
+        backend->quiesce();
         return payload.verify(iteration);
     };
     EXPECT_EQ(problems_of(0, false), std::vector<std::string>{});
@@ -147,10 +163,12 @@ TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, LateData,
-                         testing::Combine(testing::Values("mpi", "ucx"),
+                         testing::Combine(testing::Values("mpi", "ucx", "ucx+mpi"),
                                           testing::Values("puts of 4097 B", "gets of 67584 B")),
                          [](auto const& test) {
-                             return std::get<0>(test.param) + "_" + std::get<1>(test.param).substr(0, 4);
+                             std::string const& library = std::get<0>(test.param);
+                             return (library == "ucx+mpi" ? "ucx_beside_mpi" : library) + "_" +
+                                    std::get<1>(test.param).substr(0, 4);
                          });
 
 }  // namespace

@@ -34,13 +34,20 @@ struct CountsAndOffsets {
     std::vector<Offset> offsets;
 };
 
+/// Places count from the first block. Both sides may lie in one buffer, and the non-blocking calls of Open MPI 4.1 take
+/// equal addresses for MPI_IN_PLACE.
+Bytes first_place(std::vector<Block> const& blocks, std::byte const* base) {
+    return blocks.empty() || base == MPI_IN_PLACE ? 0 : blocks.front().offset;
+}
+
 /// By rank; ranks without a block have a count of 0.
 template <class Count, class Offset>
 CountsAndOffsets<Count, Offset> dense_side(std::vector<Block> const& blocks, std::byte* base, std::size_t ranks) {
-    CountsAndOffsets<Count, Offset> side{base, std::vector<Count>(ranks), std::vector<Offset>(ranks)};
+    Bytes const first = first_place(blocks, base);
+    CountsAndOffsets<Count, Offset> side{base + first, std::vector<Count>(ranks), std::vector<Offset>(ranks)};
     for (Block const& block : blocks) {
         side.counts[static_cast<std::size_t>(block.peer)] = static_cast<Count>(block.bytes);
-        side.offsets[static_cast<std::size_t>(block.peer)] = static_cast<Offset>(block.offset);
+        side.offsets[static_cast<std::size_t>(block.peer)] = static_cast<Offset>(block.offset - first);
     }
     return side;
 }
@@ -108,13 +115,14 @@ public:
         }
     }
 
-    /// The bytes of `block` in pieces that a length of type int can hold. Its place is that of the datatype.
-    [[nodiscard]] MPI_Datatype of(Block const& block, Bytes piece) {
+    /// The bytes of `block` in pieces that a length of type int can hold. Its place, from `begin` on, is that of the
+    /// datatype.
+    [[nodiscard]] MPI_Datatype of(Block const& block, Bytes piece, Bytes begin) {
         std::vector<int> lengths;
         std::vector<MPI_Aint> offsets;
         for (Bytes first = 0; first < block.bytes; first += piece) {
             lengths.push_back(static_cast<int>(std::min(piece, block.bytes - first)));
-            offsets.push_back(static_cast<MPI_Aint>(block.offset + first));
+            offsets.push_back(static_cast<MPI_Aint>(block.offset + first - begin));
         }
         MPI_Datatype& type = made_.emplace_back(MPI_DATATYPE_NULL);
         check(
@@ -124,11 +132,11 @@ public:
         return type;
     }
 
-    /// Rows of `row_bytes` at `places`, which are that of the datatype.
-    [[nodiscard]] MPI_Datatype of(std::span<Bytes const> places, Bytes row_bytes) {
+    /// Rows of `row_bytes` at `places`, which from `begin` on are that of the datatype.
+    [[nodiscard]] MPI_Datatype of(std::span<Bytes const> places, Bytes row_bytes, Bytes begin) {
         std::vector<MPI_Aint> offsets(places.size());
         std::transform(places.begin(), places.end(), offsets.begin(),
-                       [](Bytes place) { return static_cast<MPI_Aint>(place); });
+                       [begin](Bytes place) { return static_cast<MPI_Aint>(place - begin); });
         MPI_Datatype& type = made_.emplace_back(MPI_DATATYPE_NULL);
         check(MPI_Type_create_hindexed_block(static_cast<int>(offsets.size()), static_cast<int>(row_bytes),
                                              offsets.data(), MPI_BYTE, &type),
@@ -150,7 +158,7 @@ struct TypedSide : CountsAndOffsets<int, int> {
             auto const peer = static_cast<std::size_t>(blocks[i].peer);
             counts[peer] = 1;
             offsets[peer] = 0;
-            types[peer] = derived.of(blocks[i], context.limits.chunk_bytes);
+            types[peer] = derived.of(blocks[i], context.limits.chunk_bytes, first_place(blocks, buffer));
         }
     }
     /// The rows of a peer are one element of a derived datatype that holds their places.
@@ -159,10 +167,12 @@ struct TypedSide : CountsAndOffsets<int, int> {
         : CountsAndOffsets{buffer, std::vector<int>(ranks), std::vector<int>(ranks)}, types(ranks, MPI_BYTE) {
         std::vector<Bytes> const places = side.places();
         std::span<Bytes const> left = places;
+        Bytes const begin = places.empty() ? 0 : places.front();
+        base += begin;
         for (Block const& block : blocks) {
             auto const peer = static_cast<std::size_t>(block.peer);
             counts[peer] = 1;
-            types[peer] = derived.of(left.first(block.bytes / row_bytes), row_bytes);
+            types[peer] = derived.of(left.first(block.bytes / row_bytes), row_bytes, begin);
             left = left.subspan(block.bytes / row_bytes);
         }
     }

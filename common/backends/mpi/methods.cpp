@@ -45,9 +45,10 @@ std::size_t count_before(MethodKind kind) {
         std::count_if(rows().begin(), rows().end(), [&](Method const& row) { return row.kind < kind; }));
 }
 
-// The non-blocking MPI_Ialltoallv of Open MPI 4.1 takes equal addresses for MPI_IN_PLACE and then hangs, and a send
-// buffer of 0 bytes may lie where the receive buffer begins.
+// The non-blocking MPI_Ialltoallv of Open MPI 4.1 takes equal addresses for MPI_IN_PLACE and then hangs, and a buffer
+// of 0 bytes may lie where the other one begins, or be the same.
 std::byte nothing_sent[1];
+std::byte nothing_received[1];
 
 }  // namespace
 
@@ -60,6 +61,10 @@ std::byte* CompileContext::send_base(Exchange const& exchange) const {
         return static_cast<std::byte*>(MPI_IN_PLACE);
     }
     return exchange.send.empty() ? nothing_sent : buffers->base[exchange.send_buffer];
+}
+
+std::byte* CompileContext::recv_base(Exchange const& exchange) const {
+    return exchange.recv.empty() ? nothing_received : buffers->base[exchange.recv_buffer];
 }
 
 int CompileContext::next_tag(MPI_Comm comm) const {

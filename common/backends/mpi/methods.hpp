@@ -49,6 +49,7 @@ struct CompileContext {
     std::shared_ptr<StagingTurn> turn = nullptr;  // of the step, for the method `staged`
     std::map<MPI_Comm, int>* tags = nullptr;      // how many steps have one so far
     std::vector<Window>* windows = nullptr;       // of the plan, in the order in which all ranks make them
+    std::string* failed = nullptr;                // why this rank lacks one of them; empty: it has all
     SignalBoard* board = nullptr;                 // of plans with puts
 
     [[nodiscard]] Group const& group(GroupId id) const { return plan.groups.at(id); }
@@ -59,7 +60,7 @@ struct CompileContext {
         return buffers->base[region.buffer] + region.offset;
     }
     [[nodiscard]] std::byte* send_base(Exchange const& exchange) const;
-    [[nodiscard]] std::byte* recv_base(Exchange const& exchange) const { return buffers->base[exchange.recv_buffer]; }
+    [[nodiscard]] std::byte* recv_base(Exchange const& exchange) const;
     /// Copies self blocks on a device; nullptr: the buffers are host memory.
     [[nodiscard]] DeviceQueue const* self_copy_queue() const { return queues == nullptr ? nullptr : &queues->within; }
     /// Steps of a communicator may be in flight together, and `pairwise` posts their rounds interleaved.

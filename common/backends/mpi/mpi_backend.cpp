@@ -143,19 +143,20 @@ private:
         std::string failed;
         try {
             if (any_rank(bootstrap_, has_signals(plan))) {
-                board = std::make_unique<SignalBoard>(plan, buffers, bootstrap_, communicators.world(), windows);
+                board =
+                    std::make_unique<SignalBoard>(plan, buffers, bootstrap_, communicators.world(), windows, failed);
             }
             calls = compile_plan({plan, method, communicators, limits_, &buffers, device ? queues_.get() : nullptr,
                                   agreed.concurrent, agreed.large, idle_, &images.host, nullptr, nullptr, &windows,
-                                  board.get()});
-        } catch (CallFailed const& failure) {  // such as a window that finds no shared memory
-            failed = fmt::format("{}: {}", method.row->info.name, failure.summary());
+                                  &failed, board.get()});
+        } catch (CallFailed const& failure) {
+            failed = failure.summary();
         }
         if (std::string const reason = first_refusal(bootstrap_, failed); !reason.empty()) {
             for (Window& window : windows) {
                 window.leave();  // another rank may have none to free with
             }
-            return Unsupported{"mpi: " + reason};
+            return Unsupported{fmt::format("mpi: {}: {}", method.row->info.name, reason)};
         }
         if (method.row->kind == MethodKind::algorithm) {
             std::string const reason = applicability_test(plan, calls, method.algorithms, algorithms_, bootstrap_);

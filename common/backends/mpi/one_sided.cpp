@@ -221,8 +221,8 @@ PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileCon
     bool const allocate = context.method.allocate_windows;
     std::byte* const exposed = sides.exposed == nullptr ? nothing_exposed : sides.exposed;
     Bytes const whole = (sides.exposed_bytes + window_alignment - 1) / window_alignment * window_alignment;
-    Window& window =
-        context.windows->emplace_back(allocate ? nullptr : exposed, allocate ? whole : sides.exposed_bytes, step.comm);
+    Window& window = context.windows->emplace_back(allocate ? nullptr : exposed, allocate ? whole : sides.exposed_bytes,
+                                                   step.comm, *context.failed);
     step.window = window.get();
     if (step.sync == OneSidedSync::flush) {
         window.lock_all();
@@ -235,6 +235,9 @@ PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileCon
         own_places[static_cast<std::size_t>(block.peer)] = static_cast<std::int64_t>(block.offset);
     }
     check(MPI_Alltoall(own_places.data(), 1, MPI_INT64_T, places.data(), 1, MPI_INT64_T, step.comm), "MPI_Alltoall");
+    if (!window.exists()) {
+        return PreparedCall(SelfCopies{});  // never started: the plan is about to be refused
+    }
     for (Block const& block : sides.targets) {
         Target& target = step.targets.emplace_back(Target{block.peer, {}});
         for (Bytes message = 0; message < sides.messages.messages; ++message) {

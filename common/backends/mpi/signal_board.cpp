@@ -241,7 +241,7 @@ PreparedCall wait_call(WaitSignal const& wait, CompileContext const& context) {
 }  // namespace
 
 SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap, MPI_Comm world,
-                         std::vector<Window>& windows)
+                         std::vector<Window>& windows, std::string& failed)
     : me_(plan.me), table_(match_signals(plan, bootstrap)), seen_(table_.flags) {
     if (bootstrap.size() == 1) {
         return;
@@ -251,9 +251,10 @@ SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bo
         static_cast<std::size_t>(reduce_over_ranks(bootstrap, static_cast<std::int64_t>(accessed.size()), Fold::max));
     alignas(window_alignment) static std::byte nothing_exposed[1];
     for (std::size_t k = 0; k < most; ++k) {
-        bool const used = k < accessed.size();
+        // A buffer of 0 bytes may have no address, which would ask for another kind of window on this rank alone.
+        bool const used = k < accessed.size() && plan.buffers.at(accessed[k]).bytes > 0;
         windows.emplace_back(used ? buffers.base.at(accessed[k]) : nothing_exposed,
-                             used ? plan.buffers.at(accessed[k]).bytes : 0, world);
+                             used ? plan.buffers.at(accessed[k]).bytes : 0, world, failed);
         windows.back().lock_all();
         data_.push_back(windows.back().get());
     }
@@ -270,14 +271,17 @@ SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bo
         }
     }
     Bytes const flags_end = (table_.flags * flag_bytes / window_alignment + 1) * window_alignment;
-    Window& flags = windows.emplace_back(nullptr, flags_end, world);
-    std::memset(flags.base(), 0, table_.flags * flag_bytes);
-    flags.lock_all();
-    check(MPI_Win_sync(flags.get()), "MPI_Win_sync");
-    flags_ = flags.get();
-    std::string const problem = flags.is_unified() ? ""
-                                                   : "mpi: a window of this library has separate copies for its "
-                                                     "owner and the others, so that no flag tells of data";
+    Window& flags = windows.emplace_back(nullptr, flags_end, world, failed);
+    if (flags.exists()) {
+        std::memset(flags.base(), 0, table_.flags * flag_bytes);
+        flags.lock_all();
+        check(MPI_Win_sync(flags.get()), "MPI_Win_sync");
+        flags_ = flags.get();
+    }
+    bool const tells = !flags.exists() || flags.is_unified();
+    std::string const problem = tells ? ""
+                                      : "mpi: a window of this library has separate copies for its owner and the "
+                                        "others, so that no flag tells of data";
     if (std::string const reason = first_refusal(bootstrap, problem); !reason.empty()) {
         throw Error(reason);
     }

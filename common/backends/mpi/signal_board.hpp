@@ -24,9 +24,9 @@ namespace dlmb::mpi {
 class SignalBoard {
 public:
     /// Collective over the world. Appends to `windows`, which outlive it: locked for all ranks until they end. Throws
-    /// Error where ranks do not say the same of their signals, CallFailed where there is no window.
+    /// Error where ranks do not say the same of their signals. `failed`: as of a Window.
     SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap, MPI_Comm world,
-                std::vector<Window>& windows);
+                std::vector<Window>& windows, std::string& failed);
 
     /// Collective in the sense that all ranks do so in each iteration: before any step.
     void begin();

@@ -9,12 +9,19 @@
 namespace dlmb::mpi {
 
 // Displacements are in bytes.
-Window::Window(std::byte* base, Bytes bytes, MPI_Comm comm) : base_(base) {
+Window::Window(std::byte* base, Bytes bytes, MPI_Comm comm, std::string& failed) : base_(base) {
     auto const size = static_cast<MPI_Aint>(bytes);
-    if (base != nullptr) {
-        check(MPI_Win_create(base, size, 1, MPI_INFO_NULL, comm, &window_), "MPI_Win_create");
-    } else {
-        check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm, static_cast<void*>(&base_), &window_), "MPI_Win_allocate");
+    try {
+        if (base != nullptr) {
+            check(MPI_Win_create(base, size, 1, MPI_INFO_NULL, comm, &window_), "MPI_Win_create");
+        } else {
+            check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm, static_cast<void*>(&base_), &window_),
+                  "MPI_Win_allocate");
+        }
+    } catch (CallFailed const& failure) {
+        failed = failed.empty() ? failure.summary() : failed;
+        leave();  // a library may have written something
+        return;
     }
     check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
 }
@@ -34,6 +41,9 @@ Window::~Window() {
 }
 
 void Window::lock_all() {
+    if (!exists()) {
+        return;
+    }
     check(MPI_Win_lock_all(0, window_), "MPI_Win_lock_all");
     locked_ = true;
 }

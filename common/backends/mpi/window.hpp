@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <string>
 
 namespace dlmb::mpi {
 
@@ -18,7 +19,9 @@ inline constexpr Bytes window_alignment = 64;
 class Window {
 public:
     /// Collective over `comm`, as is its end. `base` outlives the window; nullptr: the library allocates the memory.
-    Window(std::byte* base, Bytes bytes, MPI_Comm comm);
+    /// Where the call fails, perhaps on this rank alone, there is no window: `failed` says why unless it has a text,
+    /// and the rank goes on with the calls that the others are about to make.
+    Window(std::byte* base, Bytes bytes, MPI_Comm comm, std::string& failed);
     Window(Window const&) = delete;
     Window& operator=(Window const&) = delete;
     Window(Window&& other) noexcept : window_(other.window_), base_(other.base_), locked_(other.locked_) {
@@ -31,6 +34,7 @@ public:
     void lock_all();
     /// It stays until the process ends: to free it waits for ranks that may have none.
     void leave() { window_ = MPI_WIN_NULL; }
+    [[nodiscard]] bool exists() const { return window_ != MPI_WIN_NULL; }
     [[nodiscard]] MPI_Win get() const { return window_; }
     [[nodiscard]] std::byte* base() const { return base_; }
     /// Whether data that a peer has completed here is seen without another call on the window.

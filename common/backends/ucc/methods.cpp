@@ -101,6 +101,17 @@ std::vector<MethodChoice> algorithm_variants(std::span<OperationUse const> uses)
     return variants;
 }
 
+bool makes_named_call(Plan const& plan, Method const& method) {
+    auto const is_named = [&](Step const& step) {
+        auto const* collective = std::get_if<Collective>(&step.operation);
+        return (collective == nullptr || collective->shares.empty()) &&
+               std::any_of(call_algorithms().begin(), call_algorithms().end(), [&](TlUcpAlgorithms const& known) {
+                   return known.operation == kind_of(step.operation) && method.algorithms.contains(known.call);
+               });
+    };
+    return std::any_of(plan.steps.begin(), plan.steps.end(), is_named);
+}
+
 std::string tune_text(Method const& method) {
     std::vector<std::string> tokens;
     for (auto const& [call, name] : method.algorithms) {

@@ -28,6 +28,10 @@ struct Method {
 /// `algorithm` once for every algorithm of the collectives that do `uses`.
 [[nodiscard]] std::vector<MethodChoice> algorithm_variants(std::span<OperationUse const> uses);
 
+/// Whether a step of this rank is a call that the method names an algorithm for. Calls with parts of their own sizes
+/// are others.
+[[nodiscard]] bool makes_named_call(Plan const& plan, Method const& method);
+
 /// The value of UCC_TL_UCP_TUNE that chooses these algorithms: "allreduce:@ring#bcast:@knomial"; empty for none.
 [[nodiscard]] std::string tune_text(Method const& method);
 

@@ -92,6 +92,9 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
     if (std::string reason = first_refusal(bootstrap, refusal_of(plan, buffers.kind)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
+    if (!method.algorithms.empty() && !any_rank(bootstrap, makes_named_call(plan, method))) {
+        return Unsupported{"ucc: algorithm: no step of this traffic makes a call that the method names"};
+    }
     if (std::string reason = context.prepare(plan); !reason.empty()) {
         return Unsupported{"ucc: " + reason};
     }

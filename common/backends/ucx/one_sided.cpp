@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/one_sided.hpp"
 
-#include "common/base/error.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -121,10 +119,15 @@ OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name
 
 OneSidedBatch::OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, AccessesInFlight& in_flight,
                              Rank me)
-    : plan_(std::move(plan)), copies_(std::move(copies), messages), messages_(messages), in_flight_(in_flight), me_(me),
-      running_(plan_.accessed.size()), accessing_(plan_.accessing.size()) {
-    for (std::size_t i = 0; i < running_.size(); ++i) {
-        running_[i].accesses.reserve(plan_.accessed[i].accesses.size());
+    : plan_(std::move(plan)), copies_(std::move(copies), messages), messages_(messages), in_flight_(in_flight),
+      accessing_(plan_.accessing.size()) {
+    std::string_view const call = plan_.verb == Verb::put ? "ucp_put_nbx" : "ucp_get_nbx";
+    for (AccessedPeer& each : plan_.accessed) {
+        Rank const peer = each.over.peer;
+        std::string what =
+            fmt::format("rank {}, {}, {} of {} blocks of rank {}", me, plan_.name, call, each.accesses.size(), peer);
+        running_.push_back(
+            {RemoteAccesses(plan_.verb, peer, each.over.endpoint, std::move(each.accesses), std::move(what))});
     }
 }
 
@@ -136,7 +139,6 @@ OneSidedBatch::~OneSidedBatch() {
     };
     for (Running const& each : running_) {
         cancel(each.notice);
-        std::for_each(each.accesses.begin(), each.accesses.end(), ucp_request_free);  // UCX cannot cancel them
     }
     for (auto const& [ready, over] : accessing_) {
         cancel(ready);
@@ -170,42 +172,17 @@ bool OneSidedBatch::poll() {
 }
 
 bool OneSidedBatch::poll(AccessedPeer const& peer, Running& running) {
-    Rank const rank = peer.over.peer;
     switch (running.stage) {
     case Stage::waiting:
         if (!poll_received(peer.ready, running.notice)) {
             return false;
         }
-        running.stage = Stage::ready;
-        [[fallthrough]];
-    case Stage::ready:
-        if (!in_flight_.may_access(rank)) {
-            return false;
-        }
-        access(peer, running);
+        running.accesses.start();
         running.stage = Stage::accessing;
         [[fallthrough]];
     case Stage::accessing:
-        if (!all_complete(peer, running)) {
+        if (!running.accesses.advance(in_flight_)) {
             return false;
-        }
-        running.stage = Stage::accessed;
-        [[fallthrough]];
-    case Stage::accessed:
-        if (needs_flush(peer)) {
-            if (!in_flight_.may_flush(rank)) {
-                return false;
-            }
-            flush(peer, running);
-        }
-        running.stage = Stage::flushing;
-        [[fallthrough]];
-    case Stage::flushing:
-        if (!all_complete(peer, running)) {
-            return false;
-        }
-        if (needs_flush(peer)) {
-            in_flight_.flushed(rank);
         }
         running.notice = messages_.send(peer.over, iteration_, plan_.name);
         running.stage = Stage::telling;
@@ -222,50 +199,6 @@ bool OneSidedBatch::poll(AccessedPeer const& peer, Running& running) {
     return true;
 }
 
-void OneSidedBatch::access(AccessedPeer const& peer, Running& running) {
-    static ucp_request_param_t const plain{};
-    ucp_ep_h const endpoint = peer.over.endpoint;
-    for (Access const& each : peer.accesses) {
-        keep(plan_.verb == Verb::put ? ucp_put_nbx(endpoint, each.here, each.bytes, each.there, each.key, &plain)
-                                     : ucp_get_nbx(endpoint, each.here, each.bytes, each.there, each.key, &plain),
-             peer, running);
-    }
-    in_flight_.accesses(peer.over.peer, running.accesses.size());
-}
-
-void OneSidedBatch::flush(AccessedPeer const& peer, Running& running) {
-    static ucp_request_param_t const plain{};
-    keep(ucp_ep_flush_nbx(peer.over.endpoint, &plain), peer, running);
-    in_flight_.flushes(peer.over.peer);
-}
-
-void OneSidedBatch::keep(ucs_status_ptr_t request, AccessedPeer const& peer, Running& running) const {
-    if (UCS_PTR_IS_ERR(request)) {
-        fail(peer, UCS_PTR_STATUS(request));
-    }
-    if (request != nullptr) {
-        running.accesses.push_back(request);
-    }
-}
-
-bool OneSidedBatch::all_complete(AccessedPeer const& peer, Running& running) {
-    while (!running.accesses.empty()) {
-        ucs_status_t const status = ucp_request_check_status(running.accesses.back());
-        if (status == UCS_INPROGRESS) {
-            return false;
-        }
-        ucp_request_free(running.accesses.back());
-        running.accesses.pop_back();
-        if (running.stage == Stage::accessing) {
-            in_flight_.accessed(peer.over.peer);
-        }
-        if (status != UCS_OK) {
-            fail(peer, status);
-        }
-    }
-    return true;
-}
-
 bool OneSidedBatch::poll_sent(Transfer const& transfer, void*& request) {
     bool const done = request == nullptr || messages_.sent(request, transfer, plan_.name);
     request = done ? nullptr : request;
@@ -276,13 +209,6 @@ bool OneSidedBatch::poll_received(Transfer const& transfer, void*& request) {
     bool const done = request == nullptr || messages_.received(request, transfer, plan_.name);
     request = done ? nullptr : request;
     return done;
-}
-
-void OneSidedBatch::fail(AccessedPeer const& peer, ucs_status_t status) const {
-    bool const puts = plan_.verb == Verb::put;
-    throw Error(fmt::format("ucx: rank {}, {}, {} of {} blocks of rank {}: {}", me_, plan_.name,
-                            puts ? "ucp_put_nbx" : "ucp_get_nbx", peer.accesses.size(), peer.over.peer,
-                            ucs_status_string(status)));
 }
 
 }  // namespace dlmb::ucx

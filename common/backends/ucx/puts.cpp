@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/puts.hpp"
 
-#include "common/base/error.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +11,6 @@ namespace dlmb::ucx {
 namespace {
 
 constexpr std::uint64_t of_flags = ~std::uint64_t{0};  // a buffer has its number as name
-constexpr ucp_request_param_t no_options{};
 
 }  // namespace
 
@@ -63,16 +60,19 @@ Puts::Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals,
     for (AwaitedSignals const& wait : signals.waits) {
         tasks_.push_back(task_of(std::get<WaitSignal>(plan.steps[wait.step].operation), wait, buffers));
     }
-    for (SignalTask const& task : tasks_) {
+    auto const what = [this](Rank peer) { return fmt::format("rank {}, one-sided accesses to rank {}", me_, peer); };
+    for (SignalTask& task : tasks_) {
         State& state = states_.emplace_back();
-        for (PeerAccess const& access : task.accesses) {
-            state.accesses.emplace_back().requests.reserve(access.accesses.size() + access.flags.size() + 1);
+        for (PeerAccess& access : task.accesses) {
+            state.accesses.push_back({RemoteAccesses(access.verb, access.peer, access.endpoint,
+                                                     std::move(access.accesses), what(access.peer)),
+                                      Requests(what(access.peer), access.flags.size())});
         }
     }
     for (Permission const& each : signals.granted) {
         granted_.push_back(
             {.peer = each.peer, .endpoint = worker.endpoint(each.peer), .flags = {flag_of(each.peer, each.flag)}});
-        granting_.emplace_back().requests.reserve(1);
+        granting_.emplace_back(what(each.peer), 1);
     }
 }
 
@@ -141,16 +141,6 @@ SignalTask Puts::task_of(WaitSignal const& wait, AwaitedSignals const& signals, 
     return task;
 }
 
-Puts::~Puts() {
-    auto const give_up = [](Running const& running) {
-        std::for_each(running.requests.begin(), running.requests.end(), ucp_request_free);
-    };
-    for (State const& state : states_) {
-        std::for_each(state.accesses.begin(), state.accesses.end(), give_up);
-    }
-    std::for_each(granting_.begin(), granting_.end(), give_up);
-}
-
 std::uint32_t Puts::task_of(StepId step) const {
     auto const found =
         std::find_if(tasks_.begin(), tasks_.end(), [&](SignalTask const& task) { return task.step == step; });
@@ -159,7 +149,7 @@ std::uint32_t Puts::task_of(StepId step) const {
 
 void Puts::begin(std::uint64_t iteration) {
     for (std::size_t i = 0; i < granted_.size(); ++i) {
-        while (!all_complete(granted_[i].peer, granting_[i])) {
+        while (!granting_[i].all_complete()) {
             worker_.progress_or_yield();
         }
     }
@@ -203,10 +193,9 @@ void Puts::note(StepId step, std::size_t signal) const {
 }
 
 bool Puts::poll(PeerAccess const& access, Running& running) {
-    bool const flushes = access.verb == Verb::put && !access.accesses.empty();
     switch (running.stage) {
     case Stage::waiting:
-        if ((access.permission != no_flag && !is_raised(access.permission)) || !in_flight_.may_access(access.peer)) {
+        if (access.permission != no_flag && !is_raised(access.permission)) {
             return false;
         }
         if (access.endpoint == nullptr) {
@@ -214,37 +203,18 @@ bool Puts::poll(PeerAccess const& access, Running& running) {
             running.stage = Stage::over;
             break;
         }
-        begin(access, running);
+        running.accesses.start();
         running.stage = Stage::accessing;
         [[fallthrough]];
     case Stage::accessing:
-        if (!all_complete(access.peer, running)) {
+        if (!running.accesses.advance(in_flight_)) {
             return false;
         }
-        running.stage = Stage::accessed;
-        [[fallthrough]];
-    case Stage::accessed:
-        if (flushes) {
-            if (!in_flight_.may_flush(access.peer)) {
-                return false;
-            }
-            keep(ucp_ep_flush_nbx(access.endpoint, &no_options), access.peer, running);
-            in_flight_.flushes(access.peer);
-        }
-        running.stage = Stage::flushing;
-        [[fallthrough]];
-    case Stage::flushing:
-        if (!all_complete(access.peer, running)) {
-            return false;
-        }
-        if (flushes) {
-            in_flight_.flushed(access.peer);
-        }
-        signal(access, running);
+        signal(access, running.flags);
         running.stage = Stage::signalling;
         [[fallthrough]];
     case Stage::signalling:
-        if (!all_complete(access.peer, running)) {
+        if (!running.flags.all_complete()) {
             return false;
         }
         running.stage = Stage::over;
@@ -255,22 +225,11 @@ bool Puts::poll(PeerAccess const& access, Running& running) {
     return true;
 }
 
-void Puts::begin(PeerAccess const& access, Running& running) {
-    for (Access const& each : access.accesses) {
-        keep(access.verb == Verb::put
-                 ? ucp_put_nbx(access.endpoint, each.here, each.bytes, each.there, each.key, &no_options)
-                 : ucp_get_nbx(access.endpoint, each.here, each.bytes, each.there, each.key, &no_options),
-             access.peer, running);
-    }
-    in_flight_.accesses(access.peer, running.requests.size());
-}
-
-void Puts::signal(PeerAccess const& access, Running& running) {
+void Puts::signal(PeerAccess const& access, Requests& requests) {
     // Where a transport stores the flag by the processor, earlier reads and writes of this rank come first.
     std::atomic_thread_fence(std::memory_order_release);
     for (RemoteMemory::Place const& flag : access.flags) {
-        keep(ucp_put_nbx(access.endpoint, &iteration_, flag_bytes, flag.address, flag.key, &no_options), access.peer,
-             running);
+        requests.keep(ucp_put_nbx(access.endpoint, &iteration_, flag_bytes, flag.address, flag.key, &no_options));
     }
 }
 
@@ -281,37 +240,6 @@ void Puts::do_here(PeerAccess const& access) {
     for (FlagId const flag : access.own_flags) {
         std::atomic_ref(flags_[flag]).store(iteration_, std::memory_order_release);
     }
-}
-
-void Puts::keep(ucs_status_ptr_t request, Rank peer, Running& running) const {
-    if (UCS_PTR_IS_ERR(request)) {
-        fail(peer, UCS_PTR_STATUS(request));
-    }
-    if (request != nullptr) {
-        running.requests.push_back(request);
-    }
-}
-
-bool Puts::all_complete(Rank peer, Running& running) {
-    while (!running.requests.empty()) {
-        ucs_status_t const status = ucp_request_check_status(running.requests.back());
-        if (status == UCS_INPROGRESS) {
-            return false;
-        }
-        ucp_request_free(running.requests.back());
-        running.requests.pop_back();
-        if (running.stage == Stage::accessing) {
-            in_flight_.accessed(peer);
-        }
-        if (status != UCS_OK) {
-            fail(peer, status);
-        }
-    }
-    return true;
-}
-
-void Puts::fail(Rank peer, ucs_status_t status) const {
-    throw Error(fmt::format("ucx: rank {}, one-sided accesses to rank {}: {}", me_, peer, ucs_status_string(status)));
 }
 
 }  // namespace dlmb::ucx

@@ -45,8 +45,6 @@ public:
     Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals, Worker& worker);
     Puts(Puts const&) = delete;
     Puts& operator=(Puts const&) = delete;
-    /// Requests left over by an exception are given up.
-    ~Puts();
 
     void watch(SignalWatch* const& watch) { watch_ = &watch; }
     /// All ranks do so before the first step of an iteration.
@@ -58,10 +56,11 @@ public:
     [[nodiscard]] bool poll(std::uint32_t number);
 
 private:
-    enum class Stage : std::uint8_t { waiting, accessing, accessed, flushing, signalling, over };
+    enum class Stage : std::uint8_t { waiting, accessing, signalling, over };
     struct Running {
+        RemoteAccesses accesses;
+        Requests flags;
         Stage stage = Stage::over;
-        std::vector<void*> requests;  // those in flight; never grows
     };
     struct State {
         std::vector<Running> accesses;
@@ -78,13 +77,9 @@ private:
         return std::atomic_ref(flags_[flag]).load(std::memory_order_acquire) == iteration_;
     }
     [[nodiscard]] bool poll(PeerAccess const& access, Running& running);
-    void begin(PeerAccess const& access, Running& running);
-    void signal(PeerAccess const& access, Running& running);
+    void signal(PeerAccess const& access, Requests& requests);
     void do_here(PeerAccess const& access);
     void note(StepId step, std::size_t signal) const;
-    void keep(ucs_status_ptr_t request, Rank peer, Running& running) const;
-    [[nodiscard]] bool all_complete(Rank peer, Running& running);
-    [[noreturn]] void fail(Rank peer, ucs_status_t status) const;
 
     Worker& worker_;
     Rank me_;
@@ -94,7 +89,7 @@ private:
     std::vector<SignalTask> tasks_;
     std::vector<State> states_;        // of the tasks
     std::vector<PeerAccess> granted_;  // the permissions that this rank gives: a flag each
-    std::vector<Running> granting_;
+    std::vector<Requests> granting_;
     std::uint64_t iteration_ = 0;
     SignalWatch* const* watch_ = nullptr;
 };

@@ -18,6 +18,8 @@ using Block = std::span<std::byte>;
 Given counted;
 std::optional<Strike> striking;
 std::uint64_t calls = 0;  // since strike()
+std::optional<std::uint64_t> denied;
+std::uint64_t windows = 0;  // since deny_window()
 
 std::uint64_t bytes_of(int count, MPI_Datatype type) {
     int size = 0;
@@ -154,6 +156,11 @@ void strike(std::optional<Strike> const& what) {
     calls = 0;
 }
 
+void deny_window(std::optional<std::uint64_t> which) {
+    denied = which;
+    windows = 0;
+}
+
 Given given() {
     return counted;
 }
@@ -183,6 +190,17 @@ int MPI_Put(void const* from, int count, MPI_Datatype type, int to, MPI_Aint pla
     ++counted.messages;
     counted.message_bytes += bytes_of(count, type);
     return PMPI_Put(from, count, type, to, place, count_there, type_there, window);
+}
+
+// The others have the window: whether one can be had is found out on each rank alone.
+int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* window) {
+    int const code = PMPI_Win_create(base, size, unit, info, comm, window);
+    return windows++ == denied ? MPI_ERR_NO_MEM : code;
+}
+
+int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window) {
+    int const code = PMPI_Win_allocate(size, unit, info, comm, base, window);
+    return windows++ == denied ? MPI_ERR_NO_MEM : code;
 }
 
 int MPI_Get(void* to, int count, MPI_Datatype type, int from, MPI_Aint place, int count_there, MPI_Datatype type_there,

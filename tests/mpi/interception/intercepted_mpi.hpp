@@ -48,4 +48,8 @@ struct Strike {
 /// From now on, on this rank; calls are counted anew. nullopt: nothing is done to them.
 void strike(std::optional<Strike> const& what);
 
+/// Of the next calls of MPI_Win_create and MPI_Win_allocate on this rank, number `which`, from 0 on, says that there is
+/// no memory. nullopt: none does.
+void deny_window(std::optional<std::uint64_t> which);
+
 }  // namespace dlmb::intercepted

@@ -140,5 +140,44 @@ TEST(StruckMpi, ASingleCallThatDeliversNothingIsCaughtIfItIsLookedAt) {
     EXPECT_EQ(caught, checked);
 }
 
+Plan puts_and_waits(mpi::Rig const& rig) {
+    PlanBuilder builder(rig.me());
+    GroupId const all = builder.group(rig.world());
+    Rank const next = (rig.me() + 1) % rig.ranks();
+    Rank const before = (rig.me() + rig.ranks() - 1) % rig.ranks();
+    std::vector<PlacedBytes> const page{{64, 4096}};
+    builder.put(all, {{next, 1}}, page, "page.put");
+    builder.wait_signal(all, {{before, 1}}, page, 0, "page.wait");
+    return std::move(builder).finish();
+}
+
+TEST(StruckMpi, AWindowThatOneRankLacksIsARefusalOnAllAndTheNextPlanRuns) {
+    Ranks rig;
+    if (rig.ranks() <= victim) {
+        GTEST_SKIP() << "nobody to strike";
+    }
+    PlanBuilder builder(rig.me());
+    std::vector<StepId> after;
+    for (char const* const label : {"a", "b", "c"}) {
+        after = {mpi::add_exchange(
+            builder, rig.world(), rig.me(), [](Rank, Rank) { return Bytes{64}; }, label, after)};
+    }
+    Plan const exchanges = std::move(builder).finish();
+    Plan const puts = puts_and_waits(rig);
+    auto const refusal = [&](Plan const& plan, char const* method, std::uint64_t window) {
+        intercepted::deny_window(rig.me() == victim ? std::optional(window) : std::nullopt);
+        auto const made = rig.backend().compile(plan, rig.bind(plan), parse_method(method));
+        intercepted::deny_window(std::nullopt);
+        return made ? "" : made.error().reason;
+    };
+    for (std::uint64_t const window : {0U, 1U}) {
+        EXPECT_THAT(refusal(exchanges, "put", window), HasSubstr("mpi: put: rank 1: MPI_Win_create"));
+        EXPECT_THAT(refusal(exchanges, "get:window=allocate", window), HasSubstr("rank 1: MPI_Win_allocate"));
+        EXPECT_THAT(refusal(puts, "put", window), HasSubstr("mpi: put: rank 1: MPI_Win_")) << "data, then flags";
+    }
+    EXPECT_EQ(rig.run(exchanges, "put"), std::vector<std::string>{});
+    EXPECT_EQ(rig.run(puts, "put"), std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace dlmb

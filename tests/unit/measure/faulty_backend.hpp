@@ -13,6 +13,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -33,8 +34,9 @@ struct Fault {
     std::function<void(Iteration const&)> after = [](Iteration const&) {};
     std::function<void()> on_quiesce = [] {};
     std::function<void()> on_barrier = [] {};
-    bool launch_blocks = false;  // what compiled plans say of themselves
-    bool data_are_late = false;  // of puts: they come behind their signals
+    bool launch_blocks = false;                           // what compiled plans say of themselves
+    bool data_are_late = false;                           // of puts: they come behind their signals
+    std::optional<std::uint64_t> refused = std::nullopt;  // the call of compile(), from 0 on, on all ranks
 };
 
 class FaultyBackend final : public Backend {
@@ -47,6 +49,9 @@ public:
     [[nodiscard]] Provenance provenance() const override { return inner_.provenance(); }
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& method) override {
+        if (compiled_++ == fault_.refused) {
+            return Unsupported{"no room is left"};
+        }
         if (fault_.data_are_late) {
             return conformance::LateData::compile(inner_, plan, buffers);
         }
@@ -97,6 +102,7 @@ private:
     Backend& inner_;
     Fault fault_;
     std::uint64_t iterations_ = 0;
+    std::uint64_t compiled_ = 0;
 };
 
 inline Exchange const& exchange_of(Plan const& plan, std::string_view label) {

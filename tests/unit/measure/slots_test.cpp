@@ -71,6 +71,23 @@ TEST(Slots, UnrecordedIterationsWarmOtherSlotsThanTheNextSample) {
     }
 }
 
+TEST(Slots, ACellIsDeclinedOfWhichALaterSlotIsRefused) {
+    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
+        std::string why_not;
+        auto const memory = make_memory_space(MemoryKind::host, why_not);
+        PreparedPoint point(bootstrap, *memory, {one_phase_plan(bootstrap.rank(), 2, 0)}, {.slots = 3});
+        auto const made = in_process::make_backend({bootstrap});
+        Fault fault;
+        fault.refused = 1;
+        FaultyBackend backend(*made.value(), fault);
+        Cell cell;
+        cell.backend = &backend;
+        cell.point = &point;
+        EXPECT_EQ(cell.compile(bootstrap), "no room is left");
+        EXPECT_TRUE(cell.positions.empty());
+    });
+}
+
 TEST(Slots, EverySlotIsCheckedAfterTiming) {
     auto const told =
         run({.plan = one_phase_plan, .draws = 2, .slots = 4, .options = brief(), .cells = {without_fault()}});
