@@ -344,7 +344,8 @@ Plan in_one_buffer(Plan plan) {
     return plan;
 }
 
-// Open MPI takes equal addresses for MPI_IN_PLACE. The first rank receives nothing in the second exchange.
+// Open MPI takes equal addresses for MPI_IN_PLACE. The first of several ranks receives nothing in the second exchange;
+// where it is alone it has blocks, because sides without any in one buffer are one that is in place.
 TEST(MpiBackend, ExchangesThatOverlapSendAndReceiveInOneBuffer) {
     for (CallLimits const& limits : {CallLimits{}, CallLimits{.call_bytes = 5000, .chunk_bytes = 3000}}) {
         Rig rig(limits);
@@ -352,7 +353,8 @@ TEST(MpiBackend, ExchangesThatOverlapSendAndReceiveInOneBuffer) {
         add_exchange(
             builder, rig.world(), rig.me(), [](Rank from, Rank to) { return ragged(from, to) + 8; }, "a");
         add_exchange(
-            builder, rig.world(), rig.me(), [](Rank from, Rank to) { return to == 0 ? 0 : Bytes(from) * 8 + 8; }, "b");
+            builder, rig.world(), rig.me(),
+            [&](Rank from, Rank to) { return to == 0 && rig.ranks() > 1 ? 0 : static_cast<Bytes>(from) * 8 + 8; }, "b");
         Plan const plan = in_one_buffer(std::move(builder).finish());
         for (std::string_view const method : methods) {
             if (!waits_for_peers(method)) {
