@@ -57,6 +57,12 @@ Json bandwidth_json(TrafficSummary const& traffic, double time_ns) {
             {"aggregate_GBps", rate(traffic.wire_bytes, rates.aggregate_GBps, "aggregate_GBps")}};
 }
 
+/// Readers refuse lines beyond 64 MiB, and with them the file.
+bool leaves_samples_out(CellResult const& result) {
+    constexpr std::size_t most_samples = 4'000'000;
+    return result.samples_ns.size() > most_samples;
+}
+
 }  // namespace
 
 void fields(auto& io, json::Of<TrafficSummary> auto& traffic) {
@@ -273,7 +279,7 @@ void measured_fields(auto& io, json::Of<Record> auto& cell) {
     bool const ok = result.status == Status::ok;
     io.object(
         "time_ns", [&](auto& inner) { time_fields(inner, result.time, result.rank_means.has_value()); }, ok);
-    io.where(ok, "samples_ns", result.samples_ns, Json::array());
+    io.where(ok && !leaves_samples_out(result), "samples_ns", result.samples_ns, Json::array());
     io.derived("bandwidth", [&] { return bandwidth_json(cell.traffic, ok ? result.time.median : 0); });
     io.where(ok, "setup_ns", result.setup_ns);
     io.where(ok, "first_iteration_ns", result.first_iteration_ns);
@@ -341,10 +347,7 @@ std::string to_json_line(std::string_view launch_id, Record const& cell) {
     Json line{{"kind", "cell"}, {"launch_id", launch_id}};
     FieldWriter writer(line);
     fields(writer, cell);
-    // Readers refuse lines beyond 64 MiB, and with them the file.
-    constexpr std::size_t most_samples = 4'000'000;
-    if (cell.result.samples_ns.size() > most_samples) {
-        line["samples_ns"] = Json::array();
+    if (leaves_samples_out(cell.result)) {
         line["samples_left_out"] = true;
     }
     return compact(line);
