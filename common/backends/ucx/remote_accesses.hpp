@@ -56,7 +56,7 @@ public:
     Requests& operator=(Requests&&) = delete;
     ~Requests();
 
-    /// What a call of UCX returned.
+    /// Takes the request that a call of UCX returned.
     void keep(ucs_status_ptr_t request);
     [[nodiscard]] bool all_complete();
 

@@ -50,7 +50,7 @@ public:
     }
     HeldSignals(HeldSignals const&) = delete;
     HeldSignals& operator=(HeldSignals const&) = delete;
-    /// What has come ends this process now.
+    /// A signal that has come ends this process now.
     ~HeldSignals() {
         close(descriptor_);
         pthread_sigmask(SIG_SETMASK, &before_, nullptr);

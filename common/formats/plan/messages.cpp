@@ -14,7 +14,7 @@
 namespace dlmb {
 namespace {
 
-/// Of a collective among `ranks`; one where there is no message, so that each step has a tag of its own.
+/// The rounds of a collective among `ranks`; one where there is no message, so that each step has a tag of its own.
 std::size_t rounds_of(Operation const& operation, std::size_t ranks) {
     switch (kind_of(operation)) {
     case OperationKind::all_reduce:

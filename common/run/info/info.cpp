@@ -316,7 +316,7 @@ std::string info_text(InfoJson const& info) {
 
 namespace {
 
-/// Of what ends every rank alike, the first one speaks.
+/// Prints on the first rank alone: all ranks end for the same reason.
 int complain(std::string_view what, int code) {
     if (launcher_info(read_launcher_variables()).rank.value_or(0) == 0) {
         print_error(fmt::format("dlmb_info: error: {}\n", one_line(what)));

@@ -51,7 +51,7 @@ std::string why_no_step(TraceOperation const& operation, int ranks) {
     return "";
 }
 
-/// What the trace does not say of an operation of `ranks`; empty: nothing.
+/// The fact that a plan needs and the trace lacks of an operation of `ranks`; empty: none.
 std::string_view open_in(TraceOperation const& operation, int ranks) {
     auto const count = static_cast<std::size_t>(ranks);
     if (is_message(operation.kind) && !operation.peer) {

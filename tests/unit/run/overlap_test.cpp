@@ -118,7 +118,7 @@ TEST(Overlap, OtherTrafficAndCellsThatFailedTellNothing) {
     EXPECT_EQ(cell.statistics.count("overlap_ratio"), 0U);
 }
 
-// Of a round trip of 1.1 us OSU's half is the headline; what the clock had to tell is the whole.
+// OSU's headline is half of a round trip of 1.1 us; the clock has to resolve the whole.
 TEST(BelowFloor, IsAskedOfTheWholeCall) {
     record::Record cell;
     cell.result.time.median = 550;

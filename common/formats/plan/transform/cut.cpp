@@ -188,7 +188,7 @@ private:
         }
         int* const batch = batch_of(piece.operation);
         if (batch != nullptr && *batch >= 0 && overlaps_) {
-            // Those of a batch wait for the same steps, as parts of one batch do not.
+            // The steps of a batch wait for the same steps; their parts do not.
             auto const number = static_cast<int>(batches_.size());
             *batch = batches_.try_emplace({*batch, index, piece.after}, number).first->second;
         }

@@ -271,7 +271,7 @@ private:
         builder_.add(input.name(), std::move(program));
     }
 
-    /// What pg_status would say behind a collective.
+    /// The numbers that pg_status would have after a collective.
     static void follow(RecorderEntry const& entry, Progress& progress) {
         progress.enqueued = entry.number;
         bool const completed = entry.state == completed_state;

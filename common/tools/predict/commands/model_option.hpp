@@ -22,7 +22,7 @@ public:
     }
     [[nodiscard]] bool given() const { return !path_.empty(); }
     [[nodiscard]] std::string const& path() const { return path_; }
-    /// Of the text of the file. Throws UsageError "PATH: what is wrong".
+    /// Reads the text of the file. Throws UsageError "PATH: what is wrong".
     [[nodiscard]] MachineModel read(std::string const& text) const { return read_model(text, path_, force_); }
     [[nodiscard]] MachineModel read() const { return read(read_document(path_)); }
 

@@ -55,7 +55,7 @@ using Versions = std::map<std::string, std::string>;  // by library
 /// "ucx 1.15.0 instead of 1.13.1": the first library that is in both with another version; empty: none.
 [[nodiscard]] std::string other_version(Versions const& these, Versions const& first);
 
-/// What launches have alike that make a table together; unknown values differ from none.
+/// Conditions that all launches of a table share. An unknown value fits every other.
 struct Conditions {
     std::string timing = {};
     std::optional<std::string> beside = {};

@@ -117,7 +117,7 @@ struct MpichInfo {
 /// keeps the subtree of the library. Throws UsageError when the tree is not one of csel.c.
 [[nodiscard]] Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& info);
 
-/// What the formats distinguish; that of UCX depends on its version.
+/// The conditions that each format distinguishes; those of UCX depend on its version.
 inline constexpr DistinguishedKeys mpi_keys{.imbalance = true};
 inline constexpr DistinguishedKeys nccl_keys{.nodes = true};
 inline constexpr DistinguishedKeys ucc_keys{.memory = true, .imbalance = true};

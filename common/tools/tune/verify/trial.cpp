@@ -67,7 +67,8 @@ std::uint64_t ranks_to_try(VerifyRequest const& request, ExportedRule const& one
     return request.ranks.value_or(std::max<std::uint64_t>(one.ranks.min, 2));
 }
 
-/// Of alltoallv files hold one choice for all sizes and imbalances: tried with that number of ranks and with others.
+/// Files hold one choice of alltoallv for all sizes and imbalances: it is tried with its number of ranks and with
+/// others.
 void add_uneven_probes(VerifyRequest const& request, std::vector<ExportedRule> const& rules, std::set<Probe>& found) {
     std::vector<Lost> ignored;
     std::vector<ExportedRule> exported = rules_of(MpiCall::alltoallv, rules, ignored);
