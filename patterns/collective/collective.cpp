@@ -374,17 +374,17 @@ Parameters without_use(Parameters const& parameters, Params const& params) {
         bool used;
     };
     Parameters defaults;
-    for (auto const& [name, used] : {OptionUse{"reduction", reduces(info.operation)},
-                                     {"root", has_root(info.operation)},
-                                     {"route", params.kind == Kind::sendrecv || is_fan(params.route)},
-                                     {"window", info.windows},
-                                     {"window-buffers", info.windows},
-                                     {"pairs", info.windows},
-                                     {"skew", has_matrix(params.kind)}}) {
+    for (OptionUse const& option : {OptionUse{"reduction", reduces(info.operation)},
+                                    {"root", has_root(info.operation)},
+                                    {"route", params.kind == Kind::sendrecv || is_fan(params.route)},
+                                    {"window", info.windows},
+                                    {"window-buffers", info.windows},
+                                    {"pairs", info.windows},
+                                    {"skew", has_matrix(params.kind)}}) {
         auto const* const known = std::find_if(std::begin(infos), std::end(infos),
-                                               [&](ParameterInfo const& each) { return each.name == name; });
-        if (!used && text_of(parameters, name) != known->value) {
-            defaults.emplace(name, known->value);
+                                               [&](ParameterInfo const& each) { return each.name == option.name; });
+        if (!option.used && text_of(parameters, option.name) != known->value) {
+            defaults.emplace(option.name, known->value);
         }
     }
     return defaults;

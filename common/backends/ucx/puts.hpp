@@ -45,6 +45,7 @@ public:
     Puts(Plan const& plan, Buffers const& buffers, SignalTable const& signals, Worker& worker);
     Puts(Puts const&) = delete;
     Puts& operator=(Puts const&) = delete;
+    ~Puts() = default;
 
     void watch(SignalWatch* const& watch) { watch_ = &watch; }
     /// All ranks do so before the first step of an iteration.

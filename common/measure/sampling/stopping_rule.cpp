@@ -96,6 +96,7 @@ StoppingRule::StoppingRule(StoppingLimits const& limits, Nanoseconds sample_ns)
 
 void StoppingRule::begin_round() {
     round_samples_.clear();
+    opens_round_ = true;
     round_elapsed_ns_ = 0;
     growing_chunk_ = first_chunk;
     fixed_share_ = limits_.fixed_samples ? share_of_next_round() : 0;
@@ -116,19 +117,20 @@ void StoppingRule::add(std::span<Nanoseconds const> samples, Nanoseconds elapsed
     if (samples.empty()) {
         throw Error("stopping rule: a chunk without samples");
     }
-    bool const opens_round = round_samples_.empty();
     round_samples_.insert(round_samples_.end(), samples.begin(), samples.end());
     round_elapsed_ns_ += elapsed_ns;
     elapsed_ns_ += elapsed_ns;
     samples_ += samples.size();
     growing_chunk_ += growing_chunk_ / 2;
     sample_ns_ = std::max<Nanoseconds>(1, elapsed_ns / static_cast<Nanoseconds>(samples.size()));
-    double const round_median = statistics::median(round_samples_);
-    if (opens_round) {
-        round_medians_.push_back(round_median);
-    } else {
-        round_medians_.back() = round_median;
+    if (limits_.fixed_samples && round_samples_.size() < fixed_share_) {
+        return;  // a round of millions has thousands of chunks: a median at each takes longer than the samples
     }
+    if (opens_round_) {
+        round_medians_.push_back(0);
+    }
+    opens_round_ = false;
+    round_medians_.back() = statistics::median(round_samples_);
 }
 
 StoppingDecision StoppingRule::next() const {

@@ -85,7 +85,8 @@ public:
     /// `elapsed_ns`: on the deciding rank's clock, everything between the samples included.
     void add(std::span<Nanoseconds const> samples, Nanoseconds elapsed_ns);
 
-    /// Medians of the rounds so far, the current one included once it has samples.
+    /// Medians of the rounds so far. The current one is included once it has samples; of fixed samples, once it has all
+    /// of them.
     [[nodiscard]] std::vector<double> const& round_medians() const { return round_medians_; }
 
 private:
@@ -103,6 +104,7 @@ private:
     std::uint64_t samples_ = 0;
     std::uint64_t growing_chunk_ = 0;
     std::uint64_t fixed_share_ = 0;  // of the current round
+    bool opens_round_ = true;
     Nanoseconds round_elapsed_ns_ = 0;
     std::vector<Nanoseconds> round_samples_;
     std::vector<double> round_medians_;

@@ -183,6 +183,27 @@ TEST(StoppingRule, AFixedCountIsExactAndSpreadOverRoundsOfWholePasses) {
     EXPECT_EQ(passes.chunks, (std::vector<std::vector<std::uint64_t>>{{20}, {16}, {16}, {16}, {16}, {16}}));
 }
 
+TEST(StoppingRule, AFixedRoundHasItsMedianOnceItIsComplete) {
+    StoppingRule rule({.fixed_samples = 1000U}, 1 * us);
+    std::vector<std::size_t> medians;
+    for (Nanoseconds round_ns = 1; round_ns <= 6; ++round_ns) {
+        rule.begin_round();
+        while (std::uint64_t const samples = rule.next().samples) {
+            rule.add(std::vector<Nanoseconds>(samples, round_ns), 1);
+        }
+        medians.push_back(rule.round_medians().size());
+    }
+    EXPECT_EQ(rule.round_medians(), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(medians, (std::vector<std::size_t>{1, 2, 3, 4, 5, 6}));
+
+    StoppingRule chunks({.fixed_samples = 6000U}, 1 * us);  // rounds of two chunks
+    chunks.begin_round();
+    chunks.add(std::vector<Nanoseconds>(chunks.next().samples, 1), 1);
+    EXPECT_TRUE(chunks.round_medians().empty());
+    chunks.add(std::vector<Nanoseconds>(chunks.next().samples, 3), 1);
+    EXPECT_EQ(chunks.round_medians(), std::vector<double>{2});
+}
+
 TEST(StoppingRule, NoFixedSamplesMeansNoRound) {
     Played const run = play({.fixed_samples = 0U}, 1 * ms);
     EXPECT_EQ(run.samples, 0U);
