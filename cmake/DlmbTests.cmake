@@ -87,10 +87,11 @@ endfunction()
 add_custom_target(dlmb_mpi_tests)
 
 # What stages of tests/run build and run alone: label and target dlmb_<label>_tests of each.
-set(DLMB_asan_short # backends, conformance, plans and readers, with the address sanitizer
+set(DLMB_asan_short # backends, conformance, patterns, plans and readers, with the address sanitizer
     conformance_in_process
     conformance_mpi
     environment_test
+    golden_test
     measure_test
     mpi_algorithms_test
     mpi_backend_test

@@ -81,12 +81,12 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_b
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, void* stream) {
-    Configuration const last = configurations.back();
+    Configuration const configuration = configurations.back();
     configurations.pop_back();
-    *grid = last.grid;
-    *block = last.block;
-    *shared_bytes = last.shared_bytes;
-    *static_cast<cudaStream_t*>(stream) = last.stream;
+    *grid = configuration.grid;
+    *block = configuration.block;
+    *shared_bytes = configuration.shared_bytes;
+    *static_cast<cudaStream_t*>(stream) = configuration.stream;
     return cudaSuccess;
 }
 

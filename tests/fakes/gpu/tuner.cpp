@@ -124,7 +124,7 @@ void Tuner::choose(Operation const& operation) {
 
 }  // namespace dlmb::fake_gpu
 
-dlmb::fake_gpu::TunedChoice dlmb_fake_gpu_tuned_choice() {
+void dlmb_fake_gpu_tuned_choice(dlmb::fake_gpu::TunedChoice* choice) {
     std::lock_guard const lock(dlmb::fake_gpu::mutex);
-    return dlmb::fake_gpu::newest;
+    *choice = dlmb::fake_gpu::newest;
 }

@@ -38,4 +38,4 @@ private:
 }  // namespace dlmb::fake_gpu
 
 /// Of the newest collective of the process.
-extern "C" dlmb::fake_gpu::TunedChoice dlmb_fake_gpu_tuned_choice();
+extern "C" void dlmb_fake_gpu_tuned_choice(dlmb::fake_gpu::TunedChoice* choice);

@@ -22,8 +22,10 @@ using nccl_tuner::tree;
 using testing::HasSubstr;
 
 fake_gpu::TunedChoice newest() {
-    using Tell = fake_gpu::TunedChoice();
-    return reinterpret_cast<Tell*>(dlsym(RTLD_DEFAULT, "dlmb_fake_gpu_tuned_choice"))();
+    using Tell = void(fake_gpu::TunedChoice*);
+    fake_gpu::TunedChoice choice;
+    reinterpret_cast<Tell*>(dlsym(RTLD_DEFAULT, "dlmb_fake_gpu_tuned_choice"))(&choice);
+    return choice;
 }
 
 void run(CompiledPlan& plan) {
