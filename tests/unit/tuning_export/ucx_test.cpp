@@ -94,6 +94,20 @@ TEST(UcxExport, RulesOfBothLinksMakeOneFile) {
     EXPECT_EQ(setting(to_ucx(table, {2, "", "", ""}, {"1.18.0"})), "intra:auto,inter:50000");
 }
 
+TEST(UcxExport, RulesOfMixedLinksDoNotMoveTheThresholdOfOne) {
+    TuningTable table = table_of({message_rule({0, 99999}, "inf"), message_rule({0, 49999}, "inf")});
+    table.rules[0].when.ranks = table.rules[1].when.ranks = CountInterval{4, 4};
+    table.rules[0].when.nodes = CountInterval{2, 2};  // two ranks on each
+    table.rules[1].when.nodes = CountInterval{1, 1};
+    EXPECT_EQ(setting(to_ucx(table, {}, {"1.18.0"})), "intra:50000,inter:100000");
+    table.rules.push_back(table.rules[1]);
+    table.rules[2].when.nodes = CountInterval{4, 4};
+    Export const made = to_ucx(table, {}, {"1.18.0"});
+    EXPECT_EQ(setting(made), "intra:50000,inter:50000");
+    ASSERT_EQ(made.lost.size(), 1U);
+    EXPECT_EQ(made.lost[0].why, LostReason::other_slice);
+}
+
 TEST(UcxExport, TheCrossoverIsWhereMeasuredEagerMessagesEnd) {
     TuningTable table = table_of({message_rule({8192, 46340}, "inf"), message_rule({131072, 1 << 20}, "1")});
     table.rules[0].choose.method = "linear:rndv_thresh=inf";

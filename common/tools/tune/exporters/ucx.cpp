@@ -141,6 +141,28 @@ bool is_between_nodes(ThresholdRule const& rule) {
     return when.nodes && when.ranks && when.nodes->min > 1 && when.nodes->min == when.ranks->max;
 }
 
+/// Rules whose messages take both kinds of links say what a link does only where no rule is of that link alone.
+std::optional<std::string> values_by_link(std::vector<ThresholdRule> const& rules, std::vector<Lost>& lost) {
+    std::vector<ThresholdRule> inside;
+    std::vector<ThresholdRule> between;
+    std::vector<ThresholdRule> both;
+    for (ThresholdRule const& rule : rules) {
+        (is_inside_nodes(rule) ? inside : is_between_nodes(rule) ? between : both).push_back(rule);
+    }
+    if (!inside.empty() && !between.empty()) {
+        for (ThresholdRule const& rule : both) {
+            lose(lost, rule.one, LostReason::other_slice,
+                 "was measured inside of nodes and between them at once, and others are of one kind of link");
+        }
+    }
+    auto const intra = threshold_value(inside.empty() ? both : inside, lost);
+    auto const inter = threshold_value(between.empty() ? both : between, lost);
+    if (!intra && !inter) {
+        return std::nullopt;
+    }
+    return fmt::format("intra:{},inter:{}", intra.value_or("auto"), inter.value_or("auto"));
+}
+
 }  // namespace
 
 std::optional<Bytes> read_threshold(std::string const& text) {
@@ -158,21 +180,8 @@ DistinguishedKeys keys_of_ucx(std::string const& version) {
 Export to_ucx(TuningTable const& table, Slice const& slice, std::string const& version) {
     Selection selection = select_rules(table, "ucx", slice, keys_of_ucx(version));
     std::vector<ThresholdRule> const rules = threshold_rules(selection);
-    auto const value_without = [&](bool (*says_nothing)(ThresholdRule const&)) {
-        std::vector<ThresholdRule> others = rules;
-        std::erase_if(others, says_nothing);
-        return threshold_value(others, selection.lost);
-    };
-    std::optional<std::string> value;
-    if (!keys_of_ucx(version).nodes) {
-        value = threshold_value(rules, selection.lost);
-    } else {
-        auto const inside = value_without(is_between_nodes);
-        auto const between = value_without(is_inside_nodes);
-        if (inside || between) {
-            value = fmt::format("intra:{},inter:{}", inside.value_or("auto"), between.value_or("auto"));
-        }
-    }
+    std::optional<std::string> value =
+        keys_of_ucx(version).nodes ? values_by_link(rules, selection.lost) : threshold_value(rules, selection.lost);
     std::string text = "# Made by dlmb_tune export. A variable of the same name in the environment beats this file.\n";
     if (value) {
         text += fmt::format("UCX_RNDV_THRESH={}\n", *value);
