@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
         query.memory = "host";
         query.dtype = "fp32";
         query.reduction = "sum";
+        query.in_place = 1;
         if (worst != 0 || count % ranks != 0 || dlmb_tuning_lookup(table, &query, &choice) != DLMB_TUNING_MATCH ||
             choice.algorithm == NULL || strcmp(choice.algorithm, "ring") != 0) {
             MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);

@@ -40,7 +40,7 @@ def ring(data: numpy.ndarray) -> None:
 def allreduce(table: dlmb_tuning.Table | None, nodes: int, data: numpy.ndarray) -> str:
     """Returns the name of what was used."""
     choice = table and table.lookup("allreduce", bytes=data.nbytes, ranks=WORLD.size, nodes=nodes, memory="host", dtype="fp32",
-                                    reduction="sum", backend="mpi")  # the best inside MPI
+                                    reduction="sum", in_place=True, backend="mpi")  # the best inside MPI
     if choice and choice.algorithm == "ring" and data.size % WORLD.size == 0:
         ring(data)
         return "ring"

@@ -45,10 +45,11 @@ std::optional<tuning::Key> key_of(Operation const& operation, Members const& mem
         if (reduces(step->kind)) {
             key.reduction = name_of(step->reduction);
         }
-        if (step->kind == OperationKind::all_reduce) {
-            key.in_place = step->send == step->recv;
+        if (!has_root(step->kind)) {
+            key.in_place = step->send.buffer == step->recv.buffer;
         }
-    } else if (std::holds_alternative<Exchange>(operation)) {
+    } else if (auto const* const exchange = std::get_if<Exchange>(&operation)) {
+        key.in_place = exchange->in_place();
         key.uniform = !ragged;
         key.imbalance = ragged ? std::nullopt : std::optional(1.0);
     }

@@ -47,6 +47,7 @@ struct Share {
     Bytes received = 0;
     Bytes smallest = 0;
     Bytes largest = 0;  // block, those of no bytes included
+    bool in_place = false;
 };
 
 /// Sums over all ranks of one exchange.
@@ -55,6 +56,7 @@ struct Sum {
     Bytes most = 0;  // that a rank sends or receives
     Bytes smallest = 0;
     Bytes largest = 0;
+    bool in_place = true;  // on all ranks
     std::uint64_t ranks = 0;
 
     void add(Share const& share) {
@@ -62,6 +64,7 @@ struct Sum {
         most = std::max({most, share.bytes, share.received});
         smallest = ranks == 0 ? share.smallest : std::min(smallest, share.smallest);
         largest = std::max(largest, share.largest);
+        in_place = in_place && share.in_place;
         ++ranks;
     }
     [[nodiscard]] double imbalance() const {
@@ -70,7 +73,7 @@ struct Sum {
 };
 
 Share share_of(Exchange const& exchange, std::size_t members, OperationKey operation) {
-    Share share{operation, 0, 0, 0, 0};
+    Share share{.operation = operation, .in_place = exchange.in_place()};
     for (Block const& block : exchange.send) {
         share.bytes += block.bytes;
         share.largest = std::max(share.largest, block.bytes);
@@ -116,7 +119,7 @@ struct Describe {
         Found key = common(tuning::TunedOperation::exchange, step.group, exchange->bytes / exchange->ranks);
         key->uniform = exchange->smallest == exchange->largest;
         key->imbalance = exchange->imbalance();
-        key->in_place = step.send_buffer == step.recv_buffer;
+        key->in_place = exchange->in_place;
         return key;
     }
     Found operator()(Send const& step) const {

@@ -479,6 +479,10 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
         }
         auto const& parameters = stored.cell.identity.parameters;
         auto const [point, is_new] = points_.try_emplace({stored.launch_id, seen.key}, parameters);
+        if (!is_new && parameter(stored.cell, "message-size") != point->second.at("message-size")) {
+            ++refused_["moves as many bytes as an earlier cell of its launch, in whole elements per rank"];
+            continue;
+        }
         if (!is_new && point->second != parameters) {
             ++refused_["differs from an earlier cell of its launch only in what rules do not know (a list of "
                        "--element, --root, --skew ...)"];

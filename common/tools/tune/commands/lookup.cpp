@@ -131,11 +131,15 @@ public:
         read_words();
         TuningTable const table = read_table(path_);
         require_known_words(table);
-        Match const match = lookup(table, key_, backend_);
-        if (match) {
+        auto const baseline = table.policy.baseline.find(key_.memory);
+        if (Match const match = lookup(table, key_, backend_)) {
             print(match);
+        } else if (!backend_.empty() || baseline == table.policy.baseline.end()) {
+            print_default(table, backend_);
+        } else if (Match const own = lookup(table, key_, baseline->second)) {  // as backend tuned
+            print(own);
         } else {
-            print_default(table);
+            print_default(table, baseline->second);
         }
         return exit_ok;
     }
@@ -180,12 +184,10 @@ private:
         fmt::print("evidence {}\n", evidence_text(rule));
     }
 
-    void print_default(TuningTable const& table) const {
-        auto const baseline = table.policy.baseline.find(key_.memory);
-        if (!backend_.empty()) {
-            fmt::print("backend  {}\n", backend_);
-        } else if (baseline != table.policy.baseline.end()) {
-            fmt::print("backend  {}\n", baseline->second);
+    /// `backend`: may be empty, where the table has no baseline for this memory.
+    void print_default(TuningTable const& table, std::string const& backend) const {
+        if (!backend.empty()) {
+            fmt::print("backend  {}\n", backend);
         }
         fmt::print("method   default\nrule     none matches\n");
         std::string const scope = backend_.empty() ? select_scope : backend_;
