@@ -88,7 +88,7 @@ class Elimination(unittest.TestCase):
 
     def test_the_noise_is_told_as_the_gains_that_it_hides(self) -> None:
         # 1 - exp(-2.487 * 0.12 / sqrt(8)) = 10.0 %
-        self.assertIn("gains below 3 % cannot be seen", noise_text(0.005))
+        self.assertIn("gains below 3 % are not chosen, of calls below 50 us below 5 %", noise_text(0.005))
         self.assertEqual(noise_text(0.12), "noise 12 % from launch to launch: gains below 10 % cannot be seen on a machine this noisy")
 
 

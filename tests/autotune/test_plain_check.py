@@ -58,6 +58,9 @@ class PlainCheck(unittest.TestCase):
         self.assertEqual([each["evidence"]["sizes"] for each in parts], [[2048], [8192, 16384]])
         self.assertEqual(len({each["id"] for each in parts}), 2)
 
+    def test_a_size_that_loses_much_does_not_hide_that_the_others_gain(self) -> None:
+        self.assertEqual(gaining_sizes(rule(), measurement(dict.fromkeys(SIZES, 1.2) | {16384: 0.3})), list(SIZES[:-1]))
+
     def test_a_size_that_may_lose_is_cut_out_though_the_others_gain(self) -> None:
         speedups = dict.fromkeys(SIZES, 1.3) | {4096: 1.02}
         noisy = [gaining_sizes(rule(), measurement(speedups, seed=seed, spreads={4096: 0.2})) for seed in range(40)]

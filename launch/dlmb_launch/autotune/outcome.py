@@ -16,7 +16,7 @@ from dlmb_launch.autotune.campaign import Campaign
 from dlmb_launch.autotune.observations import Key, Measured
 from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, VISITS, Measurement, Plain, SizeGain, Visits
 from dlmb_launch.autotune.plain_program import gaining_sizes, narrowed, run_rounds, settings_of, why_not_shown
-from dlmb_launch.autotune.points import LARGEST_BYTES, OPERATIONS, Consumer
+from dlmb_launch.autotune.points import FLOAT_BYTES, OPERATIONS, REDUCING, Consumer
 from dlmb_launch.autotune.request import EXCESS_S, Clock, Request
 from dlmb_launch.autotune.tune_program import TuneProgram, chosen_rules
 from dlmb_launch.sweep.process import Interrupts, Process
@@ -182,7 +182,8 @@ class Finisher:
         for (other, point), each in measured.items():
             size = point.table_bytes(ranks)
             inside = any(limits["min"] <= size <= limits["max"] for limits in ranges)
-            fits = point.size <= LARGEST_BYTES  # an int counts the bytes of a rank
+            counted = point.size // (FLOAT_BYTES if point.operation in REDUCING else 1)
+            fits = counted < 1 << 31  # an int of the call counts them: bytes, or floats
             if other == backend and point.operation == operation and each.launches and inside and fits:
                 sizes[size] = statistics.median(each.default_ns)
         return dict(sorted(sizes.items()))

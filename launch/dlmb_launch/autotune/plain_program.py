@@ -198,16 +198,17 @@ def why_not_shown(size: int, measurement: Measurement | None) -> str:
 
 
 def gaining_sizes(rule: dict, measurement: Measurement | None) -> list[int]:
-    """In bytes, ascending. `measurement`: of the rule's operation; None: it was not measured."""
+    """In bytes, ascending. `measurement`: of the rule's operation; None: it was not measured. Sizes that lose for certain are cut out first:
+    one of them must not hide what the others gain together."""
     rounds: list[Round] = measurement.rounds() if measurement else []
     if len(rounds) < DECIDING_ROUNDS:
         return []
     limits = rule["when"]["bytes"]
-    inside = [size for size in measurement.what.sizes if limits["min"] <= size <= limits["max"]]
-    if not inside or ratio(rounds, DEFAULT, FILE, *inside).low <= 1:
+    speedups = {size: ratio(rounds, DEFAULT, FILE, size) for size in measurement.what.sizes if limits["min"] <= size <= limits["max"]}
+    open_sizes = [size for size, speedup in speedups.items() if speedup.high >= 1]
+    if not open_sizes or ratio(rounds, DEFAULT, FILE, *open_sizes).low <= 1:
         return []
-    speedups = {size: ratio(rounds, DEFAULT, FILE, size) for size in inside}
-    return sorted(size for size, speedup in speedups.items() if speedup.value > 1 and speedup.low > LEAST_SPEEDUP)
+    return sorted(size for size in open_sizes if speedups[size].value > 1 and speedups[size].low > LEAST_SPEEDUP)
 
 
 def narrowed(rule: dict, gaining: list[int]) -> list[dict]:

@@ -33,7 +33,8 @@ OPERATIONS = {
 }
 _OTHER_NAMES = {"reduce_scatter": "reduce_scatter_block", "bcast": "broadcast"}
 _PER_RANK = ("allgather", "alltoall")  # --message-size is the part of one rank, the table counts all parts
-_ELEMENT_BYTES = 4  # fp32, the default of dlmb_collective
+REDUCING = ("allreduce", "reduce_scatter_block")
+FLOAT_BYTES = 4  # fp32, the default of dlmb_collective
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 LARGEST_BYTES = 1 << 30
 
@@ -48,7 +49,7 @@ class Point:
         reduce_scatter up to whole elements for each rank."""
         if self.operation in _PER_RANK:
             return self.size * ranks
-        unit = _ELEMENT_BYTES * ranks if self.operation == "reduce_scatter_block" else 1
+        unit = FLOAT_BYTES * ranks if self.operation == "reduce_scatter_block" else 1
         return -(-self.size // unit) * unit
 
     def whole(self, ranks: int) -> Point:
