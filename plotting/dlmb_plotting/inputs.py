@@ -120,5 +120,5 @@ def refusing(what: str) -> Iterator[None]:
 
 def unused_name(path: Path, used: dict[str, Any], end: str = "") -> str:
     name = path.stem.removesuffix(".plan") + end
-    longer = f"{path.parent.name}.{name}"
+    longer = f"{path.resolve().parent.name}.{name}"
     return next(each for each in chain([name, longer], (f"{longer}.{number}" for number in count(2))) if each not in used)

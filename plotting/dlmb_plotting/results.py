@@ -156,9 +156,12 @@ class Reader:
     def finish(self) -> Results:
         """Where launches with other settings have cells of the same id, these are others: their ids and settings say so."""
         shared = {keys[0][0]: keys for keys in by_key(self.cells, lambda key: key[0]).values() if len(keys) > 1}
-        names = settings_apart({settings for keys in shared.values() for _, settings in keys}, self.results.launches.values())
+        settings = {launch.settings_key: launch.settings for launch in self.results.launches.values()}
+        names: dict[tuple[str, str], str] = {}
+        for keys in shared.values():
+            names |= {key: name for key, name in zip(keys, settings_apart([(each, settings[each]) for _, each in keys]))}
         for key, cell in self.cells.items():
-            name = names.get(key[1], "")
+            name = names.get(key, "")
             found = cell._replace(id=f"{cell.id}/environment={name}", environment=name) if name else cell
             self.results.cells.append(found)
             if key in self.visits:
@@ -223,12 +226,11 @@ def read(paths: Sequence[Path]) -> Results:
     return reader.finish()
 
 
-def settings_apart(keys: Collection[str], launches: Iterable[Launch]) -> dict[str, str]:
-    """By settings_key: the settings in which they differ."""
-    settings = {launch.settings_key: launch.settings for launch in launches if launch.settings_key in keys}
-    names = sorted({name for each in settings.values() for name in each} - DIFFERS_ALWAYS)
-    differing = [name for name in names if len({each.get(name) for each in settings.values()}) > 1]
-    return {key: " ".join(f"{name}={each.get(name, 'unset')}" for name in differing) or key for key, each in settings.items()}
+def settings_apart(launches: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
+    """Of launches, each by its settings_key and its settings: the settings in which they differ."""
+    names = sorted({name for _, each in launches for name in each} - DIFFERS_ALWAYS)
+    differing = [name for name in names if len({each.get(name) for _, each in launches}) > 1]
+    return [" ".join(f"{name}={each.get(name, 'unset')}" for name in differing) or key for key, each in launches]
 
 
 @dataclass
@@ -241,7 +243,7 @@ class Group:
 
 Setting = tuple[tuple[str, Any], ...]
 NAMED = ("operation", "window", "pairs")  # parameters without which nobody knows what traffic it is
-NOT_SAID = ("seed", "draws", "cache", "fill", "environment")  # by results of other programs
+NOT_SAID = ("seed", "draws", "cache", "fill")  # by results of other programs
 
 
 def setting(cell: Cell, without: Collection[str] = ()) -> Setting:
@@ -251,7 +253,7 @@ def setting(cell: Cell, without: Collection[str] = ()) -> Setting:
         ("seed", cell.seed), ("draws", cell.draws), ("cache", cell.cache), ("fill", cell.fill), ("beside", cell.beside), ("environment", cell.environment),
         *(pair for pair in cell.parameters if pair[0] not in without),
     )
-    return tuple(pair for pair in pairs if pair[0] not in NOT_SAID) if cell.suite else pairs
+    return tuple(pair for pair in pairs if pair[0] not in NOT_SAID and pair != ("environment", "")) if cell.suite else pairs
 
 
 def home(own: Setting, measured: dict[Setting, dict[str, Any]]) -> Setting:

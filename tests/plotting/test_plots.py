@@ -305,6 +305,22 @@ class TrendTest(WithFolder):
         (points,) = (each for each in series.values() if len(each) < 3)
         self.assertEqual([(point.x, point.y) for point in points], [(1.0, 1.0), (2.0, 2.0)])
 
+    def test_a_line_goes_on_where_a_library_changed_between_campaigns(self) -> None:
+        def environment(library: str) -> dict[str, object]:
+            return {"env_key": library, "identity": {"mpi_library": library}, "variables": {}, "informational": {}, "warnings": []}
+
+        written = []
+        for day, (library, ns) in enumerate((("4", 10.0), ("4", 11.0), ("5", 20.0)), start=1):
+            written += [launch_line(f"l{day}", f"2026-01-0{day}T00:00:00Z", environment=environment(library)), cell_line(8, ns, launch=f"l{day}")]
+        chart = drawn("trend", read([self.file(lines(*written))]))[0].charts[0]
+        self.assertEqual([point.y for point in chart.series["all cells"]], [1.0, 1.1, 2.0])
+
+        both = [launch_line(name, f"2026-01-0{day}T00:00:00Z", environment=environment(name[0]), campaign_id=f"night {day}")
+                for day in (1, 2) for name in (f"4.{day}", f"5.{day}")]
+        cells = [cell_line(8, 10.0 * day, launch=f"{library}.{day}") for day in (1, 2) for library in "45"]
+        chart = drawn("trend", read([self.file(lines(*both, *cells))]))[0].charts[0]
+        self.assertEqual(len(chart.series), 3)  # a line for each library, and the mean
+
     def test_one_campaign_is_no_trend(self) -> None:
         self.assertEqual(drawn("trend", read([self.file(lines(launch_line(), cell_line(8, 20)))])), [])
 

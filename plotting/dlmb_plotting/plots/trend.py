@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from statistics import median
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points
 from dlmb_plotting.results import Cell, Results, short_names
+from dlmb_results.cells import by_key
 from dlmb_results.names import named, plural
 from dlmb_statistics.robust import geometric_mean
 
@@ -21,7 +23,8 @@ LONGEST_WHISKER = 1.25  # over the highest median of the picture
 
 def plots(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
     """Nothing unless some cell was measured in two campaigns."""
-    times = {cell.id: by_campaign(results, cell) for cell in cells if cell.id in results.visits}
+    lines = joined(results, [cell for cell in cells if cell.id in results.visits])
+    times = {identifier: merged(by_campaign(results, cell) for cell in line) for identifier, line in lines.items()}
     times = {identifier: campaigns for identifier, campaigns in times.items() if len(campaigns) > 1}
     if not times:
         return []
@@ -35,8 +38,8 @@ def plots(results: Results, pattern: str, cells: list[Cell], limits: Limits) -> 
     ticks = [(float(index), label) for index, label in enumerate(labels)]
     shown = sorted(times, key=lambda identifier: -change(times[identifier]))[: limits.series - 1]
     missing = f"the {len(shown)} cells that changed most of {len(times)} are shown" if len(shown) < len(times) else ""
-    launches = frozenset(launch for identifier in times for launch, _ in results.visits[identifier])
-    full = {cell.id: named(cell.id, pattern, dict(cell.parameters)) for cell in cells if cell.id in shown}
+    launches = frozenset(launch for identifier in times for cell in lines[identifier] for launch, _ in results.visits[cell.id])
+    full = {identifier: named(identifier, pattern, dict(lines[identifier][0].parameters)) for identifier in shown}
     return [Plot(f"{pattern}.trend", f"{pattern}: trend over campaigns", CAPTION, [chart(times, short_names(full), used, ticks)], missing,
                  launches, palette="cells")]
 
@@ -51,6 +54,22 @@ def distinct_labels(campaigns: list[tuple[str, str, str]]) -> list[str]:
         if len(set(labels)) == len(labels):
             break
     return labels
+
+
+def joined(results: Results, cells: list[Cell]) -> dict[str, list[Cell]]:
+    """By the id of the line: its cells. Where a library or a variable changed between campaigns, the line goes on; where one campaign has
+    several environments, each has a line."""
+    lines = by_key(cells, lambda cell: cell.id.removesuffix(f"/environment={cell.environment}") if cell.environment else cell.id)
+    found: dict[str, list[Cell]] = {}
+    for identifier, line in lines.items():
+        campaigns = [campaign for cell in line for campaign in by_campaign(results, cell)]
+        found |= {identifier: line} if len(set(campaigns)) == len(campaigns) else {cell.id: [cell] for cell in line}
+    return found
+
+
+def merged(parts: Iterable[dict[str, list[float]]]) -> dict[str, list[float]]:
+    """Of parts without a common campaign."""
+    return {campaign: times for part in parts for campaign, times in part.items()}
 
 
 def by_campaign(results: Results, cell: Cell) -> dict[str, list[float]]:
