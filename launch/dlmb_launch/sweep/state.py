@@ -7,6 +7,8 @@
     FOLDER/state/SIDE/JOB.NNN.json   what became of it: running, done, failed, timeout, interrupted
     FOLDER/logs/SIDE/JOB.NNN.log     what it printed
 
+With environments SIDE is SIDE/ENVIRONMENT.
+
 Files are replaced whole, so that a kill at any moment leaves the old one or the new one.
 """
 
@@ -82,6 +84,8 @@ class Folder:
         described = asdict(sweep)
         for entry in (*described["environments"], *described["sides"]):
             entry["variables"] = recorded(dict(entry["variables"]))
+        if any(environment.name for environment in sweep.environments):
+            described["layout"] = "SIDE/ENVIRONMENT"  # folders of before have all environments in one
         text = json.dumps(described, sort_keys=True)
         mine = {"sweep": json.loads(text), "digest": hashlib.sha256(text.encode()).hexdigest()}
         file = self.root / "sweep.json"

@@ -85,7 +85,9 @@ class Table:
         for name in found:
             if not name or "=" in name:
                 raise UsageError(f"{self.place}: '{name}' in 'set' cannot be the name of a variable")
-        return tuple((name, self.text_of(name, value)) for name, value in found.items())
+        words = {True: "y", False: "n"}  # UCX takes no true
+        return tuple((name, words[value] if isinstance(value, bool) and name.startswith("UCX_") else self.text_of(name, value))
+                     for name, value in found.items())
 
     def text_of(self, key: str, value: Any) -> str:
         """As programs and libraries read it: Open MPI takes True for no value and ignores it."""
