@@ -375,6 +375,7 @@ Parameters without_use(Parameters const& parameters, Params const& params) {
     };
     Parameters defaults;
     for (OptionUse const& option : {OptionUse{"reduction", reduces(info.operation)},
+                                    {"element", params.kind != Kind::barrier},
                                     {"root", has_root(info.operation)},
                                     {"route", params.kind == Kind::sendrecv || is_fan(params.route)},
                                     {"window", info.windows},

@@ -314,7 +314,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"cp"});
     parameters.needed("heads", model.heads, "its attention heads")
         .optional("kv-heads", model.kv_heads)
-        .needed("head-dim", model.head_dim, "the dimension of a head")
+        .needed("head-dim", model.kv_lora == 0 ? model.head_dim : 0, "one dimension of all parts of a head")
         .needed("layers", model.layers, "its number of layers")
         .optional("sp", parallel.cp)
         .element();

@@ -177,6 +177,11 @@ class Imports(TraceTest):
         for plan in self.plans(self.pmpi("wait", *calls))["plans"]:
             self.assertEqual([step["busy_ns"] for step in plan["steps"] if step["operation"] == "compute"], [2000, 5000])
 
+    def test_local_work_is_computation(self):
+        calls = [[f"MPI_Barrier:110:94,{rank},2:120", "MPI_Reduce_local:121:1:2:3:4:5:1121", f"MPI_Barrier:1122:94,{rank},2:1123"] for rank in (0, 1)]
+        for plan in self.plans(self.pmpi("local", *calls))["plans"]:
+            self.assertEqual([step["busy_ns"] for step in plan["steps"] if step["operation"] == "compute"], [1002000])
+
     def test_a_receive_gets_tag_and_bytes_of_its_send(self):
         send = ["MPI_Send:140:1:3:DOUBLE:1:5:94,0,2:150", "MPI_Send:151:1:2:DOUBLE:1:6:94,0,2:152", "MPI_Send:153:1:1:DOUBLE:1:6:94,0,2:154"]
         recv = [f"MPI_Recv:{140 + tag}:1:9:DOUBLE:0:{tag}:94,1,2:77:{140 + tag}" for tag in (6, -1, 6)]  # of 16, 24 and 8 bytes
