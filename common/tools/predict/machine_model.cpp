@@ -23,6 +23,7 @@ constexpr int most_ranks = 1 << 17;
 // An error is known for the octaves of nodes that were left out; a model answers two more, and three where it has none.
 constexpr double octaves_answered_beyond_tested = 2;
 constexpr double fewest_octaves_answered = 3;
+constexpr double rounding_of_octaves = 1e-4;  // in a file they have six digits
 constexpr double near_octaves_of_bytes = 3;
 
 // The correction: how far residuals at other sizes and node counts matter, and how much of one is chance.
@@ -379,7 +380,7 @@ Prediction predict(MachineModel const& model, Measurement const& asked, LoadCach
 std::string doubt_of(MachineModel const& model, OperationKind collective, int nodes) {
     double const farthest = std::max(fewest_octaves_answered, model.octaves_left_out + octaves_answered_beyond_tested);
     double const octaves = std::log2(static_cast<double>(nodes) / model.most_nodes);
-    if (octaves > farthest) {
+    if (octaves > farthest + rounding_of_octaves) {
         return fmt::format("{} nodes are x{:.3g} those of the fit, and no error is known beyond x{:.3g}", nodes,
                            std::exp2(octaves), std::exp2(farthest));
     }

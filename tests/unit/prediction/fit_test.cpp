@@ -257,11 +257,14 @@ TEST(Fit, AnswersByTheFactorOfNodesThatCouldBeLeftOutNotByThatOfAFewLines) {
     auto measurements = measured({"16", "64"}, cache);
     auto const few = measured({"4"}, cache);
     measurements.insert(measurements.end(), few.begin(), few.begin() + 3);
-    MachineModel const model = fit(measurements, cache, 0);
+    MachineModel model = fit(measurements, cache, 0);
     EXPECT_EQ(model.fewest_nodes, 4);
     EXPECT_DOUBLE_EQ(model.octaves_left_out, 2) << "16 to 64";
     EXPECT_EQ(doubt_of(model, OperationKind::all_reduce, 64 * 16), "");
     EXPECT_NE(doubt_of(model, OperationKind::all_reduce, 64 * 32), "");
+    model.octaves_left_out = 1.58496;  // log2(3), as a file has it
+    EXPECT_EQ(doubt_of(model, OperationKind::all_reduce, 64 * 12), "");
+    EXPECT_NE(doubt_of(model, OperationKind::all_reduce, 64 * 13), "");
 }
 
 TEST(Fit, PredictsWithTheDimensionsThatItWasFittedWith) {

@@ -51,8 +51,8 @@ std::vector<double> extents_of(std::string_view text, std::string_view option, d
 
 /// The matrix products of a block: of heads x head_dim queries and kv_heads x head_dim keys and as many values; of a
 /// gated mlp (LLaMA: RMS norm and a width) gate and up are one product. Embeddings and the head are left out. Throws
-/// UsageError that names the file where it does not tell a size, and for a mixture of experts and a recommendation
-/// model, which are no chain of products.
+/// UsageError that names the file where it does not tell a size, and for a mixture of experts, latent attention and
+/// a recommendation model, which are no chain of products.
 std::vector<Layer> block_of(ModelShape const& model) {
     if (model.experts > 0 || model.kv_lora > 0 || !model.recommendation.tables.empty()) {
         throw UsageError(fmt::format(

@@ -213,6 +213,7 @@ private:
         cpu.free = time + busy;
         check(cpu.free);
         busy_[rank] += busy;
+        check(busy_[rank]);  // a rank may have several processors
         cpu.last = task;
         return time;
     }
