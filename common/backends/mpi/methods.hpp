@@ -59,6 +59,9 @@ struct CompileContext {
     [[nodiscard]] std::byte* address(Region const& region) const {
         return buffers->base[region.buffer] + region.offset;
     }
+    /// Whether the call says MPI_IN_PLACE. A part of a larger exchange never does: a rank without blocks in it, in one
+    /// buffer, is no rank in place.
+    [[nodiscard]] bool works_in_place(Exchange const& exchange) const;
     [[nodiscard]] std::byte* send_base(Exchange const& exchange) const;
     [[nodiscard]] std::byte* recv_base(Exchange const& exchange) const;
     /// Copies self blocks on a device; nullptr: the buffers are host memory.

@@ -139,7 +139,7 @@ struct Describe {
             key->reduction = name_of(step.reduction);
         }
         if (!has_root(step.kind)) {  // only the root knows whether it works in place
-            key->in_place = step.send.buffer == step.recv.buffer;
+            key->in_place = sides_of(plan, step).in_place;
         }
         return key;
     }
