@@ -330,20 +330,6 @@ TEST(MpiBackend, WindowedExchangesOfOneGroupDoNotMixInOneWave) {
     }
 }
 
-/// Each exchange receives behind what it sends, in the same buffer.
-Plan in_one_buffer(Plan plan) {
-    for (Step& step : plan.steps) {
-        auto& exchange = std::get<Exchange>(step.operation);
-        Bytes& bytes = plan.buffers[exchange.send_buffer].bytes;
-        for (Block& block : exchange.recv) {
-            block.offset += bytes;
-        }
-        bytes += plan.buffers[exchange.recv_buffer].bytes;
-        exchange.recv_buffer = exchange.send_buffer;
-    }
-    return plan;
-}
-
 // Open MPI takes equal addresses for MPI_IN_PLACE. The first of several ranks receives nothing in the second exchange;
 // where it is alone it has blocks, because sides without any in one buffer are one that is in place.
 TEST(MpiBackend, ExchangesThatOverlapSendAndReceiveInOneBuffer) {

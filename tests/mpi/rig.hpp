@@ -46,4 +46,18 @@ using BytesBetween = std::function<Bytes(Rank from, Rank to)>;
 StepId add_exchange(PlanBuilder& builder, Group const& group, Rank me, BytesBetween const& bytes, std::string label,
                     std::vector<StepId> after = {});
 
+/// Each exchange receives behind what it sends, in the same buffer.
+inline Plan in_one_buffer(Plan plan) {
+    for (Step& step : plan.steps) {
+        auto& exchange = std::get<Exchange>(step.operation);
+        Bytes& bytes = plan.buffers[exchange.send_buffer].bytes;
+        for (Block& block : exchange.recv) {
+            block.offset += bytes;
+        }
+        bytes += plan.buffers[exchange.recv_buffer].bytes;
+        exchange.recv_buffer = exchange.send_buffer;
+    }
+    return plan;
+}
+
 }  // namespace dlmb::mpi

@@ -106,6 +106,15 @@ TEST_F(MpiStaged, AllRanksMakeTheRoundsOfTheOneThatNeedsMost) {
     EXPECT_EQ(rig_.run(std::move(builder).finish(), "staged:chunk=4096"), Problems{});
 }
 
+// A rank without a block in a round is not in place, though its buffer is one.
+TEST_F(MpiStaged, RoundsOfAnExchangeInOneBufferAreNotInPlaceOnAnyRank) {
+    PlanBuilder builder(rig_.me());
+    add_exchange(
+        builder, rig_.world(), rig_.me(),
+        [](Rank from, Rank to) { return from + to == 1 ? Bytes{20'000} : Bytes{512}; }, "dispatch");
+    EXPECT_EQ(rig_.run(in_one_buffer(std::move(builder).finish()), "staged:chunk=4096"), Problems{});
+}
+
 // Both are on their way together, and the copies of the small one are there first on some ranks.
 TEST_F(MpiStaged, StepsOfOneGroupKeepTheOrderOfTheirCalls) {
     PlanBuilder builder(rig_.me());
