@@ -45,11 +45,11 @@ std::optional<tuning::Key> key_of(Operation const& operation, Members const& mem
         if (reduces(step->kind)) {
             key.reduction = name_of(step->reduction);
         }
-        if (!has_root(step->kind)) {
-            key.in_place = step->send.buffer == step->recv.buffer;
+        if (reduces(step->kind) && !has_root(step->kind)) {  // all_gather may be in place on some ranks only
+            key.in_place = step->send == step->recv;
         }
-    } else if (auto const* const exchange = std::get_if<Exchange>(&operation)) {
-        key.in_place = exchange->in_place();
+    } else if (std::holds_alternative<Exchange>(operation)) {
+        key.in_place = false;
         key.uniform = !ragged;
         key.imbalance = ragged ? std::nullopt : std::optional(1.0);
     }

@@ -227,7 +227,7 @@ def read(paths: Sequence[Path]) -> Results:
 
 
 def settings_apart(launches: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
-    """Of launches, each by its settings_key and its settings: the settings in which they differ."""
+    """For each launch, given as its settings_key and its settings: the settings in which it differs from the others."""
     names = sorted({name for _, each in launches for name in each} - DIFFERS_ALWAYS)
     differing = [name for name in names if len({each.get(name) for _, each in launches}) > 1]
     return [" ".join(f"{name}={each.get(name, 'unset')}" for name in differing) or key for key, each in launches]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The driver with doubles of launcher and programs: states, resuming, signals, time-outs, exit codes."""
 
+import hashlib
 import json
 import os
 import signal
@@ -191,6 +192,16 @@ class Driver(unittest.TestCase):
         self.assertEqual(done.returncode, 64)
         self.assertIn("results of another sweep", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_a_folder_that_has_all_environments_together_is_refused(self):
+        self.sweep.write_text(self.sweep.read_text(encoding="utf-8") + '[[environment]]\nname = "tcp"\n', encoding="utf-8")
+        self.run_sweep()
+        kept = self.output / "sweep.json"
+        older = json.loads(kept.read_text(encoding="utf-8"))["sweep"]
+        del older["layout"]
+        text = json.dumps(older, sort_keys=True)
+        kept.write_text(json.dumps({"sweep": older, "digest": hashlib.sha256(text.encode()).hexdigest()}), encoding="utf-8")
+        self.assertIn("results of another sweep", self.run_sweep().stderr)
 
     def test_no_secret_is_written_and_a_changed_value_is_another_sweep(self):
         setting = '[[environment]]\nname = "hub"\nset = { HF_TOKEN = "hunter2", PROXY = "http://me:hunter2@proxy", MODE = "hunter%d", UCX_TLS = "tcp" }\n'

@@ -44,6 +44,8 @@ class Meaning(unittest.TestCase):
     def test_variables_are_text_as_libraries_read_it(self):
         side = read(WHOLE + 'set = {A = true, B = false, C = 3, D = "x"}\n').sides[1]
         self.assertEqual(side.variables, (("A", "true"), ("B", "false"), ("C", "3"), ("D", "x")))
+        side = read(WHOLE + 'set = {UCX_A = true, UCX_B = false}\n').sides[1]
+        self.assertEqual(side.variables, (("UCX_A", "y"), ("UCX_B", "n")))
 
     def test_sides_of_a_job_are_neighbours_and_change_places(self):
         names = [launch.name for launch in launches(read(WHOLE))]

@@ -59,8 +59,8 @@ struct CompileContext {
     [[nodiscard]] std::byte* address(Region const& region) const {
         return buffers->base[region.buffer] + region.offset;
     }
-    /// Whether the call says MPI_IN_PLACE. A part of a larger exchange never does: a rank without blocks in it, in one
-    /// buffer, is no rank in place.
+    /// Whether the call says MPI_IN_PLACE. The call of a part of an exchange never does: a rank that has no block in
+    /// the part would look as if it worked in place.
     [[nodiscard]] bool works_in_place(Exchange const& exchange) const;
     [[nodiscard]] std::byte* send_base(Exchange const& exchange) const;
     [[nodiscard]] std::byte* recv_base(Exchange const& exchange) const;

@@ -85,7 +85,7 @@ class Folder:
         for entry in (*described["environments"], *described["sides"]):
             entry["variables"] = recorded(dict(entry["variables"]))
         if any(environment.name for environment in sweep.environments):
-            described["layout"] = "SIDE/ENVIRONMENT"  # folders of before have all environments in one
+            described["layout"] = "SIDE/ENVIRONMENT"  # older folders hold all environments together
         text = json.dumps(described, sort_keys=True)
         mine = {"sweep": json.loads(text), "digest": hashlib.sha256(text.encode()).hexdigest()}
         file = self.root / "sweep.json"

@@ -15,7 +15,7 @@ from dlmb_results.names import named, plural
 from dlmb_statistics.robust import geometric_mean
 
 CAPTION = ("Median over the launches of a campaign, divided by that of the first campaign that has the cell; above 1 is slower. Whiskers: smallest and largest launch, cut a quarter above the highest median. "
-           "A line per cell, those that changed most; 'all cells' is the geometric mean of the cells that every campaign here has. Campaigns in order of time; "
+           "A line per cell, those that changed most; it goes on where a library or a variable changed. 'all cells' is the geometric mean of the cells that every campaign here has. Campaigns in order of time; "
            "dlmb_compare, not this picture, says whether a change is one.")
 ALL = "all cells"
 LONGEST_WHISKER = 1.25  # over the highest median of the picture
@@ -68,7 +68,7 @@ def joined(results: Results, cells: list[Cell]) -> dict[str, list[Cell]]:
 
 
 def merged(parts: Iterable[dict[str, list[float]]]) -> dict[str, list[float]]:
-    """Of parts without a common campaign."""
+    """The parts as one. No campaign is in two of them."""
     return {campaign: times for part in parts for campaign, times in part.items()}
 
 

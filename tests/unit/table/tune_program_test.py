@@ -63,6 +63,13 @@ class Lookup(unittest.TestCase):
         text = output_of("lookup", TABLE, *"--operation broadcast --bytes 1K --memory cuda".split())
         self.assertEqual(text, "backend  nccl\nmethod   default\nrule     none matches\nnearest  no rule here is of broadcast in scope select\n")
 
+    def test_answers_by_the_rules_of_the_baseline_where_none_selects_a_backend(self) -> None:
+        text = output_of("lookup", TABLE, *(word for word in RING if word not in ("--backend", "mpi")), "64K")
+        self.assertIn("backend  mpi\nmethod   blocking, ring", text)
+        self.assertIn("rule     r002\n", text)
+        text = output_of("lookup", TABLE, *"--operation reduce_scatter --bytes 1K --memory host".split())
+        self.assertIn("nearest  r006 asks for reduction user, which is not given\n", text)
+
     def test_names_the_nearest_rule_and_what_it_asks_for_where_none_matches(self) -> None:
         question = "--operation allreduce --backend mpi --ranks 5 --nodes 1 --memory host --element float --bytes 64K".split()
         self.assertIn("nearest  r002 asks for ranks 4, not 5; reduction sum, which is not given\n", output_of("lookup", TABLE, *question))

@@ -181,6 +181,26 @@ TEST(Observations, OfAReduceScatterAreOfTheBytesThatItMoved) {
     EXPECT_EQ(observe(cell).kept().at(0).key.bytes, 72U) << "3 ranks with 6 elements of 4 B each";
 }
 
+TEST(Observations, TakeTheFirstOfTheSizesForWhichAReduceScatterMovesTheSameBytes) {
+    record::Launch launch;
+    launch.launch_id = "launch";
+    record::ResultFile file;
+    file.launches.push_back(launch);
+    for (char const* const size : {"64", "72"}) {
+        record::Record cell = good_cell();
+        cell.identity.parameters["operation"] = "reduce_scatter_block";
+        cell.identity.parameters["message-size"] = size;
+        cell.identity.world = {3, 3};
+        file.cells.push_back({"launch", cell});
+    }
+    Observations observations{Accepted{}};
+    observations.add(file, "results.jsonl");
+    EXPECT_EQ(observations.kept().size(), 1U);
+    EXPECT_EQ(observations.refused(),
+              (std::map<std::string, std::uint64_t>{
+                  {"moves as many bytes as an earlier cell of its launch, in whole elements per rank", 1}}));
+}
+
 TEST(Observations, SayEverythingThatIsWrongWithACellAtOnce) {
     record::Record cell = good_cell();
     cell.result.round_medians_ns.assign(3, 1000.0);

@@ -191,7 +191,10 @@ private:
         }
         fmt::print("method   default\nrule     none matches\n");
         std::string const scope = backend_.empty() ? select_scope : backend_;
-        std::string const nearest = nearest_rule(table, key_, scope);
+        std::string nearest = nearest_rule(table, key_, scope);
+        if (nearest.empty()) {
+            nearest = nearest_rule(table, key_, backend);
+        }
         fmt::print("nearest  {}\n",
                    nearest.empty() ? fmt::format("no rule here is of {} in scope {}", operation_, scope) : nearest);
     }
