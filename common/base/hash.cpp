@@ -6,12 +6,12 @@
 
 namespace dlmb {
 
-std::string stable_hash(std::string_view text) {
-    std::uint64_t hash = fnv1a_start;
-    for (char const character : text) {
-        hash = fnv1a(hash, static_cast<unsigned char>(character));
-    }
+std::string hex_digits(std::uint64_t hash) {
     return fmt::format("{:016x}", hash);
+}
+
+std::string stable_hash(std::string_view text) {
+    return hex_digits(fnv1a(fnv1a_start, text));
 }
 
 }  // namespace dlmb

@@ -16,6 +16,16 @@ inline constexpr std::uint64_t fnv1a_start = 0xCBF29CE484222325ULL;
     return (hash ^ field) * 0x100000001B3ULL;
 }
 
+/// Field after field, each byte is one.
+[[nodiscard]] constexpr std::uint64_t fnv1a(std::uint64_t hash, std::string_view bytes) {
+    for (char const byte : bytes) {
+        hash = fnv1a(hash, static_cast<unsigned char>(byte));
+    }
+    return hash;
+}
+
+[[nodiscard]] std::string hex_digits(std::uint64_t hash);
+
 /// The 64-bit FNV-1a of the bytes as 16 hex digits.
 [[nodiscard]] std::string stable_hash(std::string_view text);
 

@@ -24,7 +24,7 @@ Parameters compute_steps_of(PatternType const& type, SweepPoint const& point) {
     return found;
 }
 
-bool reads_files(PatternType const& type, Parameters const& parameters) {
+bool reads_files(PatternType const& type, auto const& parameters) {
     return type.reads_plans || std::any_of(parameters.begin(), parameters.end(), [](auto const& parameter) {
                return parameter.second.find("file:") != std::string::npos;
            });
@@ -60,7 +60,9 @@ Batch::Batch(measure::LaunchShared const& launch, CellSource const& source, Rank
     : launch_(launch), source_(source), hardware_(hardware), resumed_(resumed), reporter_(reporter),
       relations_(source.type) {
     for (auto const& [id, stored] : resumed.cells()) {
-        relations_.add(stored.cell);
+        if (!reads_files(source.type, stored.cell.identity.parameters)) {
+            relations_.add(stored.cell);
+        }
     }
 }
 
@@ -96,30 +98,39 @@ void Batch::add(SweepPoint const& point) {
 }
 
 void Batch::leave_out_finished(SweepPoint const& point, Pattern const& pattern, std::vector<measure::Cell>& cells) {
-    std::optional<TrafficSummary> now;
+    std::optional<std::string> now;
     if (resumed_.resumes() && reads_files(source_.type, point.parameters)) {
-        now = traffic_of(pattern).total;
+        now = traffic_of(point, pattern).hash;
     }
-    for (std::string const& id : resumed_.take_out(launch_.bootstrap, cells, now ? &*now : nullptr)) {
+    for (std::string const& id : resumed_.take_out(launch_.bootstrap, cells, now)) {
         auto const stored = resumed_.cells().find(id);
         reporter_.resumed(stored == resumed_.cells().end() ? nullptr : &stored->second.cell);
         if (stored != resumed_.cells().end()) {
+            if (now) {  // others were added before any point
+                relations_.add(stored->second.cell);
+            }
             relations_.await(stored->second.cell, point.title);
         }
     }
     auto const changed = [&](measure::Cell const& cell) {
         auto const stored = resumed_.cells().find(cell.id);
-        return stored != resumed_.cells().end() && !(stored->second.cell.traffic == *now);
+        return stored != resumed_.cells().end() && stored->second.cell.traffic_hash != *now;
     };
     if (now && std::any_of(cells.begin(), cells.end(), changed)) {
-        reporter_.warn(fmt::format(
-            "--resume: {}: its file says other traffic than when it was measured; measured again", point.title));
+        reporter_.warn(fmt::format("--resume: {}: its file does not say the traffic that was measured; measured again",
+                                   point.title));
     }
 }
 
-Traffic Batch::traffic_of(Pattern const& pattern) const {
-    return prepare_traffic(launch_.bootstrap, pattern, source_.type.phases, source_.options.seed,
-                           draws_of(pattern, source_.options), [this] { launch_.watchdog.touch(); });
+Traffic Batch::traffic_of(SweepPoint const& point, Pattern const& pattern) const {
+    Traffic traffic = prepare_traffic(launch_.bootstrap, pattern, source_.type.phases, source_.options.seed,
+                                      draws_of(pattern, source_.options), [this] { launch_.watchdog.touch(); });
+    if (reads_files(source_.type, point.parameters)) {
+        traffic.hash =
+            hash_of(launch_.bootstrap, traffic.plans,
+                    source_.type.set_by_communication == nullptr ? ComputeTimes::counted : ComputeTimes::left_out);
+    }
+    return traffic;
 }
 
 void Batch::prepare_beside(SweepPoint const& point, std::string_view compute_time, std::vector<measure::Cell> cells) {
@@ -163,7 +174,7 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
         skip_all(reason);
         return;
     }
-    Traffic traffic = traffic_of(pattern);
+    Traffic traffic = traffic_of(point, pattern);
     auto const choose = [&] {
         return choose_buffers(launch_.bootstrap, hardware_, launch_.options.cache, point.memory,
                               source_.options.buffer_limit, traffic.plans);
@@ -258,6 +269,7 @@ void Batch::skip(SweepPoint const& point, measure::Cell const& cell, std::string
 record::Record Batch::describe(ReadyPoint const& ready, measure::Cell const& cell) const {
     record::Record record = record_of(cell);
     record.traffic = ready.traffic.total;
+    record.traffic_hash = ready.traffic.hash;
     record.statistics = ready.traffic.statistics;
     record.phases = ready.traffic.phases;
     std::vector<std::string> const& labels = ready.prepared->phases().labels();

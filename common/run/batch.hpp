@@ -45,7 +45,7 @@ private:
         std::optional<record::HostPages> pages;
     };
 
-    [[nodiscard]] Traffic traffic_of(Pattern const& pattern) const;
+    [[nodiscard]] Traffic traffic_of(SweepPoint const& point, Pattern const& pattern) const;
     void leave_out_finished(SweepPoint const& point, Pattern const& pattern, std::vector<measure::Cell>& cells);
     /// With compute steps as long as each of the cells took without them.
     void prepare_beside(SweepPoint const& point, std::string_view compute_time, std::vector<measure::Cell> cells);

@@ -10,15 +10,15 @@
 
 namespace dlmb::run {
 
-bool ResumedCells::is_finished(std::string const& id, TrafficSummary const* traffic) const {
+bool ResumedCells::is_finished(std::string const& id, std::optional<std::string> const& traffic_hash) const {
     auto const found = of_file_.cells.find(id);
     return found != of_file_.cells.end() &&
            (!validate_ || found->second.cell.result.validation.verdict == record::Verdict::passed) &&
-           (traffic == nullptr || found->second.cell.traffic == *traffic);
+           (!traffic_hash || found->second.cell.traffic_hash == *traffic_hash);
 }
 
 std::vector<std::string> ResumedCells::take_out(Bootstrap& bootstrap, std::vector<measure::Cell>& cells,
-                                                TrafficSummary const* traffic) const {
+                                                std::optional<std::string> const& traffic_hash) const {
     std::vector<std::string> finished;
     if (!resumes_ || cells.empty()) {
         return finished;
@@ -26,7 +26,7 @@ std::vector<std::string> ResumedCells::take_out(Bootstrap& bootstrap, std::vecto
     constexpr std::size_t bits = 8;
     Blob blob((cells.size() + bits - 1) / bits);
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (is_finished(cells[i].id, traffic)) {
+        if (is_finished(cells[i].id, traffic_hash)) {
             blob[i / bits] |= std::byte{1} << (i % bits);
         }
     }

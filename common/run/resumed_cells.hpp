@@ -9,6 +9,7 @@
 #include "common/measure/cell.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,15 +24,15 @@ public:
         : resumes_(resumes), validate_(validate), of_file_(std::move(of_file)) {}
 
     [[nodiscard]] bool resumes() const { return resumes_; }
-    /// Collective. Takes the cells that are finished out of `cells`. Returns their ids. `traffic`: of cells that read a
-    /// file, as it is now; a cell with other traffic is not finished.
+    /// Collective. Takes the cells that are finished out of `cells`. Returns their ids. `traffic_hash`: of cells that
+    /// read a file, as it is now; a cell with another one is not finished.
     [[nodiscard]] std::vector<std::string> take_out(Bootstrap& bootstrap, std::vector<measure::Cell>& cells,
-                                                    TrafficSummary const* traffic = nullptr) const;
+                                                    std::optional<std::string> const& traffic_hash = {}) const;
     /// Every cell of the file; none on other ranks.
     [[nodiscard]] std::map<std::string, record::StoredCell> const& cells() const { return of_file_.cells; }
 
 private:
-    [[nodiscard]] bool is_finished(std::string const& id, TrafficSummary const* traffic) const;
+    [[nodiscard]] bool is_finished(std::string const& id, std::optional<std::string> const& traffic_hash) const;
 
     bool resumes_;
     bool validate_;

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/run/traffic_setup.hpp"
 
+#include "common/base/hash.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/formats/plan/arrivals.hpp"
+#include "common/formats/plan_file/plan_file.hpp"
 #include "common/measure/sampling/phases.hpp"
 
 #include <fmt/core.h>
@@ -119,6 +121,24 @@ Nanoseconds computed_ns(Plan const& plan) {
 }
 
 }  // namespace
+
+std::string hash_of(Bootstrap& bootstrap, std::vector<Plan> plans, ComputeTimes times) {
+    std::uint64_t mine = fnv1a_start;
+    for (Plan& plan : plans) {
+        for (Step& step : plan.steps) {
+            if (auto* const compute = std::get_if<Compute>(&step.operation);
+                compute && times == ComputeTimes::left_out) {
+                compute->busy_ns = 0;
+            }
+        }
+        PlanWriter({}, [&](std::string_view line) { mine = fnv1a(mine, line); }).write(plan);
+    }
+    std::uint64_t all = fnv1a_start;
+    for (std::uint64_t const each : from_every_rank(bootstrap, mine)) {
+        all = fnv1a(all, each);
+    }
+    return hex_digits(all);
+}
 
 Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<std::string_view const> phases,
                         std::uint64_t seed, std::uint32_t draws, std::function<void()> const& each) {

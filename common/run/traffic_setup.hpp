@@ -8,8 +8,10 @@
 #include "common/formats/record/record.hpp"
 #include "patterns/pattern.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,14 @@ struct Traffic {
     std::vector<record::PhaseTraffic> phases;  // mean over the draws that have the phase
     std::map<std::string, double> statistics;  // realised skew, mean over draws
     OsuProgram osu;
+    std::string hash = {};  // of the plans of all ranks, where a file says them; else empty
 };
+
+/// left_out: a launch sets them from what it measures.
+enum class ComputeTimes : std::uint8_t { counted, left_out };
+
+/// Collective. Traffic::hash of the plans that each rank passes, the same on all ranks.
+[[nodiscard]] std::string hash_of(Bootstrap& bootstrap, std::vector<Plan> plans, ComputeTimes times);
 
 /// Collective. Memory stays O(ranks). `each` is called again and again.
 [[nodiscard]] Traffic prepare_traffic(

@@ -104,6 +104,18 @@ class Resume(unittest.TestCase):
         self.assertEqual([cell["validation"]["verdict"] for cell in cells(self.results)], ["off", "off", "passed", "passed"])
         self.assertIn("2 already in the results file\n", self.measure(plain, "--resume").stdout)
 
+    def test_a_file_with_other_counts_is_other_traffic(self):
+        counts = self.folder / "counts.csv"
+        command = [COLLECTIVE, *SHORT, "--operation", "alltoallv", "-m", "1K:1K", "--skew", f"file:{counts}", "-i", "4", "-x", "1", "--compute"]
+        counts.write_text("1,2\n", encoding="utf-8")
+        self.measure([*command, "none"])
+        self.assertIn("1 already in the results file", self.measure([*command, "none"], "--resume").stdout)
+        counts.write_text("2,1\n", encoding="utf-8")
+        self.measure([*command, "busy", "--compute-us", "50"], "--resume")
+        self.assertNotIn("overlap_ratio", cells(self.results, "ok")[-1]["statistics"], "of the time of other traffic")
+        self.assertIn("its file does not say the traffic that was measured", self.measure([*command, "none"], "--resume").stderr)
+        self.assertEqual([cell["parameters"]["compute"] for cell in cells(self.results, "ok")], ["none", "busy", "none"])
+
     def test_another_environment_is_said(self):
         plain = [*COMPUTE, "--compute", "none"]
         self.measure(plain)

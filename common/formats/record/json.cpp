@@ -312,6 +312,7 @@ void fields(auto& io, json::Of<Record> auto& cell) {
     io("status", result.status);
     io("reason", result.reason);
     io("traffic", cell.traffic);
+    io.if_known("traffic_hash", cell.traffic_hash);
     measured_fields(io, cell);
     phase_fields(io, cell);
     io.object("rounds", [&](auto& rounds) {

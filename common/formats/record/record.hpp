@@ -63,6 +63,7 @@ struct Record {
     std::string cell_id;
     CellResult result;
     TrafficSummary traffic;                    // mean over draws
+    std::string traffic_hash;                  // of the plans of all ranks, where a file says them; else empty
     std::vector<PhaseTraffic> phases;          // traffic per phase, mean over draws
     std::map<std::string, double> statistics;  // of the drawn routing: gini_expert, max_mean_rank ...
     CacheUse cache;

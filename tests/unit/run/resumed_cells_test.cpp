@@ -39,6 +39,7 @@ record::FinishedCells file_with(Ids const& ids, bool checked = true) {
     for (std::string const& id : ids) {
         record::StoredCell stored{record::sample_launch().launch_id, record::sample_cell()};
         stored.cell.cell_id = id;
+        stored.cell.traffic_hash = "0123";
         stored.cell.result.validation.verdict = checked ? record::Verdict::passed : record::Verdict::off;
         file.cells.emplace(id, stored);
     }
@@ -75,12 +76,10 @@ TEST(ResumedCells, AreTheSameOnEveryRankAndNoneWithoutResume) {
 TEST(ResumedCells, OfAFileThatSaysOtherTrafficNowAreMeasuredAgain) {
     in_process::run_ranks(2, 0, [](Bootstrap& bootstrap) {
         ResumedCells const resumed(true, true, bootstrap.rank() == 0 ? file_with({"a"}) : record::FinishedCells{});
-        TrafficSummary traffic = record::sample_cell().traffic;
         std::vector<measure::Cell> same = cells_named({"a"});
-        EXPECT_THAT(resumed.take_out(bootstrap, same, &traffic), testing::ElementsAre("a"));
-        traffic.payload_bytes += 1;
+        EXPECT_THAT(resumed.take_out(bootstrap, same, "0123"), testing::ElementsAre("a"));
         std::vector<measure::Cell> other = cells_named({"a"});
-        EXPECT_THAT(resumed.take_out(bootstrap, other, &traffic), IsEmpty());
+        EXPECT_THAT(resumed.take_out(bootstrap, other, "4567"), IsEmpty());
     });
 }
 
