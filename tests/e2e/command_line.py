@@ -82,6 +82,13 @@ class CommandLine(unittest.TestCase):
             self.assertEqual([line["kind"] for line in lines(results)], ["launch", "cell", "end"])
             self.assertEqual(lines(results)[-1]["status"], "ok")
 
+    def test_a_model_that_a_rank_of_many_reads_is_the_first_ranks(self):
+        command = [str(BIN / "dlmb_info"), "--lint-model", "/nowhere"]
+        for rank, code, said in (("0", 64, "/nowhere"), ("1", 0, "")):
+            done = run(command, env={**os.environ, "OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": "2"})
+            self.assertEqual((done.returncode, said in done.stderr, bool(done.stderr)), (code, True, bool(said)), done.stderr)
+        self.assertIn("--preset: its value is empty", run([*command[:2], "--preset="]).stderr)
+
     def test_results_on_standard_output_stand_between_the_rows(self):
         done = run([MOE, *SMALL, "--ranks", "2", "--backend", "in_process", "--results", "-"])
         self.assertEqual(done.returncode, 0, done.stderr)

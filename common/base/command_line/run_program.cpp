@@ -95,34 +95,52 @@ pid_t start(std::vector<std::string> const& arguments, int output, sigset_t cons
 /// Later output is lost.
 constexpr std::size_t most_output_bytes = std::size_t{64} << 20;
 
-enum class Read { all, until, late, signalled };
+enum class Waited { to_the_end, until, late, signalled };
 
 /// Until the other end is closed, or `until` (which may be empty) or a signal has come, or it is too late.
-Read read_output(int pipe, int signals, std::chrono::steady_clock::time_point deadline, std::string_view until,
-                 std::string& text) {
+Waited read_output(int pipe, int signals, std::chrono::steady_clock::time_point deadline, std::string_view until,
+                   std::string& text) {
     std::array<char, 65536> buffer{};
     while (true) {
         auto const left =
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         std::array<pollfd, 2> both{{{pipe, POLLIN, 0}, {signals, POLLIN, 0}}};
         if (left.count() <= 0 || poll(both.data(), both.size(), static_cast<int>(left.count())) == 0) {
-            return Read::late;
+            return Waited::late;
         }
         if (both[1].revents != 0) {
-            return Read::signalled;
+            return Waited::signalled;
         }
         ssize_t const count = read(pipe, buffer.data(), buffer.size());
         if (count == 0) {
-            return Read::all;
+            return Waited::to_the_end;
         }
         if (count > 0) {
             std::size_t const known = text.size() - std::min(text.size(), until.size());
             text.append(buffer.data(), std::min(static_cast<std::size_t>(count), most_output_bytes - text.size()));
             if (!until.empty() && text.find(until, known) != std::string::npos) {
-                return Read::until;
+                return Waited::until;
             }
         } else if (errno != EINTR) {
             check(errno, "read");
+        }
+    }
+}
+
+/// A process may go on when it has closed its output. Leaves it for waitpid().
+Waited wait_for_end(pid_t pid, int signals, std::chrono::steady_clock::time_point deadline) {
+    constexpr int pause_ms = 1;
+    while (true) {
+        siginfo_t ended{};
+        if (waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid) {
+            return Waited::to_the_end;
+        }
+        if (std::chrono::steady_clock::now() >= deadline) {
+            return Waited::late;
+        }
+        pollfd signal{signals, POLLIN, 0};
+        if (poll(&signal, 1, pause_ms) > 0) {
+            return Waited::signalled;
         }
     }
 }
@@ -145,9 +163,12 @@ Finished run_program(std::vector<std::string> const& arguments, std::chrono::sec
         throw;
     }
     close(ends[1]);
-    Read const how =
-        read_output(ends[0], signals.descriptor(), std::chrono::steady_clock::now() + most, until, finished.output);
-    if (how != Read::all) {
+    auto const deadline = std::chrono::steady_clock::now() + most;
+    Waited how = read_output(ends[0], signals.descriptor(), deadline, until, finished.output);
+    if (how == Waited::to_the_end) {
+        how = wait_for_end(pid, signals.descriptor(), deadline);
+    }
+    if (how != Waited::to_the_end) {
         kill(-pid, SIGKILL);
     }
     close(ends[0]);
@@ -157,10 +178,10 @@ Finished run_program(std::vector<std::string> const& arguments, std::chrono::sec
             check(errno, "waitpid");
         }
     }
-    finished.exit_code = how == Read::late    ? exit_timeout
-                         : how == Read::until ? 0
-                         : WIFEXITED(status)  ? WEXITSTATUS(status)
-                                              : 128 + WTERMSIG(status);
+    finished.exit_code = how == Waited::late    ? exit_timeout
+                         : how == Waited::until ? 0
+                         : WIFEXITED(status)    ? WEXITSTATUS(status)
+                                                : 128 + WTERMSIG(status);
     return finished;
 }
 

@@ -316,9 +316,13 @@ std::string info_text(InfoJson const& info) {
 
 namespace {
 
+bool is_first_rank() {
+    return launcher_info(read_launcher_variables()).rank.value_or(0) == 0;
+}
+
 /// Prints on the first rank alone: all ranks end for the same reason.
 int complain(std::string_view what, int code) {
-    if (launcher_info(read_launcher_variables()).rank.value_or(0) == 0) {
+    if (is_first_rank()) {
         print_error(fmt::format("dlmb_info: error: {}\n", one_line(what)));
     }
     return code;
@@ -432,7 +436,10 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
     add_options(app, given);
     app.set_version_flag("--version", "", "print version and git revision and exit");
     try {
+        require_values(std::vector<std::string>(argv + 1, argv + argc));
         app.parse(argc, argv);
+    } catch (UsageError const& error) {
+        return complain(error.what(), exit_usage);
     } catch (CLI::CallForHelp const&) {
         return print(app.help());
     } catch (CLI::CallForVersion const&) {
@@ -442,6 +449,9 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
     }
     try {
         if (given.lint) {
+            if (!is_first_rank()) {
+                return exit_ok;  // a file is told of once, as the first rank reads it
+            }
             if (given.model.empty() == given.preset.empty()) {
                 throw UsageError("--lint-model: give either the config.json of a model or --preset NAME");
             }

@@ -21,14 +21,16 @@ TEST(RunProgram, TellsOutputAndExitCode) {
     EXPECT_EQ(finished.exit_code, 3);
 }
 
-// As Ctrl-C does: a launcher and its ranks would go on, because they are a process group of their own.
-TEST(RunProgram, EndsWhatItStartedWhenASignalEndsIt) {
+/// As Ctrl-C does: a launcher and its ranks would go on, because they are a process group of their own. `before`: what
+/// the started shell does first.
+void expect_end_by_signal(char const* before) {
     TemporaryFolder const folder;
     std::string const file = (folder.path() / "pid").string();
     pid_t const parent = fork();
     if (parent == 0) {
-        (void)run_program({"sh", "-c", fmt::format("echo $$ > {0}.new; mv {0}.new {0}; exec sleep 600", file)},
-                          std::chrono::seconds(600));
+        (void)run_program(
+            {"sh", "-c", fmt::format("{1} echo $$ > {0}.new; mv {0}.new {0}; exec sleep 600", file, before)},
+            std::chrono::seconds(600));
         _exit(0);
     }
     pid_t started = 0;
@@ -41,6 +43,15 @@ TEST(RunProgram, EndsWhatItStartedWhenASignalEndsIt) {
     ASSERT_EQ(waitpid(parent, &status, 0), parent);
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
     EXPECT_NE(kill(started, 0), 0);
+}
+
+TEST(RunProgram, EndsWhatItStartedWhenASignalEndsIt) {
+    expect_end_by_signal("");
+}
+
+TEST(RunProgram, EndsWhatGoesOnWithItsOutputClosed) {
+    expect_end_by_signal("exec >&- 2>&-;");
+    EXPECT_EQ(run_program({"sh", "-c", "exec >&- 2>&-; exec sleep 600"}, std::chrono::seconds(1)).exit_code, 124);
 }
 
 }  // namespace
