@@ -123,8 +123,9 @@ private:
         PlanRequirements own = plan_requirements(plan, method, limits_);
         own.concurrent = own.concurrent || polled;
         if (polled && (method.row->kind == MethodKind::threads || method.row->one_sided || has_signals(plan))) {
-            own.refusal = fmt::format("mpi: {}: calls of it wait for other ranks, and another backend would wait, too",
-                                      method.row->info.name);
+            own.refusal = fmt::format("mpi: {} wait for other ranks, and another backend would wait, too",
+                                      has_signals(plan) ? "steps with signals"
+                                                        : std::string(method.row->info.name) + ": calls of it");
         }
         if (own.refusal.empty()) {
             own.refusal = own_refusal(plan, buffers, method, images);

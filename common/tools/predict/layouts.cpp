@@ -427,7 +427,7 @@ LayoutChoice search_layouts(LayoutProblem const& problem, Price const& price) {
     choice.moves = costs.moves_of(choice.divisions);
     for (LayoutMove const& each : choice.moves) {
         if (std::isinf(each.move.us)) {
-            throw UsageError(fmt::format("no layout has a price: the model has no algorithm of {} over {} ranks",
+            throw UsageError(fmt::format("no layout has a price: the model prices no algorithm of {} over {} ranks",
                                          name_in_tables(each.move.operation), each.move.ranks));
         }
     }

@@ -30,6 +30,7 @@ class Fill(unittest.TestCase):
     def test_work_of_any_time_fits_until_the_bubble_is_full(self) -> None:
         answer = self.answer(*SQUARE, "--bubble-reserve", 0, "--fill", "compute@1")
         self.assertEqual((answer["makespan_us"], answer["bubble_us"], answer["fits"]), (1400, 600, 600))
+        self.assertFalse(answer["more_may_fit"])
         once, full, over = answer["fills"]
         self.assertEqual((full["times"], full["bubble_utilisation"], full["makespan_us"]), (600, 1, 1400))
         self.assertEqual((over["times"], over["makespan_us"], over["bubble_fill"]), (601, 1401, "compute@1x601"))
@@ -39,6 +40,8 @@ class Fill(unittest.TestCase):
         done = self.ask(*SQUARE, "--bubble-reserve", 0, "--fill", "compute@0.1x3000")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("this work fits at least 1 times", done.stdout)
+        answer = self.answer(*SQUARE, "--bubble-reserve", 0, "--fill", "compute@0.1x3000")
+        self.assertEqual((answer["fits"], answer["more_may_fit"]), (1, True))
 
     def test_what_is_released_late_fits_less(self) -> None:
         self.assertLess(self.answer(*SQUARE, "--fill", "backward.compute@10")["fits"], 600 // 10 // 4)

@@ -103,7 +103,7 @@ class Search(unittest.TestCase):
         self.assertEqual({operation["operation"] for operation in answer["operations"]}, {"allreduce"})
         self.assertIsNone(answer["us_of_one_division"]["column"])
         self.assertIn("column everywhere: no price", self.ask(*arguments, self.folder / "model.json").stdout)
-        self.refused("no layout has a price: the model has no algorithm of", *arguments, model_with("reduce_scatter"))
+        self.refused("no layout has a price: the model prices no algorithm of", *arguments, model_with("reduce_scatter"))
 
     def test_a_model_that_knows_its_error_is_refused_with_69(self) -> None:
         model = self.model_of([f"{nodes},allreduce,ring,{size},{10 * (nodes - 1) + 2 * (nodes - 1) / nodes * size / 25000:.3f}"

@@ -166,7 +166,7 @@ private:
         auto const bytes = static_cast<double>(parse_bytes(item.substr(colon + 1), "--fill"));
         double const us = price_.price()(*collective, bytes, copies);
         if (std::isinf(us)) {
-            throw UsageError(fmt::format("--fill: '{}': the model has no algorithm of it over {} ranks", item, copies));
+            throw UsageError(fmt::format("--fill: '{}': the model prices no algorithm of it over {} ranks", item, copies));
         }
         return us;
     }
@@ -212,10 +212,13 @@ private:
         return least;
     }
 
+    /// Whether --fill takes no count that would not fit.
+    [[nodiscard]] bool more_may_fit(int fits) const { return fits + 1 == beyond(); }
+
     void print_text(int fits, std::vector<FillAnswer> const& answers) const {
         FillAnswer const& one = answers.front();
         fmt::print("the schedule takes {:.3f} us, of which a rank idles {:.3f} us; this work fits {}{} times\n\n",
-                   one["ideal_makespan_us"], one["bubble_us"], fits + 1 < beyond() ? "" : "at least ", fits);
+                   one["ideal_makespan_us"], one["bubble_us"], more_may_fit(fits) ? "at least " : "", fits);
         fmt::print("{:>6}{:>14}{:>14}{:>16}{:>12}\n", "times", "fill us", "of bubble %", "makespan us", "later us");
         for (FillAnswer const& each : answers) {
             fmt::print("{:>6}{:>14.3f}{:>14.1f}{:>16.3f}{:>12.3f}\n", each.copies, each["fill_us"],
@@ -225,11 +228,12 @@ private:
     }
 
     void print_json(int fits, std::vector<FillAnswer> const& answers) const {
-        nlohmann::ordered_json json{{"schema", "dlmb.fill/1.0"},
+        nlohmann::ordered_json json{{"schema", "dlmb.fill/1.1"},
                                     {"ranks", ranks_},
                                     {"makespan_us", answers.front()["ideal_makespan_us"]},
                                     {"bubble_us", answers.front()["bubble_us"]},
                                     {"fits", fits},
+                                    {"more_may_fit", more_may_fit(fits)},
                                     {"fills", nlohmann::ordered_json::array()}};
         for (FillAnswer const& each : answers) {
             json["fills"].push_back({{"times", each.copies},

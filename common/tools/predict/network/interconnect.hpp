@@ -18,7 +18,7 @@ namespace dlmb::predict {
 using LinkId = std::uint32_t;
 
 /// In which order ranks take the nodes.
-enum class Placement : std::uint8_t { row_major, blocked, random };
+enum class Placement { row_major, blocked, random };
 
 class Interconnect {
 public:

@@ -164,19 +164,22 @@ void ProgramBuilder::end_rank() {
         program_.edges[place[wait.earlier - first]++] = {wait.task, wait.at_start};
     }
     waits_.clear();
-    if (program_.first_task.size() == 2) {
+    if (program_.first_task.size() == std::max<std::size_t>(static_cast<std::size_t>(written_) / 16, 2)) {
         expect_more_of_the_same();
     }
 }
 
-/// Memory for ranks like the smaller one of the first two, which is not touched before it is needed: a root or a server
-/// among them has tasks for each of the others. A vector that grows holds all twice.
+/// Memory for ranks like the smallest of the first ones, which is not touched before it is needed: roots and servers
+/// among them have tasks for each of the others. A vector that grows holds all twice.
 void ProgramBuilder::expect_more_of_the_same() {
     constexpr std::size_t eighths = 9;
-    std::size_t const first = program_.first_task[1];
-    std::size_t const both = std::max<std::size_t>(next(), 1);
-    auto const expected = [&](std::size_t of_both) {
-        std::size_t const of_one = of_both * std::min(first, next() - first) / both;
+    std::size_t smallest = next() - program_.first_task.back();
+    for (std::size_t rank = 1; rank < program_.first_task.size(); ++rank) {
+        smallest = std::min<std::size_t>(smallest, program_.first_task[rank] - program_.first_task[rank - 1]);
+    }
+    std::size_t const all = std::max<std::size_t>(next(), 1);
+    auto const expected = [&](std::size_t of_all) {
+        std::size_t const of_one = of_all * smallest / all;
         return std::min<std::size_t>(of_one * static_cast<std::size_t>(written_) / 8 * eighths + 64, most_tasks);
     };
     program_.tasks.reserve(expected(program_.tasks.size()));

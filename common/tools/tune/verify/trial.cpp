@@ -96,11 +96,16 @@ void add_uneven_probes(VerifyRequest const& request, std::vector<ExportedRule> c
     }
 }
 
-/// Where the rules of a scope are tried. Those that are lost are left out.
-std::set<Probe> probes(VerifyRequest const& request) {
-    std::string const scope = scope_of(request.request.consumer);
+/// On host memory, where the programs run that are tried, unless the user names another.
+Slice tried_slice(VerifyRequest const& request) {
     Slice slice = slice_of(request.request, request.table);
-    slice.memory = slice.memory.empty() ? "host" : slice.memory;  // where the programs run that are tried
+    slice.memory = slice.memory.empty() ? "host" : slice.memory;
+    return slice;
+}
+
+/// Where the rules of a scope are tried. Those that are lost are left out.
+std::set<Probe> probes(VerifyRequest const& request, Slice const& slice) {
+    std::string const scope = scope_of(request.request.consumer);
     std::vector<ExportedRule> const rules =
         select_rules(request.table, scope, slice, keys_of(request.request.consumer)).rules;
     std::set<Probe> found;
@@ -175,13 +180,15 @@ Fingerprint const& Trial::fingerprint(Probe const& probe, TrialVariables const& 
 Verification verify_rules(VerifyRequest const& request, Trial& trial) {
     Verification result;
     bool anything_chosen = false;
-    for (Probe const& probe : probes(request)) {
+    Slice const slice = tried_slice(request);
+    for (Probe const& probe : probes(request, slice)) {
         result.checks.push_back(check(trial, probe, request.environment));
         anything_chosen = anything_chosen || !probe.algorithm.empty();
     }
     if (!anything_chosen) {
-        result.skipped =
-            "no rule of the table that could be exported holds for these ranks, so there is nothing to see";
+        result.skipped = fmt::format("no rule of the table that could be exported holds for these ranks on {} memory, "
+                                     "so there is nothing to see",
+                                     slice.memory);
     }
     return result;
 }
