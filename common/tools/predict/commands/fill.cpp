@@ -166,7 +166,8 @@ private:
         auto const bytes = static_cast<double>(parse_bytes(item.substr(colon + 1), "--fill"));
         double const us = price_.price()(*collective, bytes, copies);
         if (std::isinf(us)) {
-            throw UsageError(fmt::format("--fill: '{}': the model prices no algorithm of it over {} ranks", item, copies));
+            throw UsageError(
+                fmt::format("--fill: '{}': the model prices no algorithm of it over {} ranks", item, copies));
         }
         return us;
     }
