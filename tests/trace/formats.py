@@ -248,6 +248,7 @@ class Formats(TraceTest):
         summary = self.summary(self.file("i.jsonl", text))
         self.assertEqual(self.entries(summary)[:3], [(0, "allreduce", 2, "byte", 1, 100), (0, "reduce_scatter", 2, "byte", 1, 200), (0, "allgather", 2, "byte", 1, 100)])
         self.assertEqual((summary["format"], summary["complete"]), ("nccl-inspector", True), summary["why_not"])
+        self.assertEqual(summary["notes"], [{"text": "calls in format v4.0 of the Inspector, which has no sends and receives", "count": 6}])
         del lines[1]
         lost = self.summary(self.file("lost.jsonl", "\n".join(map(json.dumps, lines))))
         self.assertTrue(any("records were lost" in reason for reason in lost["why_not"]), lost["why_not"])
@@ -274,6 +275,7 @@ class Formats(TraceTest):
         summary = self.summary(*files)
         self.assertEqual(self.entries(summary)[:3], [(0, "send", 2, "byte", 1, 5), (0, "allreduce", 2, "byte", 1, 8), (0, "allgather", 2, "byte", 1, 8)])
         self.assertTrue(summary["complete"], summary["why_not"])
+        self.assertNotIn("format v4.0", str(summary.get("notes")))
         steps = plan_of(run("import", *files, "-o", "-").stdout)["plans"][0]["steps"]
         self.assertEqual([step["operation"] for step in steps], ["allreduce", "send", "allgather"])  # by time, not by place
         dropped = self.file("1.log", files[1].read_text().replace("last_dump\": 0", "last_dump\": 7"))
@@ -390,8 +392,18 @@ class Formats(TraceTest):
         self.assertEqual([[(step["bytes"], step["shares"]) for step in each] for each in steps], [[(48, [8, 24, 16])] * 2] * 3)
         wrong = files((1, 3, 4))
         self.assertEqual(wrong.returncode, 64, wrong.stdout)
-        self.assertIn("rank 2", wrong.stderr)
-        self.assertIn("the root has 16 for it", wrong.stderr)
+        reasons = [f"{call}: rank 2 has 32 bytes, but the root has 16 for it" for call in ("gather 0", "scatter 1")]
+        self.assertIn(reasons[0], wrong.stderr)
+        self.assertEqual(self.summary(self.folder)["why_not"], reasons)
+        root = self.folder / "pmpi-trace-rank-1.txt"
+        root.write_text(root.read_text().replace(":1,3,2:", ":1,3:"))
+        self.assertIn("gather 0: the root, rank 1, has 2 parts for 3 ranks", self.summary(self.folder)["why_not"])
+
+    def test_pmpi_gathers_equal_parts(self):
+        for rank, count in enumerate((3, 3, 4)):
+            line = f"MPI_Gather:1:1:{count}:11,8,8:1:3:11,8,8:0:94,{rank},3:2"
+            self.file(f"pmpi-trace-rank-{rank}.txt", f"MPI_Init:-:1:2:3\n{line}\nMPI_Finalize:4:5\n")
+        self.assertEqual(self.summary(self.folder)["why_not"], ["gather 0: rank 2 has 32 bytes, but the root has 24 for it"])
 
     def test_a_matrix_is_an_exchange(self):
         summary = self.summary(self.file("m.txt", "1 2\n3 4\n"))

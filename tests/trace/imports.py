@@ -146,7 +146,6 @@ class Imports(TraceTest):
         self.refused_import([self.file("b.goal", GOAL.replace("recv 10b", "recv 11b"))], "not complete", "sends 10 bytes")
         self.refused_import([self.file("c.goal", GOAL.replace("recv 20b from 1 tag 4", "recv 20b from 1 tag 5"))], "do not fit together")
         self.refused_import([self.file("0.json", kineto(0, 2, [("allreduce", 5, 5, "Half", {})]))], "ranks missing")
-        self.refused_import([self.file("1-0.json", kineto(0, 1, [("allreduce", 5, 5, "Bool", {})]))], "no backend reduces bool")
 
     def pmpi(self, name, *calls):
         """A folder with these calls of each rank, of doubles."""
@@ -208,6 +207,38 @@ class Imports(TraceTest):
         halves = self.file("odd.csv", head + row.format("all_reduce"))
         self.assertTrue(self.summary(halves)["complete"])
         self.refused_import([halves, "--assume", "dtype=fp32"], "allreduce: 65 bytes are no whole number of fp32")
+
+    def test_a_reduction_that_no_backend_has_is_not_complete(self):
+        self.incomplete(self.file("bool-0.json", kineto(0, 1, [("allreduce", 5, 5, "Bool", {})])), "allreduce: no backend reduces bool")
+        self.same_bytes(self.file("moved-0.json", kineto(0, 1, [("_allgather_base", 5, 5, "Bool", {})])))
+
+    def test_messages_are_matched_in_their_communicator(self):
+        # The same tag in two communicators, received in the other order; tag 6 is taken.
+        send = [f"MPI_Isend:{140 + count}:1:{count}:DOUBLE:1:{tag}:{handle},0,2:77:{141 + count}" for count, tag, handle in ((1, 5, 94), (2, 6, 94), (3, 5, 97))]
+        recv = [[f"MPI_Recv:{140 + place}:1:9:DOUBLE:0:{tag}:{handle},1,2:77:{141 + place}" for place, (tag, handle) in enumerate(((5, first), (-1, second), (6, second)))]
+                for first, second in ((97, 94), (11, 12))]
+        sender, receiver = (plan["steps"] for plan in self.plans(self.pmpi("two", send, recv[0]))["plans"])
+        sent = {step["send"][0]["bytes"]: step["channel"] for step in sender if step["operation"] == "send"}
+        received = [(step["recv"][0]["bytes"], step["channel"]) for step in receiver if step["operation"] == "recv"]
+        self.assertEqual(received, [(bytes_, sent[bytes_]) for bytes_ in (24, 8, 16)])
+        self.assertEqual(len(set(sent.values())), 3)
+        self.assertIn({"text": "messages in several communicators, which two ranks name differently, are matched by tag alone", "count": 3},
+                      self.summary(self.pmpi("pointers", send, recv[1]))["notes"])
+
+    def test_a_receive_without_a_send_has_no_size(self):
+        send, recv = "MPI_Send:140:1:3:DOUBLE:1:{}:94,0,2:150", "MPI_Recv:140:1:9:DOUBLE:{}:5:94,1,2:77:150"
+        folder = self.pmpi("tag", [send.format(4)], [recv.format(0)])
+        self.assertEqual(self.summary(folder)["why_not"], ["messages of ranks 0 and 1 do not fit together: 1 of rank 1's receives have tags without a send"])
+        for room in (folder, self.pmpi("anybody", [send.format(5)], [recv.format(-1)])):
+            self.assertRegex(run("summary", room).stdout, r"\nrecv .* -\n", "no bandwidth of the room that it has")
+
+    def test_computations_of_hours_are_kept_and_pauses_are_told(self):
+        hours = 7_200_000_000_000
+        document = self.plans(self.file("long.goal", f"num_ranks 1\nrank 0 {{\ncalc {hours}\n}}\n"))
+        self.assertEqual([step["busy_ns"] for step in document["plans"][0]["steps"]], [hours])
+        folder = self.pmpi("clock", ["MPI_Barrier:110:94,0,1:120", "MPI_Barrier:121:94,0,1:122", "MPI_Barrier:7200000000:94,0,1:7200000001", "MPI_Barrier:7200000002:94,0,1:7200000003"])
+        self.assertEqual([step.get("busy_ns") for step in self.plans(folder)["plans"][0]["steps"]], [None, 1000, None, None, 1000, None])
+        self.assertIn({"text": "pauses of more than an hour, as of a clock that was set; they are no computation", "count": 1}, self.summary(folder)["notes"])
 
     def test_what_is_left_out_is_told(self):
         folder = self.pmpi("left", ["MPI_Barrier:110:94,0,1:120", "MPI_Comm_free:121:1:122"])

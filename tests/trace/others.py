@@ -229,6 +229,17 @@ class FlightRecorder(TraceTest):
         self.assertEqual([[each[f"last_{state}"] for state in ("enqueued", "started", "completed")] for each in self.told(*files)["progress"]], [[2, 2, 1], [1, 1, 1]])
         self.assertIn("rank 1 did not call collective 2", run("summary", *files).stdout)
 
+    def test_a_rank_that_hung_before_its_first_call_is_behind(self):
+        calls = [entry(0, "all_reduce", "started")]
+        waits = self.file("0.json", dump(0, calls, 1, -1))
+        bare = json.loads(dump(1, [], -1, -1))
+        del bare["pg_status"]
+        for name, hung in (("status", dump(1, [], -1, -1)), ("bare", json.dumps(bare))):
+            text = run("summary", waits, self.file(f"{name}.1.json", hung)).stdout
+            self.assertIn("group '0': rank 1 did not call collective 1, which others wait in", text, name)
+            self.assertNotIn("no dump of rank", text)
+        self.assertIn("group '0': no dump of rank 1", run("summary", waits).stdout)
+
     def test_the_name_of_a_call_says_whether_it_is_a_message(self):
         told = self.told(self.file("a.0.json", dump(0, [entry(0, "all_reduce", is_p2p=True)], 1, 1)))
         self.assertEqual([each[:2] for each in self.entries(told)], [(0, "allreduce")])

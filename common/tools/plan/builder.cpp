@@ -43,6 +43,13 @@ std::string why_no_step(TraceOperation const& operation, int ranks) {
                                name_of(kind), whole, ranks, part);
         }
     }
+    if (has_root(kind) && has_parts(kind) && !product(own_part(operation), static_cast<Bytes>(ranks))) {
+        return fmt::format("{}: {} bytes of each of {} ranks are more than 2^63 - 1", name_of(kind),
+                           own_part(operation), ranks);
+    }
+    if (reduces(kind) && !element_named(operation.dtype.name)) {
+        return fmt::format("{}: no backend reduces {}", name_of(kind), operation.dtype.name);
+    }
     Bytes const size = operation.dtype.bytes;
     if (kind != OperationKind::exchange && (operation.sent % size != 0 || operation.received % size != 0)) {
         return fmt::format("{}: {} bytes are no whole number of {}", name_of(kind),
@@ -191,18 +198,38 @@ void Builder::check_groups(RankProgram const& program) {
     }
 }
 
+/// More than an hour between two calls is no computation, but a fault of a clock, unless the trace has computations.
+void Builder::forget_long_pauses(RankProgram& program) {
+    constexpr double longest_us = 3.6e9;
+    std::optional<double> busy_until_us;
+    for (TraceOperation& operation : program.operations) {
+        if (program.computed_after_us || !operation.start_us || !operation.duration_us) {
+            continue;
+        }
+        double const pause_us = *operation.start_us - busy_until_us.value_or(*operation.start_us);
+        if (pause_us - operation.waited_us > longest_us) {
+            operation.waited_us = pause_us;
+            note("pauses of more than an hour, as of a clock that was set; they are no computation");
+        }
+        double const end_us = *operation.start_us + *operation.duration_us;
+        busy_until_us = std::max(busy_until_us.value_or(end_us), end_us);
+    }
+}
+
 /// A call cannot end before it begins.
 void Builder::forget_wrong_times() {
     for (RankProgram& program : trace_.programs) {
         for (TraceOperation& operation : program.operations) {
-            bool const wrong = (operation.duration_us && !(*operation.duration_us >= 0)) ||
-                               (operation.start_us && !std::isfinite(*operation.start_us));
+            double const duration_us = operation.duration_us.value_or(0);
+            bool const wrong =
+                !(std::isfinite(duration_us) && duration_us >= 0) || !std::isfinite(operation.start_us.value_or(0));
             if (wrong) {
                 operation.start_us.reset();
                 operation.duration_us.reset();
                 note("calls with a negative duration; their times are left out", operation.repeat);
             }
         }
+        forget_long_pauses(program);
     }
     std::uint64_t backward = 0;
     for (RankProgram const& program : trace_.programs) {
@@ -256,11 +283,6 @@ Trace Builder::finish() {
         check_groups(program);
     }
     forget_wrong_times();
-    if (trace_.format == "pmpi" || trace_.format == "goal") {
-        for (std::string& reason : pair_messages(trace_)) {
-            incomplete(std::move(reason));
-        }
-    }
     for (std::string& reason : mismatches(trace_)) {
         incomplete(std::move(reason));
     }

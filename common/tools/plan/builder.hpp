@@ -68,6 +68,7 @@ private:
     void check_operation(Rank rank, TraceOperation const& operation, bool is_told);
     void check_groups(RankProgram const& program);
     void forget_wrong_times();
+    void forget_long_pauses(RankProgram& program);
     void fill_groups();
 
     Assumptions assumptions_;

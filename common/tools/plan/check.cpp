@@ -16,10 +16,8 @@ constexpr std::size_t most_mismatches = 20;
 
 using TraceCalls = std::vector<TraceOperation const*>;
 using CountsBySize = std::map<Bytes, std::uint64_t>;  // how many of a size
-
-bool is_collective(OperationKind kind) {
-    return !is_message(kind) && kind != OperationKind::compute;
-}
+using RankPair = std::pair<Rank, Rank>;               // from, to
+using UnmatchedReceives = std::map<RankPair, std::size_t>;
 
 /// Bytes of the vector that has one size on all ranks; 0: there is none.
 Bytes vector_of(TraceOperation const& operation) {
@@ -31,9 +29,121 @@ Bytes vector_of(TraceOperation const& operation) {
                                                         : 0;
 }
 
+constexpr std::int64_t any_tag = -1;
+
+/// The sends of one rank to another in one communicator that no receive has taken.
+class OpenSends {
+public:
+    void add(TraceOperation const& send) {
+        all_.insert(sends_.size());
+        by_tag_[send.tag].insert(sends_.size());
+        sends_.push_back(&send);
+    }
+    /// The first one of this tag, or the first where it is `any_tag`.
+    TraceOperation const* take(std::int64_t tag) {
+        auto const& places = tag == any_tag ? all_ : by_tag_[tag];
+        if (places.empty()) {
+            return nullptr;
+        }
+        std::size_t const place = *places.begin();
+        by_tag_[sends_[place]->tag].erase(place);
+        all_.erase(place);
+        return sends_[place];
+    }
+
+private:
+    std::vector<TraceOperation const*> sends_;
+    std::set<std::size_t> all_;  // places in `sends_`
+    std::map<std::int64_t, std::set<std::size_t>> by_tag_;
+};
+
+/// The messages of one rank to another.
+struct PairCalls {
+    std::vector<TraceOperation*> sends;
+    std::vector<TraceOperation*> receives;
+};
+
+std::set<int> communicators_of(std::vector<TraceOperation*> const& calls) {
+    std::set<int> communicators;
+    for (TraceOperation const* call : calls) {
+        communicators.insert(call->communicator);
+    }
+    return communicators;
+}
+
+/// Gives tags that two communicators have another number in one of them: in a plan, tags alone tell messages apart.
+void tell_communicators_apart(PairCalls const& pair) {
+    std::map<std::pair<int, std::int64_t>, std::int64_t> tags;
+    std::set<std::int64_t> taken;
+    for (auto const* calls : {&pair.sends, &pair.receives}) {
+        for (TraceOperation* call : *calls) {
+            if (call->tag == any_tag) {
+                continue;
+            }
+            auto const [known, is_new] = tags.try_emplace({call->communicator, call->tag}, call->tag);
+            if (is_new && !taken.insert(call->tag).second) {
+                known->second = *taken.rbegin() + 1;
+                taken.insert(known->second);
+            }
+            call->tag = known->second;
+        }
+    }
+}
+
+/// Returns how many receives have no send.
+std::size_t match(Trace& trace, PairCalls const& pair) {
+    auto const senders = communicators_of(pair.sends);
+    auto const receivers = communicators_of(pair.receives);
+    bool const same = senders == receivers;
+    if (same && senders.size() > 1) {
+        tell_communicators_apart(pair);
+    } else if (!same && (senders.size() > 1 || receivers.size() > 1)) {
+        trace.notes["messages in several communicators, which two ranks name differently, are matched by tag alone"] +=
+            pair.sends.size();
+    }
+    std::map<int, OpenSends> open;
+    for (TraceOperation const* send : pair.sends) {
+        open[same ? send->communicator : 0].add(*send);
+    }
+    std::size_t without = 0;
+    for (TraceOperation* receive : pair.receives) {
+        auto const* const send = open[same ? receive->communicator : 0].take(receive->tag);
+        without += send == nullptr ? 1 : 0;
+        receive->tag = send == nullptr ? receive->tag : send->tag;
+        if (trace.format == "pmpi") {
+            receive->received = std::min(receive->received, send == nullptr ? 0 : send->sent);
+        }
+    }
+    return without;
+}
+
+/// A receive of MPI may take any tag, and says how much there is room for, as one of GOAL may take any tag: it gets tag
+/// and bytes of the send that MPI's order gives it, and no bytes where there is none. Returns how many of two ranks
+/// have no send.
+UnmatchedReceives match_messages(Trace& trace) {
+    std::map<RankPair, PairCalls> pairs;
+    for (RankProgram& program : trace.programs) {
+        for (TraceOperation& operation : program.operations) {
+            Rank const rank = program.ranks.front();
+            if (operation.kind == OperationKind::send && operation.peer) {
+                pairs[{rank, *operation.peer}].sends.push_back(&operation);
+            } else if (operation.kind == OperationKind::recv && operation.peer) {
+                pairs[{*operation.peer, rank}].receives.push_back(&operation);
+            }
+        }
+    }
+    UnmatchedReceives unmatched;
+    for (auto const& [pair, calls] : pairs) {
+        if (std::size_t const without = match(trace, calls); without > 0) {
+            unmatched.emplace(pair, without);
+        }
+    }
+    return unmatched;
+}
+
 class Checker {
 public:
-    explicit Checker(Trace const& trace) : trace_(trace) {
+    Checker(Trace const& trace, UnmatchedReceives unmatched) : trace_(trace), unmatched_(std::move(unmatched)) {
         for (RankProgram const& program : trace.programs) {
             for (Rank const rank : program.ranks) {
                 programs_.emplace(rank, &program);
@@ -64,7 +174,7 @@ private:
         for (RankProgram const& program : trace_.programs) {
             std::map<TraceGroupId, TraceCalls*> calls_in;  // of this rank
             for (TraceOperation const& operation : program.operations) {
-                if (!is_collective(operation.kind)) {
+                if (is_message(operation.kind)) {
                     for (Rank const rank : program.ranks) {
                         add_message(rank, operation);
                     }
@@ -111,9 +221,14 @@ private:
         if (!all_there) {
             return;
         }
-        TraceCalls const& first = calls_[std::pair(members, members.front())];
+        std::vector<TraceCalls const*> all;  // by member
         for (Rank const rank : members) {
-            TraceCalls const& calls = calls_[std::pair(members, rank)];
+            all.push_back(&calls_[std::pair(members, rank)]);
+        }
+        TraceCalls const& first = *all.front();
+        for (std::size_t place = 0; place < members.size(); ++place) {
+            TraceCalls const& calls = *all[place];
+            Rank const rank = members[place];
             if (calls.size() != first.size()) {
                 report("rank {} has {} collectives of group {}, rank {} has {}", rank, calls.size(),
                        name.empty() ? "of all ranks" : name, members.front(), first.size());
@@ -135,17 +250,47 @@ private:
                 }
             }
         }
-        check_exchanges(members, first);
+        check_exchanges(members, all);
+        check_parts(members, all);
     }
 
-    void check_exchanges(std::vector<Rank> const& members, TraceCalls const& first) {
-        for (std::size_t call = 0; call < first.size(); ++call) {
-            if (first[call]->kind != OperationKind::exchange) {
+    /// What the others have of a gather or scatter is the part that its root lists for them, or else as much as the
+    /// root's own. Of the root's part MPI does not look at its size (MPI_IN_PLACE).
+    void check_parts(std::vector<Rank> const& members, std::vector<TraceCalls const*> const& all) {
+        for (std::size_t call = 0; call < all.front()->size(); ++call) {
+            TraceOperation const& first = *(*all.front())[call];
+            auto const kind = first.kind;
+            bool const has_parts_at_root = has_root(kind) && has_parts(kind) && first.root;
+            auto const root = static_cast<std::size_t>(first.root.value_or(0));
+            if (!has_parts_at_root || root >= members.size()) {
+                continue;
+            }
+            TraceOperation const& at_root = *(*all[root])[call];
+            auto const& parts = (kind == OperationKind::gather ? at_root.recv_split : at_root.send_split).parts;
+            if (!parts.empty() && parts.size() != members.size()) {
+                report("{} {}: the root, rank {}, has {} parts for {} ranks", name_of(kind), call, members[root],
+                       parts.size(), members.size());
+                continue;
+            }
+            for (std::size_t place = 0; place < members.size(); ++place) {
+                Bytes const own = own_part(*(*all[place])[call]);
+                Bytes const part = parts.empty() ? own_part(at_root) : parts[place];
+                if (place != root && own != part) {
+                    report("{} {}: rank {} has {} bytes, but the root has {} for it", name_of(kind), call,
+                           members[place], own, part);
+                }
+            }
+        }
+    }
+
+    void check_exchanges(std::vector<Rank> const& members, std::vector<TraceCalls const*> const& all) {
+        for (std::size_t call = 0; call < all.front()->size(); ++call) {
+            if ((*all.front())[call]->kind != OperationKind::exchange) {
                 continue;
             }
             std::vector<TraceOperation const*> sides;
-            for (Rank const rank : members) {
-                sides.push_back(calls_[std::pair(members, rank)][call]);
+            for (TraceCalls const* calls : all) {
+                sides.push_back((*calls)[call]);
             }
             bool const split = std::all_of(sides.begin(), sides.end(), [&](TraceOperation const* side) {
                 return side->send_split.is_known(members.size()) && side->recv_split.is_known(members.size());
@@ -177,6 +322,12 @@ private:
             if (number(sent) != number(received)) {
                 report("rank {} has {} sends to rank {}, which has {} receives from it", from, number(sent), to,
                        number(received));
+                continue;
+            }
+            if (auto const open = unmatched_.find(pair); open != unmatched_.end()) {
+                report("messages of ranks {} and {} do not fit together: {} of rank {}'s receives have tags without a "
+                       "send",
+                       from, to, open->second, to);
                 continue;
             }
             compare(from, sent, to, received);
@@ -212,82 +363,21 @@ private:
     }
 
     Trace const& trace_;
+    UnmatchedReceives unmatched_;
     std::map<Rank, RankProgram const*> programs_;
     std::map<std::vector<Rank>, std::string> groups_;
     std::map<std::pair<std::vector<Rank>, Rank>, TraceCalls> calls_;
-    std::map<std::pair<Rank, Rank>, std::pair<CountsBySize, CountsBySize>> messages_;
+    std::map<RankPair, std::pair<CountsBySize, CountsBySize>> messages_;
     std::set<Rank> from_anybody_;
     std::vector<std::string> found_;
 };
 
-/// The sends of one rank to another that no receive has taken.
-class OpenSends {
-public:
-    void add(TraceOperation const& send) {
-        all_.insert(sends_.size());
-        by_tag_[send.tag].insert(sends_.size());
-        sends_.push_back(&send);
-    }
-    /// The first one of this tag, or the first where it is `any_tag`.
-    TraceOperation const* take(std::int64_t tag) {
-        auto const& places = tag == any_tag ? all_ : by_tag_[tag];
-        if (places.empty()) {
-            return nullptr;
-        }
-        std::size_t const place = *places.begin();
-        by_tag_[sends_[place]->tag].erase(place);
-        all_.erase(place);
-        return sends_[place];
-    }
-    [[nodiscard]] std::size_t left() const { return all_.size(); }
-
-private:
-    static constexpr std::int64_t any_tag = -1;
-    std::vector<TraceOperation const*> sends_;
-    std::set<std::size_t> all_;  // places in `sends_`
-    std::map<std::int64_t, std::set<std::size_t>> by_tag_;
-};
-
 }  // namespace
 
-std::vector<std::string> pair_messages(Trace& trace) {
-    std::map<std::pair<Rank, Rank>, OpenSends> open;  // from, to
-    for (RankProgram const& program : trace.programs) {
-        for (TraceOperation const& operation : program.operations) {
-            if (operation.kind == OperationKind::send && operation.peer) {
-                open[{program.ranks.front(), *operation.peer}].add(operation);
-            }
-        }
-    }
-    std::map<std::pair<Rank, Rank>, std::size_t> without;  // receives
-    for (RankProgram& program : trace.programs) {
-        for (TraceOperation& operation : program.operations) {
-            if (operation.kind != OperationKind::recv || !operation.peer) {
-                continue;
-            }
-            std::pair const pair(*operation.peer, program.ranks.front());
-            if (auto const* const send = open[pair].take(operation.tag); send == nullptr) {
-                ++without[pair];
-            } else {
-                operation.tag = send->tag;
-                bool const has_room = trace.format == "pmpi" && send->sent < operation.received;
-                operation.received = has_room ? send->sent : operation.received;
-            }
-        }
-    }
-    std::vector<std::string> reasons;
-    for (auto const& [pair, receives] : without) {
-        if (receives == open[pair].left()) {  // where there are more or fewer, mismatches() says it
-            reasons.push_back(fmt::format("messages of ranks {} and {} do not fit together: {} of rank {}'s receives "
-                                          "have tags without a send",
-                                          pair.first, pair.second, receives, pair.second));
-        }
-    }
-    return reasons;
-}
-
-std::vector<std::string> mismatches(Trace const& trace) {
-    return Checker(trace).run();
+std::vector<std::string> mismatches(Trace& trace) {
+    bool const has_tags = trace.format == "pmpi" || trace.format == "goal";
+    UnmatchedReceives unmatched = has_tags ? match_messages(trace) : UnmatchedReceives();
+    return Checker(trace, std::move(unmatched)).run();
 }
 
 }  // namespace dlmb::trace

@@ -83,9 +83,8 @@ bool cut_alike(Trace const& trace, std::vector<Repetition::Part> const& parts) {
         for (std::size_t place = 0; place < parts[index].first + parts[index].length; ++place) {
             TraceOperation const& each = program.operations[place];
             bool const sends = each.kind == OperationKind::send;
-            bool const message = sends || each.kind == OperationKind::recv;
             std::vector<Rank> key;
-            if (!message) {
+            if (!is_message(each.kind)) {
                 key = trace.groups.at(each.group).members_around(rank);
             } else if (Rank const peer = each.peer.value_or(-1) + (each.peer_is_offset ? rank : 0); sends) {
                 key = {-1, rank, peer};

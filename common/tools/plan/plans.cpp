@@ -170,10 +170,9 @@ public:
     }
 
 private:
-    /// Beyond an hour a time is no computation, but a fault of a clock.
     static Nanoseconds in_ns(double us) {
-        constexpr double longest_us = 3.6e9;
-        return std::isfinite(us) && us > 0 && us < longest_us ? std::llround(us * nanoseconds_per_microsecond) : 0;
+        constexpr double longest_us = 9e15;  // in ns below 2^63
+        return us > 0 ? std::llround(std::min(us, longest_us) * nanoseconds_per_microsecond) : 0;
     }
 
     RankProgram const& program_;
@@ -225,10 +224,6 @@ public:
     }
 
 private:
-    [[noreturn]] void refuse(TraceOperation const& operation, std::string_view why) const {
-        throw UsageError(fmt::format("rank {}: step {} ({}): {}", rank_, steps_ - 1, name_of(operation.kind), why));
-    }
-
     void compute(Nanoseconds time_ns, std::optional<Nanoseconds> begin_ns) {
         if (time_ns <= 0) {
             return;
@@ -263,30 +258,19 @@ private:
 
     StepId add_collective(TraceOperation const& operation, GroupId group, Bytes ranks, std::string const& label,
                           std::vector<StepId> after) {
-        switch (operation.kind) {
-        case OperationKind::exchange:
+        if (operation.kind == OperationKind::exchange) {
             if ((blocks_ += 2 * ranks) > most_blocks) {
                 throw UsageError(fmt::format("the exchanges of rank {} have more than {} blocks", rank_, most_blocks));
             }
             return plan_.exchange(group, operation.send_split.listed(ranks), operation.recv_split.listed(ranks), label,
                                   std::move(after));
-        case OperationKind::reduce_scatter:
-        case OperationKind::all_gather:
-        case OperationKind::all_reduce:
-        case OperationKind::reduce:
-        case OperationKind::gather:
-        case OperationKind::scatter:
-        case OperationKind::broadcast:
-            break;
-        case OperationKind::barrier:
+        }
+        if (operation.kind == OperationKind::barrier) {
             return plan_.barrier(group, label, std::move(after));
-        default:
-            refuse(operation, "a plan of a trace does not have it");
         }
         SharedBytes bytes(reduces(operation.kind) ? operation.sent : std::max(operation.sent, operation.received));
         if (has_root(operation.kind) && has_parts(operation.kind)) {
-            bool const scatters = operation.kind == OperationKind::scatter;
-            bytes = whole(operation, scatters ? operation.received : operation.sent, ranks);
+            bytes = whole(operation, ranks);
         }
         return plan_.collective({operation.kind,
                                  group,
@@ -294,7 +278,7 @@ private:
                                  {},
                                  {},
                                  bytes.bytes,
-                                 element(operation, reduces(operation.kind)),
+                                 element_named(operation.dtype.name).value_or(Element::byte),
                                  Reduction::sum,
                                  std::move(bytes.shares)},
                                 label, std::move(after));
@@ -315,32 +299,14 @@ private:
         }
     }
 
-    /// A type that a plan does not have is moved as bytes, but cannot be reduced.
-    [[nodiscard]] Element element(TraceOperation const& operation, bool reduces) const {
-        auto const known = element_named(operation.dtype.name);
-        if (!known && reduces) {
-            refuse(operation, fmt::format("no backend reduces {}", operation.dtype.name));
-        }
-        return known.value_or(Element::byte);
-    }
-
     /// Bytes of a whole gather or scatter: the parts that the root lists, or as many as this rank's for each.
-    [[nodiscard]] SharedBytes whole(TraceOperation const& operation, Bytes own, Bytes ranks) const {
-        if (parts_.size() == ranks) {
-            // The root's own part may stay where it is (MPI_IN_PLACE), with any size.
-            int const me = trace_.groups.at(operation.group).place_of(rank_).value();
-            Bytes const part = parts_[static_cast<std::size_t>(me)];
-            if (me != operation.root && part != own) {
-                refuse(operation, fmt::format("{} bytes, but the root has {} for it", own, part));
-            }
-            bool const equal = std::all_of(parts_.begin(), parts_.end(), [part](Bytes each) { return each == part; });
-            return equal ? SharedBytes(part * ranks) : SharedBytes(parts_);
+    [[nodiscard]] SharedBytes whole(TraceOperation const& operation, Bytes ranks) const {
+        if (parts_.empty()) {
+            return own_part(operation) * ranks;
         }
-        auto const bytes = product(own, ranks);
-        if (!bytes) {
-            refuse(operation, fmt::format("{} bytes of each of {} ranks are more than 2^63 - 1", own, ranks));
-        }
-        return *bytes;
+        Bytes const first = parts_.front();
+        bool const equal = std::all_of(parts_.begin(), parts_.end(), [first](Bytes each) { return each == first; });
+        return equal ? SharedBytes(first * ranks) : SharedBytes(parts_);
     }
 
     Trace const& trace_;

@@ -11,9 +11,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -30,6 +30,38 @@ Bytes added(Bytes sum, Bytes each, std::uint64_t times) {
     return sum + each * times;
 }
 
+struct CallSum {
+    std::uint64_t count = 0;
+    Bytes bytes = 0;  // payload that the rank sends
+};
+/// By rank, operation, size of the group (0: the trace does not say) and type.
+using CallSums = std::map<std::tuple<Rank, OperationKind, int, std::string>, CallSum>;
+
+CallSums sums_of(Trace const& trace) {
+    CallSums all;
+    for (RankProgram const& program : trace.programs) {
+        // Calls that are alike for every rank: one sum serves all ranks of the program.
+        using Alike = std::tuple<OperationKind, TraceGroupId, std::string, int>;
+        std::map<Alike, std::pair<TraceOperation const*, CallSum>> alike;
+        for (TraceOperation const& operation : program.operations) {
+            auto& [call, sum] =
+                alike[{operation.kind, operation.group, operation.dtype.name, operation.root.value_or(-1)}];
+            call = &operation;
+            sum.count = added(sum.count, 1, operation.repeat);
+            sum.bytes = added(sum.bytes, operation.sent, operation.repeat);
+        }
+        for (auto const& [key, one] : alike) {
+            auto const& [call, sum] = one;
+            for (Rank const rank : program.ranks) {
+                CallSum& of_rank = all[{rank, call->kind, trace.groups.at(call->group).size, call->dtype.name}];
+                of_rank.count = added(of_rank.count, sum.count, 1);
+                of_rank.bytes = added(of_rank.bytes, sends(trace, *call, rank) ? sum.bytes : 0, 1);
+            }
+        }
+    }
+    return all;
+}
+
 /// One kind of call over all ranks.
 struct OperationRow {
     std::uint64_t count = 0;
@@ -38,7 +70,8 @@ struct OperationRow {
     double bus_bytes = 0;  // of calls with times
     Bytes least = most_bytes;
     Bytes most = 0;
-    std::map<Rank, double> by_rank;
+    double most_of_rank = 0;  // bytes
+    std::uint64_t ranks = 0;
 };
 
 /// Of what nccl-tests makes the bus bandwidth of a call (its PERFORMANCE.md): of an allreduce 2(n-1)/n of the vector,
@@ -74,11 +107,8 @@ public:
         }
         auto const [place, added_now] = known_.try_emplace({&program, operation.group, *operation.root}, 0);
         if (added_now) {
-            TraceOperation call = operation;
-            call.sent = 1;
-            place->second =
-                static_cast<std::uint64_t>(std::count_if(program.ranks.begin(), program.ranks.end(),
-                                                         [&](Rank rank) { return sent_by(trace_, call, rank) > 0; }));
+            place->second = static_cast<std::uint64_t>(std::count_if(
+                program.ranks.begin(), program.ranks.end(), [&](Rank rank) { return sends(trace_, operation, rank); }));
         }
         return place->second;
     }
@@ -122,30 +152,33 @@ std::string number_or_dash(std::optional<std::int64_t> const& number) {
     return number ? std::to_string(*number) : "-";
 }
 
-/// Names the ranks of a group that did not make a call that others wait in.
-void add_laggards(std::string& text, std::vector<Progress const*> const& ranks) {
-    std::int64_t furthest = -1;
+/// Names the ranks of a group that did not make a call that others wait in; of some with a dump it was the first call.
+void add_laggards(std::string& text, std::set<Rank> const& dumped, std::vector<Progress const*> const& ranks) {
+    constexpr std::int64_t none = -1;
+    std::map<Rank, std::int64_t> last;
+    std::int64_t furthest = none;
     for (Progress const* each : ranks) {
-        furthest = std::max(furthest, each->enqueued.value_or(-1));
+        last[each->rank] = each->enqueued.value_or(none);
+        furthest = std::max(furthest, last[each->rank]);
+    }
+    std::vector<Rank> missing;
+    for (Rank const member : ranks.front()->members) {
+        if (dumped.contains(member)) {
+            last.try_emplace(member, none);
+        } else {
+            missing.push_back(member);
+        }
     }
     std::vector<Rank> behind;
-    for (Progress const* each : ranks) {
-        if (each->enqueued && *each->enqueued < furthest) {
-            behind.push_back(each->rank);
+    for (auto const& [rank, number] : last) {
+        if (number < furthest) {
+            behind.push_back(rank);
         }
     }
     if (!behind.empty()) {
         text += fmt::format("group '{}': rank{} {} did not call collective {}, which others wait in\n",
                             one_line(ranks.front()->group), behind.size() > 1 ? "s" : "", fmt::join(behind, ", "),
                             furthest);
-    }
-    std::vector<Rank> missing;
-    for (Rank const member : ranks.front()->members) {
-        bool const there =
-            std::any_of(ranks.begin(), ranks.end(), [&](Progress const* each) { return each->rank == member; });
-        if (!there) {
-            missing.push_back(member);
-        }
     }
     if (!missing.empty()) {
         text += fmt::format("group '{}': no dump of rank{} {}\n", one_line(ranks.front()->group),
@@ -178,8 +211,12 @@ std::string progress_text(Trace const& trace) {
                         first.number, one_line(each->group), one_line(first.state), number_or_dash(each->completed),
                         each->open.size() > 1 ? fmt::format("; {} more calls are open", each->open.size() - 1) : "");
     }
+    std::set<Rank> dumped;
+    for (RankProgram const& program : trace.programs) {
+        dumped.insert(program.ranks.begin(), program.ranks.end());
+    }
     for (auto const& [key, ranks] : groups) {
-        add_laggards(text, ranks);
+        add_laggards(text, dumped, ranks);
     }
     text += fmt::format("\n{:<6}{:<20}{:>14}{:>14}{:>16}{:>12}\n", "rank", "group", "last enqueued", "last started",
                         "last completed", "open calls");
@@ -194,47 +231,6 @@ std::string progress_text(Trace const& trace) {
 
 }  // namespace
 
-std::vector<SummaryEntry> summary_of(Trace const& trace) {
-    std::map<std::tuple<Rank, OperationKind, int, std::string>, SummaryEntry> entries;
-    for (RankProgram const& program : trace.programs) {
-        // Calls that are alike for every rank: one sum serves all ranks of the program.
-        using Alike = std::tuple<OperationKind, TraceGroupId, std::string, int>;
-        std::map<Alike, std::pair<TraceOperation, std::pair<std::uint64_t, Bytes>>> sums;
-        for (TraceOperation const& operation : program.operations) {
-            auto const [place, added_now] =
-                sums.try_emplace({operation.kind, operation.group, operation.dtype.name, operation.root.value_or(-1)});
-            auto& [first, sum] = place->second;
-            if (added_now) {
-                first.kind = operation.kind;
-                first.group = operation.group;
-                first.root = operation.root;
-                first.sent = 1;
-            }
-            sum.first = added(sum.first, 1, operation.repeat);
-            sum.second = added(sum.second, operation.sent, operation.repeat);
-        }
-        for (auto const& [alike, call] : sums) {
-            auto const& [kind, group, dtype, root] = alike;
-            auto const& [first, sum] = call;
-            int const size = trace.groups.at(group).size;
-            for (Rank const rank : program.ranks) {
-                SummaryEntry& entry = entries[{rank, kind, size, dtype}];
-                entry.rank = rank;
-                entry.kind = kind;
-                entry.group_size = size;
-                entry.dtype = dtype;
-                entry.count = added(entry.count, sum.first, 1);
-                entry.bytes = added(entry.bytes, sent_by(trace, first, rank) == 0 ? 0 : sum.second, 1);
-            }
-        }
-    }
-    std::vector<SummaryEntry> list;
-    for (auto& [key, entry] : entries) {
-        list.push_back(std::move(entry));
-    }
-    return list;
-}
-
 std::string summary_json(Trace const& trace) {
     using OrderedJson = nlohmann::ordered_json;
     OrderedJson const head{
@@ -243,13 +239,14 @@ std::string summary_json(Trace const& trace) {
     text.pop_back();
     text += ",\"operations\":[";
     char const* separator = "\n";
-    for (SummaryEntry const& entry : summary_of(trace)) {
-        OrderedJson const object{{"rank", entry.rank},
-                                 {"operation", name_of(entry.kind)},
-                                 {"group_size", entry.group_size == 0 ? OrderedJson() : OrderedJson(entry.group_size)},
-                                 {"dtype", entry.dtype},
-                                 {"count", entry.count},
-                                 {"bytes", entry.bytes}};
+    for (auto const& [key, sum] : sums_of(trace)) {
+        auto const& [rank, kind, size, dtype] = key;
+        OrderedJson const object{{"rank", rank},
+                                 {"operation", name_of(kind)},
+                                 {"group_size", size == 0 ? OrderedJson() : OrderedJson(size)},
+                                 {"dtype", dtype},
+                                 {"count", sum.count},
+                                 {"bytes", sum.bytes}};
         text += separator;
         text += object.dump();
         separator = ",\n";
@@ -282,11 +279,14 @@ std::string summary_json(Trace const& trace) {
 
 std::string summary_text(Trace const& trace) {
     std::map<std::tuple<OperationKind, int, std::string>, OperationRow> rows;
-    for (SummaryEntry const& entry : summary_of(trace)) {
-        OperationRow& row = rows[{entry.kind, entry.group_size, entry.dtype}];
-        row.count += entry.count;
-        row.bytes += static_cast<double>(entry.bytes);
-        row.by_rank[entry.rank] += static_cast<double>(entry.bytes);
+    for (auto const& [key, sum] : sums_of(trace)) {
+        auto const& [rank, kind, size, dtype] = key;
+        OperationRow& row = rows[{kind, size, dtype}];
+        auto const bytes = static_cast<double>(sum.bytes);
+        ++row.ranks;
+        row.count += sum.count;
+        row.bytes += bytes;
+        row.most_of_rank = std::max(row.most_of_rank, bytes);
     }
     double all_us = 0;
     SenderCounts senders(trace);
@@ -320,17 +320,13 @@ std::string summary_text(Trace const& trace) {
                         "calls", "sent", "smallest", "largest", "max/mean", "time", "busbw GB/s");
     for (auto const& [key, row] : rows) {
         auto const& [kind, size, dtype] = key;
-        double most = 0;
-        for (auto const& [rank, bytes] : row.by_rank) {
-            most = std::max(most, bytes);
-        }
-        double const mean = row.by_rank.empty() ? 0 : row.bytes / static_cast<double>(row.by_rank.size());
+        double const mean = row.bytes / static_cast<double>(row.ranks);
         constexpr double bytes_per_us_of_gb = 1000;
         text += fmt::format(
             "{:<15}{:>7}  {:<8}{:>9}{:>10}{:>10}{:>10}{:>11}{:>8}{:>12}\n", name_of(kind),
             size == 0 ? "?" : std::to_string(size), dtype, row.count,
             human_bytes(static_cast<Bytes>(std::min(row.bytes, 9.0e18))), human_bytes(row.least), human_bytes(row.most),
-            mean > 0 ? fmt::format("{:.3f}", most / mean) : "-",
+            mean > 0 ? fmt::format("{:.3f}", row.most_of_rank / mean) : "-",
             row.us > 0 ? fmt::format("{:.1f} %", 100 * row.us / all_us) : "-",
             row.us > 0 && row.bus_bytes > 0 ? fmt::format("{:.2f}", row.bus_bytes / row.us / bytes_per_us_of_gb) : "-");
     }
@@ -342,7 +338,7 @@ std::string summary_text(Trace const& trace) {
     }
     text += trace.left_out.empty() ? "" : "\nleft out\n";
     for (auto const& [what, times] : trace.left_out) {
-        text += times > 0 ? fmt::format("  {} ({})\n", one_line(what), times) : fmt::format("  {}\n", one_line(what));
+        text += fmt::format("  {} ({})\n", one_line(what), times);
     }
     return text;
 }

@@ -7,26 +7,13 @@
 #include "common/tools/plan/trace.hpp"
 
 #include <string>
-#include <vector>
 
 namespace dlmb::trace {
-
-/// Calls of one rank that are of one kind, in groups of one size and with elements of one type.
-struct SummaryEntry {
-    Rank rank = 0;
-    OperationKind kind = OperationKind::all_reduce;
-    int group_size = 0;  // 0: the trace does not say
-    std::string dtype;
-    std::uint64_t count = 0;
-    Bytes bytes = 0;  // payload that the rank sends
-};
-
-/// By rank, then operation, group size and dtype. Throws UsageError where sums are beyond 2^63 - 1.
-[[nodiscard]] std::vector<SummaryEntry> summary_of(Trace const& trace);
 
 /// {"format", "ranks", "complete", "why_not", "operations": [{"rank", "operation", "group_size", "dtype", "count",
 /// "bytes"}]}; an unknown group size is null. Where there are some, also "notes": [{"text", "count"}] and "progress":
 /// [{"rank", "group", "last_enqueued", "last_started", "last_completed", "open": [{"number", "call", "state"}]}].
+/// Throws UsageError where sums are beyond 2^63 - 1.
 [[nodiscard]] std::string summary_json(Trace const& trace);
 
 /// Tables of the same over all ranks, with sizes of messages, shares of time and the imbalance of ranks.

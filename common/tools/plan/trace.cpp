@@ -178,14 +178,16 @@ std::map<std::string, std::uint64_t> notes_of(Trace const& trace) {
     return notes;
 }
 
-Bytes sent_by(Trace const& trace, TraceOperation const& operation, Rank rank) {
-    if (facts_of(operation.kind).root == RootRole::sends && operation.root) {
-        auto const place = trace.groups.at(operation.group).place_of(rank);
-        if (place && *place != *operation.root) {
-            return 0;
-        }
+Bytes own_part(TraceOperation const& operation) {
+    return operation.kind == OperationKind::scatter ? operation.received : operation.sent;
+}
+
+bool sends(Trace const& trace, TraceOperation const& operation, Rank rank) {
+    if (facts_of(operation.kind).root != RootRole::sends || !operation.root) {
+        return true;
     }
-    return operation.sent;
+    auto const place = trace.groups.at(operation.group).place_of(rank);
+    return !place || *place == *operation.root;
 }
 
 }  // namespace dlmb::trace

@@ -78,6 +78,7 @@ struct TraceOperation {
     std::optional<int> peer;  // world rank; `peer_is_offset`: how many world ranks further
     bool peer_is_offset = false;
     std::int64_t tag = 0;
+    int communicator = 0;            // of a message of MPI: a number for its handle
     std::uint64_t repeat = 1;        // calls like this, one after the other
     std::optional<double> start_us;  // on the rank's own clock
     std::optional<double> duration_us;
@@ -133,17 +134,16 @@ struct Trace {
 /// `notes`, and what was left out.
 [[nodiscard]] std::map<std::string, std::uint64_t> notes_of(Trace const& trace);
 
-/// Payload that `rank`, one of the program's, sends by one call: of a broadcast and a scatter the root alone sends, if
-/// the trace says who it is.
-[[nodiscard]] Bytes sent_by(Trace const& trace, TraceOperation const& operation, Rank rank);
+/// Payload that a rank hands to the root of a gather, or gets from that of a scatter.
+[[nodiscard]] Bytes own_part(TraceOperation const& operation);
 
-/// A receive of MPI may take any tag, and says how much there is room for, as one of GOAL may take any tag: it gets tag
-/// and bytes of the send that MPI's order gives it. Returns a reason for each two ranks of which that gives one none.
-[[nodiscard]] std::vector<std::string> pair_messages(Trace& trace);
+/// Whether `rank`, one of the program's, sends by a call: of a broadcast and a scatter the root alone does, if the
+/// trace says who it is.
+[[nodiscard]] bool sends(Trace const& trace, TraceOperation const& operation, Rank rank);
 
 /// Messages that one rank sends and another does not expect, or the other way round, and collectives that are not the
 /// same on all ranks of their group; each names ranks, operation and both numbers. Groups of which a member has no file
-/// are passed over. At most 20.
-[[nodiscard]] std::vector<std::string> mismatches(Trace const& trace);
+/// are passed over. At most 20. Receives of MPI and GOAL get tags and bytes of their sends.
+[[nodiscard]] std::vector<std::string> mismatches(Trace& trace);
 
 }  // namespace dlmb::trace

@@ -6,6 +6,7 @@
 #include "common/tools/predict/simulator/program.hpp"
 #include "common/tools/predict/simulator/simulation.hpp"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 namespace dlmb::predict {
@@ -53,6 +54,21 @@ TEST(SimulatorRules, IncastIsSerialisedAtTheNic) {
                 "rank 2 {\nsend 10001b to 0\n}\n",
                 machine_of(2000, 1000, 0, 1)),
         ElementsAre(24000, 1000, 1000));
+}
+
+// Two servers in front have a task for each of the others, which have two: memory is not asked for as if all were
+// servers.
+TEST(SimulatorRules, ServersInFrontAreNotTakenForAll) {
+    constexpr int ranks = 400;
+    std::string servers;
+    std::string others;
+    for (int rank = 2; rank < ranks; ++rank) {
+        servers += fmt::format("send 8b to {}\n", rank);
+        others += fmt::format("rank {} {{\nrecv 8b from 0\nrecv 8b from 1\n}}\n", rank);
+    }
+    Program const program = read_goal(
+        fmt::format("num_ranks {}\nrank 0 {{\n{}}}\nrank 1 {{\n{}}}\n{}", ranks, servers, servers, others), "test");
+    EXPECT_LE(program.tasks.capacity(), 2 * program.tasks.size());
 }
 
 // The second message leaves the NIC 10000 after the first.

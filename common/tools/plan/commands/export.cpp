@@ -23,11 +23,7 @@ class PlanExport {
 public:
     void add_options(CLI::App& parser) {
         parser.add_option("PLAN", plan_, "file of --plan jsonl or of dlmb_plan; -: standard input")->required();
-        std::string formats;
-        for (trace::ExportFormat const& format : trace::all_export_formats()) {
-            formats += fmt::format("{}{}", formats.empty() ? "" : ", ", format.name);
-        }
-        parser.add_option("--to", format_, "format: " + formats)->required();
+        parser.add_option("--to", format_, "one of the formats below")->required();
         parser
             .add_option("-o,--output", output_,
                         "the file (-: standard output), or of chakra the folder of a file per rank")

@@ -34,15 +34,19 @@ private:
     std::vector<std::string_view> cells_;
 };
 
-/// A section: the ranks that it is the view of, and what they do. The groups come at the end of the file, when all
-/// sizes are known.
+/// A call. Its group is made at the end of the file, when all sizes are known.
+struct AicbCall {
+    TraceOperation operation;
+    std::string group;      // "tp_group"
+    int size = 0;           // of the group
+    std::string direction;  // "send_next"
+};
+
+/// The ranks that a section is the view of, and what they do.
 struct Section {
     std::vector<Rank> ranks;
-    std::vector<TraceOperation> operations;
-    std::vector<std::string> groups;  // of each operation, "tp_group"
-    std::vector<int> sizes;
-    std::vector<std::string> directions;  // of each operation; "send_next"
-    int iterations = 0;                   // that have ended
+    std::vector<AicbCall> calls;
+    int iterations = 0;  // that have ended
 };
 
 class AicbReader : public TraceReader {
@@ -65,7 +69,7 @@ public:
             } else if (line.starts_with("comm_type,")) {
                 header = line;
                 columns = split(header, ",");
-                sections.push_back({std::exchange(ranks, {}), {}, {}, {}, {}, 0});
+                sections.push_back({std::exchange(ranks, {}), {}, 0});
             } else if (columns.empty()) {
                 input.refuse("the header comm_type,... is missing");
             } else {
@@ -162,12 +166,10 @@ private:
         if (group.starts_with("CommGroup.")) {
             group.remove_prefix(std::string_view("CommGroup.").size());
         }
-        section.groups.emplace_back(group);
-        auto const size = row["comm_group_size"];
-        section.sizes.push_back(
-            size.empty() ? 0 : static_cast<int>(whole_text(input, "comm_group_size", size, most_recorded_ranks)));
-        section.directions.emplace_back(row["additional"]);
-        section.operations.push_back(std::move(operation));
+        auto const told = row["comm_group_size"];
+        int const size =
+            told.empty() ? 0 : static_cast<int>(whole_text(input, "comm_group_size", told, most_recorded_ranks));
+        section.calls.push_back({std::move(operation), std::string(group), size, std::string(row["additional"])});
     }
 
     /// Megatron's order, as AICB has it: tensor groups are consecutive ranks, then come the experts, copies of the data
@@ -195,16 +197,16 @@ private:
 
     void finish_file(Input const& input, std::vector<Section>& sections) {
         bool const any = std::any_of(sections.begin(), sections.end(),
-                                     [](Section const& section) { return !section.operations.empty(); });
+                                     [](Section const& section) { return !section.calls.empty(); });
         if (!any) {
             input.refuse("no communication in it");
         }
         std::map<std::string, int> sizes;
         int world = 0;
         for (Section const& section : sections) {
-            for (std::size_t place = 0; place < section.groups.size(); ++place) {
-                sizes[section.groups[place]] = std::max(sizes[section.groups[place]], section.sizes[place]);
-                world = std::max(world, section.sizes[place]);
+            for (AicbCall const& call : section.calls) {
+                sizes[call.group] = std::max(sizes[call.group], call.size);
+                world = std::max(world, call.size);
             }
             for (Rank const rank : section.ranks) {
                 world = std::max(world, rank + 1);
@@ -227,14 +229,16 @@ private:
             for (Rank rank = 0; section.ranks.empty() && rank < std::max(world, 1); ++rank) {
                 program.ranks.push_back(rank);
             }
-            for (std::size_t place = 0; place < section.operations.size(); ++place) {
-                TraceOperation& operation = section.operations[place];
+            for (AicbCall& call : section.calls) {
+                TraceOperation& operation = call.operation;
                 if (operation.iteration == section.iterations) {  // behind the last end
                     operation.iteration.reset();
                 }
-                operation.group = builder_.group(group_of(section.groups[place], section.sizes[place], sizes, world));
-                if (finish_operation(input, section, place, stage, sections.size(),
-                                     trace.groups[operation.group].size)) {
+                operation.group = builder_.group(group_of(call.group, call.size, sizes, world));
+                bool const is_message_beyond = is_message(operation.kind) &&
+                                               !to_neighbour(input, call, section.ranks.size(), stage, sections.size());
+                if (!is_message_beyond) {
+                    fill_sizes(operation, trace.groups[operation.group].size);
                     program.operations.push_back(std::move(operation));
                 }
             }
@@ -242,38 +246,24 @@ private:
         }
     }
 
-    /// False: the rank does not do it.
-    bool finish_operation(Input const& input, Section& section, std::size_t place, std::size_t stage,
-                          std::size_t stages, int ranks) {
-        TraceOperation& operation = section.operations[place];
+    static void fill_sizes(TraceOperation& operation, int ranks) {
         auto const members = static_cast<Bytes>(std::max(ranks, 1));
-        switch (operation.kind) {
-        case OperationKind::all_gather:
+        if (operation.kind == OperationKind::all_gather) {
             operation.sent = operation.received / members;
-            break;
-        case OperationKind::reduce_scatter:
+        } else if (operation.kind == OperationKind::reduce_scatter) {
             operation.received = operation.sent / members;
-            break;
-        case OperationKind::exchange:
+        } else if (operation.kind == OperationKind::exchange) {
             split_equally(operation, ranks);
-            break;
-        case OperationKind::send:
-        case OperationKind::recv:
-            return to_neighbour(input, section, place, stage, stages);
-        default:
-            break;
         }
-        return true;
     }
 
-    /// AICB passes over what would go beyond the first or the last stage.
-    bool to_neighbour(Input const& input, Section& section, std::size_t place, std::size_t stage, std::size_t stages) {
-        TraceOperation& operation = section.operations[place];
-        std::string const& direction = section.directions[place];
-        bool const next = direction.ends_with("next");
-        if (!next && !direction.ends_with("prev")) {
+    /// False: AICB passes over what would go beyond the first or the last stage. `apart`: ranks of a stage.
+    bool to_neighbour(Input const& input, AicbCall& call, std::size_t apart, std::size_t stage, std::size_t stages) {
+        TraceOperation& operation = call.operation;
+        bool const next = call.direction.ends_with("next");
+        if (!next && !call.direction.ends_with("prev")) {
             input.refuse(fmt::format("'{}' in column additional must be send_next, send_prev, recv_next or recv_prev",
-                                     direction));
+                                     call.direction));
         }
         (operation.kind == OperationKind::send ? operation.received : operation.sent) = 0;
         if (stages == 1) {
@@ -285,8 +275,7 @@ private:
             builder_.leave_out("message beyond the first or the last stage");
             return false;
         }
-        auto const apart = static_cast<int>(section.ranks.size());
-        operation.peer = next ? apart : -apart;
+        operation.peer = next ? static_cast<int>(apart) : -static_cast<int>(apart);
         operation.peer_is_offset = true;
         return true;
     }

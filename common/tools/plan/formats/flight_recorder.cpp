@@ -4,6 +4,7 @@
 // Dumps of PyTorch's flight recorder as JSON (version 2.x): one file per rank, with the last calls before a timeout and
 // their states, and how far each process group came. Which call hung, this tells; it has no begin of kernels, no roots,
 // and no splits of an all_to_all_single. Fields: torch/csrc/distributed/c10d/FlightRecorder of PyTorch.
+#include "common/base/error.hpp"
 #include "common/tools/plan/formats/formats.hpp"
 #include "common/tools/plan/formats/torch_record.hpp"
 
@@ -23,12 +24,10 @@ constexpr std::string_view completed_state = "completed";
 struct RecorderEntry {
     Bytes record = 0;
     std::int64_t number = 0;  // of the collective in its group
-    std::string group;
     std::string pg_id;
-    std::string call;
     std::string state;
     bool hides_splits = false;
-    TorchRecord details;
+    TorchRecord details;  // with the name of the call
 };
 
 /// Whole numbers, of which some versions write texts; -1: none.
@@ -68,15 +67,20 @@ public:
             input.refuse(
                 "neither the dump nor the name of the file tells the rank; name it like nccl_trace_rank_3.json");
         }
-        if (entries.empty()) {
-            input.refuse(
-                "no call in it; set TORCH_FR_BUFFER_SIZE (before PyTorch 2.8: TORCH_NCCL_TRACE_BUFFER_SIZE) to a "
-                "number of calls, and dump without onlyActive");
-        }
+        file_ = input.name();
+        any_call_ = any_call_ || !entries.empty();
         add(input, *rank, std::move(entries), std::move(status));
     }
 
-    void finish() override { leave_out_begins(); }
+    void finish() override {
+        if (!any_call_) {
+            throw UsageError(fmt::format("{}: no call in it; set TORCH_FR_BUFFER_SIZE (before PyTorch 2.8: "
+                                         "TORCH_NCCL_TRACE_BUFFER_SIZE) to a number of calls, and dump without "
+                                         "onlyActive",
+                                         file_));
+        }
+        leave_out_begins();
+    }
 
 private:
     void read_groups(Input const& input, Json const& groups) {
@@ -130,23 +134,21 @@ private:
         entry.state = text("state");
         Json const id = told.value("pg_id", Json());
         entry.pg_id = id.is_string() ? id.get<std::string>() : id.dump(-1, ' ', false, Json::error_handler_t::replace);
+        TorchRecord& details = entry.details;
+        details.where = where;
         // Older versions have the name alone, newer ones name and description.
         for (char const* const name : {"process_group", "pg_name"}) {
             Json const group = told.value(name, Json());
             Json const first = group.is_array() && !group.empty() ? group.front() : group;
-            if (entry.group.empty() && first.is_string()) {
-                entry.group = first.get<std::string>();
+            if (details.group.empty() && first.is_string()) {
+                details.group = first.get<std::string>();
             }
         }
         // "nccl:all_reduce", "nccl:send 0->1", "nccl:recv 1<-0"
         std::string const profiled = text("profiling_name");
         std::string_view call = std::string_view(profiled).substr(profiled.find(':') + 1);
-        TorchRecord& details = entry.details;
-        details.where = where;
-        details.group = entry.group;
         std::size_t const blank = call.find(' ');
-        entry.call = call.substr(0, blank);
-        details.name = entry.call;
+        details.name = call.substr(0, blank);
         if (blank != std::string_view::npos) {
             peer(input, call.substr(blank + 1), details);
         }
@@ -222,13 +224,13 @@ private:
                                          entries[place].details.where, entries[place].record));
             }
         }
-        if (entries.front().record > 0) {
+        if (!entries.empty() && entries.front().record > 0) {
             builder_.incomplete(
                 fmt::format("{}: the recorder kept the last {} calls; the {} before them are not in the "
                             "dump: raise TORCH_FR_BUFFER_SIZE",
                             input.name(), entries.size(), entries.front().record));
         }
-        Bytes const span = entries.back().record - entries.front().record + 1;
+        Bytes const span = entries.empty() ? 0 : entries.back().record - entries.front().record + 1;
         if (span > entries.size()) {
             builder_.incomplete(fmt::format("{}: {} calls between the first and the last one are not in the dump: dump "
                                             "without onlyActive",
@@ -237,16 +239,16 @@ private:
         RankProgram program{{rank}, {}};
         bool const has_status = !status.empty();
         for (RecorderEntry& entry : entries) {
-            auto const group = groups_.find(entry.group);
+            auto const group = groups_.find(entry.details.group);
             entry.details.has_no_group = group == groups_.end();
             if (group != groups_.end()) {
                 entry.details.ranks = group->second;
                 entry.details.group_size = static_cast<int>(group->second->numbers.size());
             }
             Progress& progress = status[entry.pg_id];
-            progress.group = entry.group;
+            progress.group = entry.details.group;
             if (entry.state != completed_state) {
-                progress.open.push_back({entry.number, entry.call, entry.state});
+                progress.open.push_back({entry.number, entry.details.name, entry.state});
             }
             auto operation = operation_of(builder_, input, entry.details);
             if (!operation) {
@@ -255,10 +257,10 @@ private:
             if (entry.hides_splits) {
                 operation->send_split = operation->recv_split = {};
                 builder_.incomplete(fmt::format("{}: the recorder does not keep how {} is split among the ranks",
-                                                input.name(), entry.call));
+                                                input.name(), entry.details.name));
             }
             if (!is_message(operation->kind)) {
-                numbers_[{entry.group, rank}].push_back(entry.number);
+                numbers_[{entry.details.group, rank}].push_back(entry.number);
                 if (!has_status) {
                     follow(entry, progress);
                 }
@@ -332,6 +334,8 @@ private:
         }
     }
 
+    std::string file_;       // the last one
+    bool any_call_ = false;  // in any file: a rank that hung before its first one has none
     std::map<std::string, std::shared_ptr<NumberList const>> groups_;            // of the file: ranks by name
     std::map<std::pair<std::string, Rank>, std::vector<std::int64_t>> numbers_;  // of collectives in the programs
 };

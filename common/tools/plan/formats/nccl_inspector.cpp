@@ -49,9 +49,6 @@ public:
         if (numbers_.empty()) {
             throw_empty();
         }
-        if (!has_messages_) {
-            builder_.leave_out("sends and receives, which older versions of the Inspector do not record", 0);
-        }
         communicators_.finish(builder_, file_);
     }
 
@@ -130,10 +127,12 @@ private:
             builder_.leave_out("second record of one call");
             return;
         }
+        if (part(metadata_, "inspector_output_format_version") == "v4.0") {
+            builder_.note("calls in format v4.0 of the Inspector, which has no sends and receives");
+        }
         TraceOperation operation = nccl_operation(input, where, *kind, builder_.assumed_dtype().value_or(Dtype{}),
                                                   number(call, field("msg_size_bytes")), ranks);
         if (prefix == message) {
-            has_messages_ = true;
             operation.peer = rank_number(input, where + ".p2p_peer", member(input, where, call, "p2p_peer"));
         }
         if (Json const time = part(call, field("exec_time_us").c_str()); time.is_number()) {
@@ -154,7 +153,6 @@ private:
     std::map<std::pair<std::string, std::string>, Bytes> ranks_;  // by process and communicator
     Json header_;                                                 // of the record, or of the marker in front of it
     Json metadata_;
-    bool has_messages_ = false;
     std::string file_;
 };
 

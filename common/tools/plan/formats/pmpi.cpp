@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 namespace dlmb::trace {
@@ -57,7 +58,8 @@ constexpr CallLayout layouts[]{
     {"MPI_Reduce_scatter", 0, 5, 4, 0, 0, 7, 0, 0, 0},
     {"MPI_Reduce_scatter_block", 3, 4, 0, 0, 0, 6, 0, 0, 0},
 };
-constexpr std::string_view sendrecv = "MPI_Sendrecv";
+constexpr CallLayout sent_part{"MPI_Sendrecv", 2, 3, 0, 4, 5, 11, 0, 0, 0};
+constexpr CallLayout received_part{"MPI_Sendrecv", 7, 8, 0, 9, 10, 11, 0, 0, 0};
 
 /// Whether a call of this name moves data or waits for other ranks: those of `layouts`, and others that are not read.
 bool moves_data(std::string_view call) {
@@ -187,35 +189,39 @@ private:
         return start && end && *end >= *start ? std::optional(*end - *start) : std::nullopt;
     }
 
-    void message(Input const& input, Rank rank, LineFields const& fields, OperationKind kind, std::size_t count,
-                 std::size_t type, std::size_t peer, std::size_t tag, std::size_t communicator, RankProgram& program) {
+    void message(Input const& input, Rank rank, LineFields const& fields, OperationKind kind, CallLayout const& layout,
+                 RankProgram& program) {
         TraceOperation operation;
         operation.kind = kind;
         int size = 0;
         int in_group = 0;
-        operation.group = group(input, rank, fields, communicator, size, in_group);
-        Bytes const bytes = product(input, fields[0], number(input, fields, count), part(input, fields, type, 1));
-        auto const other = parse_whole<int>(field(input, fields, peer));
+        operation.group = group(input, rank, fields, layout.communicator, size, in_group);
+        Bytes const bytes =
+            product(input, fields[0], number(input, fields, layout.count), part(input, fields, layout.type, 1));
+        auto const other = parse_whole<int>(field(input, fields, layout.peer));
         constexpr int any_source = -1;
         if (!other || *other >= size) {
-            input.refuse(fmt::format("{}: '{}' is no rank of {}", fields[0], field(input, fields, peer), size));
+            input.refuse(fmt::format("{}: '{}' is no rank of {}", fields[0], field(input, fields, layout.peer), size));
         }
         if (*other < (kind == OperationKind::send ? 0 : any_source)) {
             builder_.leave_out("message with MPI_PROC_NULL");
             return;
         }
-        (kind == OperationKind::send ? operation.sent : operation.received) = bytes;
         if (*other >= 0) {
             operation.peer = size == 1 ? rank : *other;
+            (kind == OperationKind::send ? operation.sent : operation.received) = bytes;
         }
-        operation.tag = parse_whole<std::int64_t>(field(input, fields, tag)).value_or(0);
+        operation.tag = parse_whole<int>(field(input, fields, layout.tag)).value_or(0);
+        std::string const handle(split(field(input, fields, layout.communicator), ",")[0]);
+        operation.communicator =
+            communicators_.try_emplace(handle, static_cast<int>(communicators_.size())).first->second;
         add_call(fields, std::move(operation), program);
     }
 
     void add(Input const& input, Rank rank, LineFields const& fields, RankProgram& program) {
-        if (fields[0] == sendrecv) {
-            message(input, rank, fields, OperationKind::send, 2, 3, 4, 5, 11, program);
-            message(input, rank, fields, OperationKind::recv, 7, 8, 9, 10, 11, program);
+        if (fields[0] == sent_part.name) {
+            message(input, rank, fields, OperationKind::send, sent_part, program);
+            message(input, rank, fields, OperationKind::recv, received_part, program);
             return;
         }
         auto const* const layout = std::find_if(std::begin(layouts), std::end(layouts),
@@ -230,8 +236,7 @@ private:
         }
         OperationKind const kind = *operation_named(fields[0]);
         if (layout->tag != 0) {
-            message(input, rank, fields, kind, layout->count, layout->type, layout->peer, layout->tag,
-                    layout->communicator, program);
+            message(input, rank, fields, kind, *layout, program);
             return;
         }
         TraceOperation operation;
@@ -296,6 +301,7 @@ private:
         }
     }
 
+    std::map<std::string, int> communicators_;  // numbers of their handles
     double waited_us_ = 0;  // in calls that are left out, as in MPI_Waitall, since the last one that is not
 };
 
