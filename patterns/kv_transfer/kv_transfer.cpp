@@ -162,7 +162,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
         parameters.needed("kv-heads", model.kv_heads, "its heads of keys and values")
             .needed("head-dim", model.head_dim, "the dimension of a head");
     }
-    parameters.needed("layers", model.layers, "its number of layers")
+    parameters.needed("layers", model.layers - model.attention_free, "its number of layers with attention")
         .optional("prefill-tp", parallel.tp)
         .optional("prefill-pp", parallel.pp)
         .optional("decode-tp", parallel.tp)

@@ -349,7 +349,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"tp", "pp", "ep"});
     parameters.needed("hidden", model.hidden, "its hidden size")
         .needed("layers", model.layers, "its number of layers")
-        .needed("heads", model.heads, "its attention heads")
+        .needed("heads", model.attention_free > 0 ? 0 : model.heads, "attention heads of all layers")
         .optional("kv-heads", model.kv_heads)
         .needed("head-dim", one_width ? model.head_dim : 0, "one dimension of all parts of a head")
         .optional("kv-lora", model.kv_lora)
@@ -370,6 +370,9 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     }
     if (model.kv_lora > 0) {
         parameters.needed("rope-dim", model.rope_dim, "the rotated values of a head");
+    }
+    if (model.dense_between) {
+        parameters.needed("dense-layers", 0, "that its dense layers are the first ones");
     }
     if (model.experts > 0) {
         parameters.needed("expert-mlp", model.expert_mlp, "the width of an expert")

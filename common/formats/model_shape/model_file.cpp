@@ -122,12 +122,25 @@ private:
     std::string const& source_;
 };
 
+/// How many of `layers` are every n-th, from an offset on.
+std::uint64_t every_nth(std::uint64_t period, std::uint64_t offset, std::uint64_t layers) {
+    return (layers - std::min(offset, layers) + period - 1) / period;
+}
+
+/// Of `layers`, those that have no attention: all but every n-th from an offset on (Jamba), or all but the last of n
+/// (Qwen3-Next).
+std::uint64_t layers_without_attention(ModelReader const& model, std::uint64_t layers) {
+    if (std::uint64_t const period = model.size({"attn_layer_period"}); period > 0) {
+        return layers - every_nth(period, model.size({"attn_layer_offset"}), layers);
+    }
+    return layers - layers / std::max<std::uint64_t>(model.size({"full_attention_interval"}), 1);
+}
+
 /// Of `layers`, those that have no experts: the first ones (DeepSeek), all but every n-th (Mixtral; Qwen, which also
 /// lists some), or all but every n-th from an offset on (Jamba).
 std::uint64_t layers_without_experts(ModelReader const& model, std::uint64_t layers) {
     if (std::uint64_t const period = model.size({"expert_layer_period"}); period > 0) {
-        std::uint64_t const offset = std::min(model.size({"expert_layer_offset"}), layers);
-        return layers - (layers - offset + period - 1) / period;
+        return layers - every_nth(period, model.size({"expert_layer_offset"}), layers);
     }
     std::uint64_t const step = std::max<std::uint64_t>(
         model.size({"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_frequency"}), 1);
@@ -204,6 +217,7 @@ void read_experts(ModelReader const& model, ModelShape& shape) {
     }
     shape.top_k = model.size({"num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk"});
     shape.dense_layers = layers_without_experts(model, shape.layers);
+    shape.dense_between = layers_without_experts(model, shape.dense_layers) < shape.dense_layers;
     shape.expert_mlp = model.size({"moe_intermediate_size"});
     shape.shared_experts = model.size({"n_shared_experts", "num_shared_experts"});
     if (shape.shared_experts == 0 && shape.expert_mlp > 0) {  // Qwen: one, as wide as several
@@ -265,6 +279,7 @@ ModelShape shape_from(ModelJson const& whole, std::string const& source, std::st
     shape.name = name;
     shape.hidden = model.size({"hidden_size", "n_embd", "d_model", "dim"});
     shape.layers = model.size({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+    shape.attention_free = layers_without_attention(model, shape.layers);
     read_attention(model, shape);
     shape.mlp = model.size({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim", "d_ff"});
     shape.mlp = shape.mlp == 0 ? mlp_of_llama(model, shape.hidden) : shape.mlp;

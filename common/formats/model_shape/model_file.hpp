@@ -37,6 +37,7 @@ struct ModelShape {
     std::string name;    // "model_type", or that of the file
     std::uint64_t hidden = 0;
     std::uint64_t layers = 0;
+    std::uint64_t attention_free = 0;  // layers without attention: they keep no keys and values
     std::uint64_t heads = 0;
     std::uint64_t kv_heads = 0;  // as many as `heads` where the file leaves it out
     std::uint64_t head_dim = 0;  // hidden / heads where the file leaves it out and that is whole; MLA: of its values
@@ -51,6 +52,7 @@ struct ModelShape {
     std::uint64_t expert_mlp = 0;      // width of gate and up in an expert
     std::uint64_t shared_experts = 0;  // experts of a layer that all tokens use
     std::uint64_t dense_layers = 0;    // layers without experts
+    bool dense_between = false;        // they are not all in front of those with experts
     std::uint64_t expert_groups = 0;
     std::uint64_t group_limit = 0;
     bool group_of_two_best = false;  // a group of experts competes with its two best

@@ -113,6 +113,38 @@ TEST(ModelFile, KnowsWhichLayersHaveExperts) {
               std::string::npos);
 }
 
+// Of pipeline stages, each has the bytes of its own layers: reshard takes its dense layers for the first ones.
+TEST(ModelFile, GivesReshardNoDenseLayersThatAreNotTheFirstOnes) {
+    auto const missing = [](std::string const& more) {
+        return derived("reshard", read_text(R"({"hidden_size": 64, "num_hidden_layers": 24, "num_attention_heads": 8,
+            "vocab_size": 9, "intermediate_size": 64, "num_experts": 60, "moe_intermediate_size": 8, )" +
+                                            more + "}"))
+            .missing;
+    };
+    for (char const* first : {R"("first_k_dense_replace": 3)", R"("mlp_only_layers": [0, 1, 2])",
+                              R"("decoder_sparse_step": 25)", R"("decoder_sparse_step": 1)"}) {
+        EXPECT_EQ(missing(first), Parameters{}) << first;
+    }
+    for (char const* between : {R"("decoder_sparse_step": 2)", R"("mlp_only_layers": [1])",
+                                R"("expert_layer_period": 2, "expert_layer_offset": 1)"}) {
+        EXPECT_EQ(missing(between).count("dense-layers"), 1U) << between;
+    }
+}
+
+// transformers, JambaConfig: attention where i mod period is the offset; Qwen3NextConfig: where i + 1 is a multiple.
+TEST(ModelFile, KnowsWhichLayersHaveAttention) {
+    auto const hybrid = [](std::string const& more) {
+        return read_text(R"({"hidden_size": 64, "num_hidden_layers": 31, "num_attention_heads": 8, "vocab_size": 9,
+            "intermediate_size": 64, "rms_norm_eps": 1e-06, )" +
+                         more + "}");
+    };
+    ModelShape const jamba = hybrid(R"("attn_layer_period": 8, "attn_layer_offset": 4)");
+    EXPECT_EQ(of("kv_transfer", jamba).at("layers"), "4") << "4, 12, 20, 28";
+    EXPECT_EQ(of("kv_transfer", hybrid(R"("full_attention_interval": 4)")).at("layers"), "7") << "3, 7, ... 27";
+    EXPECT_EQ(of("kv_transfer", hybrid(R"("tie_word_embeddings": true)")).at("layers"), "31");
+    EXPECT_EQ(derived("reshard", jamba).missing.count("heads"), 1U) << "other weights in the other layers";
+}
+
 // transformers, FalconAttention: num_kv_heads only if new_decoder_architecture or not multi_query.
 TEST(ModelFile, ReadsTheHeadsOfKeysAndValuesThatTheFileTells) {
     auto const heads = [](std::string const& more) {
