@@ -29,7 +29,7 @@ OPENING = """# What DLMB writes
 `schema` is `dlmb.FORMAT/MAJOR.MINOR`. New fields, kinds of lines, words and nulls raise MINOR; readers ignore what they do not know. Other changes
 raise MAJOR. A field marked `?` may be absent. Numbers are never NaN or infinite.
 """
-FORMATS = ("result", "plan", "tuning-table", "machine-model", "bound", "guidelines", "layouts", "fill", "simulation", "comparison", "history")
+FORMATS = ("result", "plan", "tuning-table", "machine-model", "bound", "guidelines", "layouts", "fill", "simulation", "comparison")
 TYPES = {"string": "text", "boolean": "yes/no", "array": "list"}
 UNITS = {"ns": "ns", "us": "us", "bytes": "B", "GBps": "GB/s", "ppm": "ppm"}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks result files, plans and the index of a history (JSON Lines), and documents such as tuning tables and what dlmb_predict prints
+"""Checks result files and plans (JSON Lines), and documents such as tuning tables and what dlmb_predict prints
 as JSON against the schemas beside this script.
 
 Prints one line per finding, FILE:LINE: what is wrong. A launch without an end line was killed; that is a note, not a
@@ -59,7 +59,7 @@ def closed_result_schema(schema: dict[str, Any]) -> dict[str, Any]:
 def validator(name: str, strict: bool) -> jsonschema.Draft202012Validator:
     schema = json.loads((HERE / f"{name}.schema.json").read_text(encoding="utf-8"))
     if strict:
-        schema = closed_result_schema(schema) if name == "result" else {**closed(schema), **({"additionalProperties": False} if name == "history" else {})}
+        schema = closed_result_schema(schema) if name == "result" else closed(schema)
     return jsonschema.Draft202012Validator(schema)
 
 
@@ -134,7 +134,7 @@ def check_file(path: Path, strict: bool) -> list[str]:
     name = found[1].decode() if found else "result"
     if name in DOCUMENTS:
         return check_document(path, validator(name, strict))
-    if name in ("plan", "history"):
+    if name == "plan":
         return check_lines(path, validator(name, strict))
     results = Results()
     findings = check_lines(path, validator("result", strict), results.relate)
@@ -149,7 +149,7 @@ def check_file(path: Path, strict: bool) -> list[str]:
 
 def run() -> int:
     parser = Parser(prog="validate.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="result file, plan document, tuning table, comparison or index of a history")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="result file, plan document, tuning table or comparison")
     parser.add_argument("--strict", action="store_true", help="refuse fields and kinds that the schema does not name")
     arguments = parser.parse_args()
     findings = []

@@ -5,6 +5,7 @@ are drawn from the same ones, so that they cannot differ."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Union
 
@@ -90,7 +91,7 @@ class Plot:
     name: str  # of the file, without suffix
     title: str
     caption: str  # what is drawn, in words
-    charts: list[Chart]
+    charts: Sequence[Chart]
     left_out: str = ""  # what is not drawn, and why
     launches: frozenset[str] = frozenset()  # whose times are drawn: their warnings apply
     palette: str = "methods"  # plots of one palette have the same colour for the same kind

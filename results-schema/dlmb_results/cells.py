@@ -21,7 +21,8 @@ from dlmb_results.variables import stable_hash
 Line = dict[str, Any]
 
 
-Item, Key = TypeVar("Item"), TypeVar("Key")
+Item = TypeVar("Item")
+Key = TypeVar("Key")
 
 
 def by_key(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
@@ -39,7 +40,7 @@ LaunchFields = shape("result", "$defs/launch", """schema launch_id campaign_id t
 CellFields = shape("result", "$defs/cell", """kind launch_id cell_id pattern preset parameters backend method memory mode definition seed draws cache.mode cache.slots
     fill beside? world.ranks world.ranks_per_node status reason traffic.payload_bytes traffic.wire_bytes traffic.imbalance_send traffic.imbalance_recv
     time_ns.median time_ns.median_low time_ns.median_high time_ns.p99 time_ns.max time_ns.samples? rounds.median_of_rounds_ns rounds.aa_ratio
-    phases.*.median? bandwidth.busbw_GBps below_floor iterations_per_sample flags validation.verdict shared_gpu is_default throttled?
+    phases.*.median? bandwidth.busbw_GBps below_floor rank_medians_ns iterations_per_sample flags validation.verdict shared_gpu is_default throttled?
     rank_means_ns?.mean statistics? figures?.*.name figures?.*.value""", kind=str, parameters=dict[str, Union[str, int, float]], statistics=dict[str, Any])
 CellIdentity = shape("result", "$defs/cell", "launch_id cell_id status")  # what every line of a cell has: for whoever passes lines on as they are
 DerivedFields = shape("result", "$defs/derived", "launch_id cell_id statistics")
@@ -53,7 +54,7 @@ NOTHING_MOVED = {
     "imbalance_send": 1.0, "imbalance_recv": 1.0,
 }
 NOT_SAID: Line = {
-    "seed": 0, "draws": 0, "fill": "", "samples_ns": [], "phases": {}, "flags": [], "below_floor": False, "shared_gpu": False, "iterations_per_sample": 1,
+    "seed": 0, "draws": 0, "fill": "", "samples_ns": [], "rank_medians_ns": [], "phases": {}, "flags": [], "below_floor": False, "shared_gpu": False, "iterations_per_sample": 1,
     "rounds": {"medians_ns": [], "median_of_rounds_ns": None, "aa_ratio": None}, "cache": {"mode": "", "slots": 0},
 }
 NOT_DONE = {"compute": "none", "transform": "none", "beside": "none"}  # by the programs whose output is read

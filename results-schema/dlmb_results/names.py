@@ -8,7 +8,9 @@ operation also where it is the default, and of windows of messages their length 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 PATTERN = "collective"
@@ -34,3 +36,9 @@ def named(cell_id: str, pattern: str, parameters: Mapping[str, Any]) -> str:
     held = {part.partition("=")[0] for part in parts}
     added = [f"p.{name}={parameters[name]}" for name in wanted if name in parameters and f"p.{name}" not in held]
     return "/".join(sorted([*parts, *added], key=lambda part: part.partition("=")[0])) if added else cell_id
+
+
+def environment_part(file: Path, folder: Path) -> str:
+    """What tells cells of a sweep's environments apart in a folder that holds several: behind the cell_id. Empty: the file is of none."""
+    name = file.relative_to(folder).parent.name
+    return f"/environment={name}" if name and re.search(rf"\.[0-9]+r([0-9]+n)?\.{re.escape(name)}\.[0-9]+$", file.stem) else ""

@@ -215,8 +215,8 @@ def problems_of(rule: Rule, has_gpu: bool, confirms: bool) -> Iterator[str]:
     yield from problems_of_choice(rule)
     yield from problems_of_candidate(rule)
     if rule.evidence is not None:
-        yield from problems_of_evidence(rule)
-        yield from problems_of_what_is_chosen(rule, confirms)
+        yield from problems_of_evidence(rule, rule.evidence)
+        yield from problems_of_what_is_chosen(rule.status, rule.evidence, confirms)
 
 
 def contradictions(rule: Rule) -> Iterator[str]:
@@ -253,8 +253,7 @@ def is_no_interval(gain: list[float]) -> bool:
     return not all(map(math.isfinite, gain)) or gain[0] > gain[1]
 
 
-def problems_of_evidence(rule: Rule) -> Iterator[str]:
-    evidence = rule.evidence
+def problems_of_evidence(rule: Rule, evidence: Evidence) -> Iterator[str]:
     least, most = rule.conditions.get("bytes", (0, LARGEST))
     if most == LARGEST:
         yield "when.bytes: has no max, but nobody measured without an end; give the largest measured size"
@@ -285,10 +284,9 @@ def problems_of_gain(evidence: Evidence) -> Iterator[str]:
         yield f"evidence.gain: {gain} is more than the times say, {of_times:.3g}"
 
 
-def problems_of_what_is_chosen(rule: Rule, confirms: bool) -> Iterator[str]:
+def problems_of_what_is_chosen(status: str, evidence: Evidence, confirms: bool) -> Iterator[str]:
     """It was faster than the default, and fresh launches confirmed what was measured."""
-    evidence = rule.evidence
-    if rule.status != "chosen":
+    if status != "chosen":
         return
     if confirms and evidence.kind == "measured" and evidence.confirmed == 0:
         yield "evidence.confirmed: is 0, but the policy has each choice confirmed by fresh launches"

@@ -75,7 +75,7 @@ def choice_of(rule: Rule, select: Optional[Rule]) -> Choice:
         rule.id,
         select.id if select else None,
         rule.status,
-        rule.evidence and (rule.evidence.kind),
+        rule.evidence.kind if rule.evidence else None,
     )
 
 

@@ -35,7 +35,7 @@ def cell(launch_id: str, us: float, cell_id: str = CELL, **fields: Any) -> dict[
     line = {
         "kind": "cell", "launch_id": launch_id, "cell_id": cell_id, "pattern": parts["pattern"], "preset": "", "backend": parts["backend"],
         "method": parts.get("method", "default"), "memory": "host", "mode": "isolated", "definition": "made up", "status": "ok", "reason": "",
-        "seed": 1, "draws": 1, "world": {"ranks": 4, "ranks_per_node": 4}, "phases": {}, "flags": [], "samples_ns": [1, 2, 3], "below_floor": None,
+        "seed": 1, "draws": 1, "world": {"ranks": 4, "ranks_per_node": 4}, "phases": {}, "flags": [], "samples_ns": [1, 2, 3], "rank_medians_ns": [], "below_floor": None,
         "traffic": {"payload_bytes": BYTES, "wire_bytes": BYTES, "imbalance_send": 1.0, "imbalance_recv": 1.0},
         "time_ns": {"median": ns, "median_low": None, "median_high": None, "p99": None, "max": ns},
         "rounds": {"medians_ns": [ns] * 6, "median_of_rounds_ns": ns, "aa_ratio": 1.0}, "cache": {"mode": "warm", "slots": 1}, "fill": "random",

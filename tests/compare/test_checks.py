@@ -168,7 +168,8 @@ class FilesTest(WithFolder):
 
     def test_a_line_without_a_field_is_named(self) -> None:
         for number, fields in enumerate((("campaign_id", "environment", "test_double", "calibration"),
-                                         ("pattern", "definition", "validation", "cache", "fill", "shared_gpu", "below_floor", "iterations_per_sample")), 1):
+                                         ("pattern", "definition", "validation", "cache", "fill", "shared_gpu", "below_floor", "rank_medians_ns",
+                                          "iterations_per_sample")), 1):
             for name in fields:
                 lines = [launch("a"), cell("a", 1)]
                 del lines[number - 1][name]

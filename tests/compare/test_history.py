@@ -142,22 +142,18 @@ class KeepTest(WithHistory):
         self.assertEqual([json.loads(line) for line in kept[1:]], [ran | {"samples_ns": [], "samples_left_out": True}, not_ok])
 
     def test_every_file_is_as_the_schemas_say(self) -> None:
-        example = [json.loads(line) for line in (SCHEMAS / "examples" / "results.jsonl").read_text().splitlines()]
-        for name in ("one", "two"):
-            self.append(self.file(name, [line | {"launch_id": name} for line in example]))
-        run("--history", self.history, "--prune", 1)
-        index, (campaign,) = self.history / "index.jsonl", (self.history / "campaigns").iterdir()
-        self.assertIn('"pruned"', index.read_text())
-        done = validated("--strict", index, campaign)
+        self.append(SCHEMAS / "examples" / "results.jsonl")
+        done = validated("--strict", *(self.history / "campaigns").iterdir())
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_an_index_without_a_field_is_refused(self) -> None:
-        self.append(self.campaign("base", US))
-        index = self.history / "index.jsonl"
-        index.write_text(index.read_text().replace('"cells"', '"cell"'))
-        done = validated("--strict", index)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("index.jsonl:1: the object: 'cells' is a required property", done.stdout)
+    def test_a_campaign_is_described_by_its_first_launch(self) -> None:
+        lines = [*side("late", {CELL: US}, env_key="other"), *side("early", {CELL: US[:3]})]
+        lines[0]["environment"]["informational"] = {"version": "9", "git_revision": "late"}
+        for line in lines[-13:]:
+            line |= {"time": "2026-01-30T12:00:00Z"} if line["kind"] == "launch" else {}
+        self.append(self.file("both", lines))
+        said = run("--history", self.history, "--list")[1]
+        self.assertRegex(said, r"\A2026-01-30T120000Z-[0-9a-f]{8}  version 0\.1\.0 \(ab12cd3\), 11 cells; 3 launches of made, 8 launches of other\n\Z")
 
     def test_what_was_converted_is_refused_and_nothing_is_kept(self) -> None:
         converted = launch("a") | {"time": None, "origin": {"suite": "OSU Micro-Benchmarks", "program": "osu_allreduce", "file": "osu.txt"}}
@@ -170,13 +166,13 @@ class KeepTest(WithHistory):
         code, _, errors = self.append(self.folder / "base.jsonl")
         self.assertEqual((code, len(self.held())), (64, 1))
         self.assertIn("launch base-0 is in the history already", errors)
-        self.assertEqual(sorted(path.name for path in self.history.iterdir()), ["campaigns", "index.jsonl"], "nothing is left of the copy")
+        self.assertEqual(sorted(path.name for path in self.history.iterdir()), ["campaigns", "lock"], "nothing is left of the copy")
 
-    def test_an_index_that_cannot_be_read_is_not_called_one_that_cannot_be_written(self) -> None:
+    def test_a_history_that_cannot_be_read_is_not_called_one_that_cannot_be_written(self) -> None:
         file = self.campaign("base", US)
         code, _, errors = run("--history", file, file)
         self.assertEqual(code, 64)
-        self.assertIn(f"{file}/index.jsonl: Not a directory", errors)
+        self.assertIn(f"{file}/campaigns: Not a directory", errors)
 
     def test_the_campaigns_that_hold_some_launches_are_listed(self) -> None:
         first, second = self.campaign("one", US), self.campaign("two", US, 2)

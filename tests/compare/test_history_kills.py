@@ -58,18 +58,6 @@ class KillTest(WithHistory):
             moment += 1
         self.assertGreater(moment, 6)
 
-    def test_an_index_that_is_cut_anywhere_is_read_and_goes_on(self) -> None:
-        self.append(self.campaign("a", US, 1))
-        index = self.history / "index.jsonl"
-        first = index.read_bytes()
-        self.append(self.campaign("b", US, 2))
-        whole = index.read_bytes()
-        for length in range(len(first), len(whole), 17):
-            index.write_bytes(whole[:length])
-            self.assertEqual(self.held(), ["a"])
-            self.append(self.folder / "b.jsonl")
-            self.assertEqual(index.read_bytes(), whole)
-
     def test_writers_at_the_same_time_wait_for_each_other(self) -> None:
         names = [f"w{number}" for number in range(WRITERS)]
         paths = [self.campaign(name, US, day) for day, name in enumerate(names, 1)]

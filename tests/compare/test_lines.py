@@ -19,6 +19,7 @@ from dlmb_launch.compare.reading import read_campaign
 from dlmb_results.cells import CellFields, CellIdentity
 from dlmb_results.files import bounded_lines
 from dlmb_results.lines import decoder, read_lines, result_files, whole
+from dlmb_results.names import environment_part
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "results-schema" / "examples"
 
@@ -53,6 +54,8 @@ class DecodingTest(WithFolder):
 
 def common(value: Any, fields: Any) -> Any:
     """What a TypedDict names, in nested ones too."""
+    if isinstance(value, list):
+        return [common(each, fields) for each in value]
     if not isinstance(value, dict) or value.get("kind", "cell") != "cell":
         return value
     return {name: common(value[name], nested(kind)) for name, kind in get_type_hints(fields).items() if name in value}
@@ -95,6 +98,20 @@ class EndlessTest(unittest.TestCase):
             file.write(b"{}\n" * 1000)
             file.seek(0)
             self.assertEqual(len(list(bounded_lines(file, most_stream=1000))), 1000)
+
+
+class EnvironmentTest(unittest.TestCase):
+    def test_a_file_is_of_an_environment_where_it_lies_in_the_folder_of_that_name_below_the_one_that_is_read(self) -> None:
+        for file, folder, expected in (
+            ("before/tcp/moe.4r.tcp.001.jsonl", "before", "/environment=tcp"),
+            ("night/results/a.b/moe.16r2n.a.b.100000.jsonl", "night", "/environment=a.b"),
+            ("before/tcp/moe.4r.tcp.001.jsonl", "before/tcp", ""),  # one environment alone, perhaps to compare it with another
+            ("before/tcp/moe.4r.tcp.001.jsonl", "before/tcp/moe.4r.tcp.001.jsonl", ""),
+            ("before/tcp/moe.4r.axb.001.jsonl", "before", ""),
+            ("4r/moe.4r.001.jsonl", ".", ""),
+            ("before/monday/moe.jsonl", "before", ""),
+        ):
+            self.assertEqual(environment_part(Path(file), Path(folder)), expected, (file, folder))
 
 
 class ExamplesTest(unittest.TestCase):

@@ -147,6 +147,15 @@ class FloorTest(WithFolder):
                 line |= {"calibration": {"timer": {"cost_ns": cost_ns, "step_ns": 20}}} if line["kind"] == "launch" else fields
             self.assertEqual(self.compared(*lines).verdicts[0].gated, not below, (fields, cost_ns))
 
+    def test_a_call_takes_what_its_slowest_rank_took_where_the_sample_is_a_part_of_it(self) -> None:
+        """A ping-pong of 2 * 100 us is 33 reads of 6 us, and three steps of 2 us are 3 % of it."""
+        lines = side("base", {CELL: US}), side("cand", {CELL: US})
+        for line in (*lines[0], *lines[1]):
+            line |= {"calibration": {"timer": {"cost_ns": 6000, "step_ns": 2000}}} if line["kind"] == "launch" else {"rank_medians_ns": [150e3, 200e3]}
+        found = self.compared(*lines).verdicts[0]
+        self.assertTrue(found.gated)
+        self.assertAlmostEqual(found.evidence.resolution, 0.03)
+
 
 class NumberOfALaunchTest(unittest.TestCase):
     def test_it_is_the_median_of_round_medians_else_of_samples(self) -> None:

@@ -18,6 +18,7 @@ from dlmb_plotting.inputs import Inputs
 from dlmb_plotting.plots import plots
 from dlmb_plotting.plots.plans import Machine
 from dlmb_plotting.results import Results
+from dlmb_results.fields import schema_of
 
 EXAMPLE = Path(__file__).with_name("example.jsonl")
 SCHEMA_EXAMPLES = EXAMPLE.parents[2] / "results-schema" / "examples"
@@ -45,12 +46,18 @@ def cell_line(size: int, median_ns: float, backend: str = "mpi", launch: str = "
         "kind": "cell", "launch_id": launch, "cell_id": f"backend={backend}/p.message-size={size}/p.skew={skew}", "pattern": "collective", "preset": "",
         "parameters": parameters, "backend": backend, "method": "default", "memory": "host", "mode": "isolated", "definition": "made up",
         "world": {"ranks": 4, "ranks_per_node": 4}, "seed": 1, "draws": 1, "fill": "random", "cache": {"mode": "warm", "slots": 1}, "is_default": True, "iterations_per_sample": 1,
-        "status": "ok", "reason": "", "below_floor": False, "flags": [], "validation": {"verdict": "passed"}, "shared_gpu": False,
+        "status": "ok", "reason": "", "below_floor": False, "rank_medians_ns": [], "flags": [], "validation": {"verdict": "passed"}, "shared_gpu": False,
         "rounds": {"medians_ns": [], "median_of_rounds_ns": None, "aa_ratio": None},
         "traffic": {"payload_bytes": 4 * size, "wire_bytes": 4 * size, "imbalance_send": imbalance, "imbalance_recv": 1.0},
         "time_ns": {"median": median_ns, "median_low": 0.9 * median_ns, "median_high": 1.2 * median_ns, "p99": None, "max": 2 * median_ns},
         "bandwidth": {"busbw_GBps": size / median_ns if median_ns else None}, "phases": {"allreduce": {"median": median_ns}},
     }  # fmt: skip
+
+
+def converted_line(cell: dict[str, Any], suite: str, time_ns: dict[str, float] | None, **fields: Any) -> dict[str, Any]:
+    """The same cell as dlmb_convert would write it, with the fields of its lines alone."""
+    said = schema_of("result")["$defs"]["converted"]["properties"]
+    return {name: value for name, value in cell.items() if name in said} | {"origin": {"suite": suite}, "time_ns": time_ns} | fields
 
 
 def lines(*values: dict[str, Any]) -> str:

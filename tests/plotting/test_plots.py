@@ -7,7 +7,7 @@ from __future__ import annotations
 import unittest
 from typing import Any
 
-from made import WithFolder, cell_line, comparison_document, drawn, launch_line, lines, plan, plan_document, table_document
+from made import WithFolder, cell_line, comparison_document, converted_line, drawn, launch_line, lines, plan, plan_document, table_document
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Limits, evenly
@@ -136,7 +136,7 @@ class CurvesTest(WithFolder):
 
     def test_a_heading_promises_intervals_only_where_there_are_some(self) -> None:
         own = [cell_line(size, 1000 + size) for size in (4096, 1024)]
-        converted = [{**cell_line(size, 10, "nccl"), "origin": {"suite": "pico"}, "time_ns": {"median": 10}} for size in (4096, 1024)]
+        converted = [converted_line(cell_line(size, 10, "nccl"), "pico", {"median": 10}) for size in (4096, 1024)]
         for cells, promised, denied in ((own, True, False), (converted, False, True), (own + converted, True, True)):
             results = read([self.file(lines(launch_line(), *cells))])
             for plot in (*drawn("sizes", results), drawn("phases", results)[0]):
@@ -145,9 +145,8 @@ class CurvesTest(WithFolder):
 
     def test_what_another_program_timed_stands_beside_what_agrees_with_all_that_it_says(self) -> None:
         own = [{**cell_line(size, 1000 + size), "mode": "osu"} for size in (4096, 1024)]
-        foreign = [{key: value for key, value in cell.items() if key not in ("seed", "draws", "fill", "cache")}
-                   | {"cell_id": f"osu {cell['cell_id']}", "backend": "ucx", "parameters": {"message-size": cell["parameters"]["message-size"]}, "origin": {"suite": "osu"},
-                      "time_ns": {"mean": 10}, "world": {"ranks": 4, "ranks_per_node": 0}} for cell in own]  # fmt: skip
+        foreign = [converted_line(cell, "osu", {"mean": 10}, cell_id=f"osu {cell['cell_id']}", backend="ucx", world={"ranks": 4, "ranks_per_node": 0},
+                                  parameters={"message-size": cell["parameters"]["message-size"]}) for cell in own]  # fmt: skip
         (together,) = drawn("sizes", read([self.file(lines(launch_line(), *own, *foreign))]))[0].charts
         self.assertEqual(list(together.series), ["mpi default (DLMB median)", "ucx default (osu mean)"])
         skewed = [cell | {"cell_id": f"{cell['cell_id']} zipf", "parameters": cell["parameters"] | {"skew": "zipf"}} for cell in own]
@@ -157,8 +156,7 @@ class CurvesTest(WithFolder):
 
     def test_beside_means_of_another_program_stand_those_of_dlmb_and_no_interval(self) -> None:
         own = [{**cell_line(size, 1000), "mode": "osu", "rank_means_ns": {"mean": 1250, "min": 1, "max": 2000}} for size in (4096, 1024)]
-        foreign = [{**cell, "cell_id": f"osu {cell['cell_id']}", "method": "theirs", "origin": {"suite": "osu"}, "time_ns": {"mean": 500}} for cell in own]
-        foreign = [{key: value for key, value in cell.items() if key != "rank_means_ns"} for cell in foreign]
+        foreign = [converted_line(cell, "osu", {"mean": 500}, cell_id=f"osu {cell['cell_id']}", method="theirs") for cell in own]
         time, bandwidth = drawn("sizes", read([self.file(lines(launch_line(), *own, *foreign))]))
         self.assertEqual(list(time.charts[0].series), ["mpi default (DLMB mean)", "mpi theirs (osu mean)"])
         points = time.charts[0].series["mpi default (DLMB mean)"]
@@ -173,13 +171,13 @@ class CurvesTest(WithFolder):
 
     def test_another_element_stands_beside_it_and_is_named(self) -> None:
         own = [{**cell_line(size, 1000), "parameters": {"message-size": size, "element": "fp32"}} for size in (4096, 1024)]
-        foreign = [{**cell_line(size, 900), "cell_id": f"osu {size}", "parameters": {"message-size": size, "element": "int8"}, "origin": {"suite": "osu"}, "time_ns": {"mean": 900}}
+        foreign = [converted_line(cell_line(size, 900), "osu", {"mean": 900}, cell_id=f"osu {size}", parameters={"message-size": size, "element": "int8"})
                    for size in (4096, 1024)]  # fmt: skip
         (chart,) = drawn("sizes", read([self.file(lines(launch_line(), *own, *foreign))]))[0].charts
         self.assertEqual(list(chart.series), ["mpi default fp32 (DLMB median)", "mpi default int8 (osu mean)"])
 
     def test_results_without_a_time_have_no_chart_of_phases(self) -> None:
-        windows = [{**cell_line(size, 10), "origin": {"suite": "osu"}, "time_ns": None} for size in (4096, 1024)]
+        windows = [converted_line(cell_line(size, 10), "osu", None) for size in (4096, 1024)]
         self.assertEqual([plot.name for plot in drawn("phases", read([self.file(lines(launch_line(), *windows))]))], ["collective.bandwidth"])
 
     def test_one_size_is_no_curve(self) -> None:

@@ -25,6 +25,7 @@ ranks = 4
 [[program]]
 program = "moe_alltoall"
 """
+ENVIRONMENTS = "".join(f'[[environment]]\nname = "{name}"\nset = {{ UCX_TLS = "{name}" }}\n' for name in ("tcp", "sm"))
 
 # A test double of dlmb_moe_alltoall: its times are made up, twice as long where its results' path holds a word in SLOW.
 PROGRAM = f"#!{sys.executable} -IS" + """
@@ -39,6 +40,7 @@ cell["definition"] = "another" if any(word in path for word in os.environ.get("O
 slower = 2 if any(word in path for word in os.environ.get("SLOW", "none").split()) else 1
 ns = slower * (100000 + 100 * int(path.split(".")[-2]))
 launch["launch_id"] = cell["launch_id"] = str(uuid.uuid4())
+launch["environment"]["variables"] = dict((name, os.environ[name]) for name in ["UCX_TLS"] if name in os.environ)
 cell |= dict(time_ns=dict(median=ns, median_low=None, median_high=None, p99=None, max=ns), rounds=dict(medians_ns=[ns] * 6, median_of_rounds_ns=ns, aa_ratio=1.0))
 os.makedirs(os.path.dirname(path), exist_ok=True)
 with open(path, "w") as file:
@@ -99,6 +101,7 @@ class GateTest(WithDoubles):
         done = self.gate(SLOW="/first/after/", ONE_MORE="/first/before/")
         self.assertEqual((done.returncode, self.launches("again")), (1, 0), done.stderr)
         self.assertIn("1 NOT_COMPARABLE", done.stdout)
+        self.assertIn("looks slower; it is not measured again", done.stdout)
 
     def test_what_is_only_suspect_is_measured_again(self) -> None:
         """Three launches of eight begin their samples otherwise: five remain, which do not decide."""
@@ -107,6 +110,17 @@ class GateTest(WithDoubles):
             shutil.rmtree(self.folder / "gate", ignore_errors=True)
             done = self.gate(SLOW=slow, OTHERWISE=few)
             self.assertEqual((done.returncode, self.launches("again")), (code, 16), done.stderr)
+
+    def test_each_environment_of_a_sweep_is_compared_with_itself_and_measured_again_alone(self) -> None:
+        self.sweep.write_text(SWEEP + ENVIRONMENTS)
+        done = self.gate(SLOW="/after/tcp/")
+        self.assertEqual((done.returncode, self.launches("first"), self.launches("again")), (1, 32, 16), done.stdout + done.stderr)
+        failures = [case.get("name") for case in ElementTree.parse(self.folder / "gate" / "report.xml").getroot().iter("testcase") if case.find("failure") is not None]
+        self.assertEqual(failures, [f"{CELL}/ranks=4/environment=tcp"])
+        shutil.rmtree(self.folder / "gate")
+        done = self.gate()
+        self.assertEqual((done.returncode, self.launches("again")), (0, 0), done.stdout + done.stderr)
+        self.assertIn("2 SAME", done.stdout)
 
     def test_a_launch_that_failed_is_no_pass(self) -> None:
         done = self.gate(FAILING="/after/moe_alltoall.4r.003")
@@ -133,6 +147,13 @@ class NightlyTest(WithDoubles):
         self.assertEqual({state["command"][state["command"].index("--campaign") + 1] for state in states}, {f"{names[1]}.results"})
         self.assertEqual(self.night("three", SLOW="/three/"), 1)  # goes on, under the same name
         self.assertEqual((self.folder / "three" / "campaign").read_text().strip(), names[2])
+
+    def test_of_a_sweep_with_environments_the_slower_one_is_named(self) -> None:
+        self.sweep.write_text(SWEEP + ENVIRONMENTS)
+        self.assertEqual((self.night("one"), self.night("two"), self.kept()), (0, 0, 2))
+        self.assertEqual(self.night("three", SLOW="three/results/results/tcp/"), 1)
+        cases = ElementTree.parse(self.folder / "three" / "report.xml").getroot().iter("testcase")
+        self.assertEqual([case.get("name") for case in cases if case.find("failure") is not None], [f"{CELL}/ranks=4/environment=tcp"])
 
     def test_a_night_with_a_launch_that_failed_is_not_slower_and_not_kept(self) -> None:
         self.assertEqual((self.night("one", FAILING=".003"), (self.folder / "history" / "campaigns").exists()), (3, False))

@@ -29,12 +29,12 @@ MOE = "backend=ucx/memory=host/method=auto/pattern=moe_alltoall/preset=mixtral-8
 
 
 class Again(unittest.TestCase):
-    def only(self, cells, schema="dlmb.rerun/1.0"):
+    def only(self, cells, schema="dlmb.rerun/1.0", sweep=SWEEP):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "rerun.json"
             listed = [{"cell_id": cell, "pattern": pattern, "state": "REGRESSED"} for pattern, cell in cells]
             file.write_text(json.dumps({"schema": schema, "metric": "time", "launches": [], "cells": listed}), encoding="utf-8")
-            return command.only(read(SWEEP), file)
+            return command.only(read(sweep), file)
 
     def test_programs_and_worlds_of_the_list_alone_with_its_backends_and_presets(self):
         sweep = self.only([("moe_alltoall", MOE)])
@@ -49,6 +49,11 @@ class Again(unittest.TestCase):
         self.assertIn("mpi,ucx", sweep.programs[0].arguments)
         self.assertEqual([world.ranks for world in sweep.worlds], [2, 4])
 
+    def test_environments_of_the_list_alone(self):
+        environments = '[[environment]]\nname = "tcp"\n[[environment]]\nname = "sm"\n'
+        self.assertEqual([each.name for each in self.only([("moe_alltoall", f"{MOE}/environment=sm")], sweep=SWEEP + environments).environments], ["sm"])
+        self.assertEqual([each.name for each in self.only([("moe_alltoall", MOE)], sweep=SWEEP + environments).environments], ["tcp", "sm"])
+
     def test_a_cell_without_a_preset_leaves_presets_as_they_are(self):
         sweep = self.only([("moe_alltoall", MOE), ("moe_alltoall", MOE.replace("preset=mixtral-8x7b/", ""))])
         self.assertIn("mixtral-8x7b,deepseek-v3", sweep.programs[0].arguments)
@@ -61,6 +66,7 @@ class Again(unittest.TestCase):
         for cells, schema in (
             ([("pipeline_p2p", "pattern=pipeline_p2p/ranks=4")], "dlmb.rerun/1.0"),
             ([("moe_alltoall", MOE.replace("=4", "=3"))], "dlmb.rerun/1.0"),
+            ([("moe_alltoall", f"{MOE}/environment=tcp")], "dlmb.rerun/1.0"),
             ([], "dlmb.rerun/1.0"),
             ([("moe_alltoall", MOE)], "dlmb.rerun/2.0"),
             ([("moe_alltoall", MOE)], "dlmb.rerun/10.0"),

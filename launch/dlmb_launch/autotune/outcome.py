@@ -77,7 +77,7 @@ class Finisher:
         for one in everything:
             one.folder = self._export(one.consumer, table)
             if one.folder:
-                self._verify(one)
+                self._verify(one, one.folder)
         self._write_environment(everything)
         return table, everything
 
@@ -89,9 +89,9 @@ class Finisher:
             shutil.rmtree(folder)
         return None
 
-    def _verify(self, one: Exported) -> None:
+    def _verify(self, one: Exported, folder: Path) -> None:
         """Looks at the files, unless these very files were looked at before."""
-        digest = _digest(one.folder)
+        digest = _digest(folder)
         file = self._request.campaign / "verify" / f"{one.consumer.name}-{digest[:12]}.json"
         before = kept_json(file, "cannot be read; remove it, and the files are verified again") or {}
         if before.get("files") == digest:
@@ -102,7 +102,7 @@ class Finisher:
         log = file.with_suffix(".part")
         try:
             log.unlink(missing_ok=True)
-            command = self._tune.verify_command(one.consumer.name, one.folder, self._request.ranks)
+            command = self._tune.verify_command(one.consumer.name, folder, self._request.ranks)
             outcome = Process(command, self._plain.variables, log).wait(seconds, self._interrupts)
             self._campaign.stop_if_asked()
             one.verify_lines = log.read_text(encoding="utf-8", errors="replace").splitlines()

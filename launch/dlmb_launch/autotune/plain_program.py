@@ -200,8 +200,7 @@ def why_not_shown(size: int, measurement: Measurement | None) -> str:
 def gaining_sizes(rule: dict, measurement: Measurement | None) -> list[int]:
     """In bytes, ascending. `measurement`: of the rule's operation; None: it was not measured. Sizes that lose for certain are cut out first:
     one of them must not hide what the others gain together."""
-    rounds: list[Round] = measurement.rounds() if measurement else []
-    if len(rounds) < DECIDING_ROUNDS:
+    if measurement is None or len(rounds := measurement.rounds()) < DECIDING_ROUNDS:
         return []
     limits = rule["when"]["bytes"]
     speedups = {size: ratio(rounds, DEFAULT, FILE, size) for size in measurement.what.sizes if limits["min"] <= size <= limits["max"]}

@@ -196,7 +196,7 @@ def use_of(workload: str, ranks: int, programs: Path) -> dict[Point, float]:
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder) / "plan.jsonl"
         with plan.open("wb") as file:
-            command = [path, "--preset", preset, "--ranks", str(ranks), "--plan", "jsonl"]
+            command = [str(path), "--preset", preset, "--ranks", str(ranks), "--plan", "jsonl"]
             try:
                 done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True, timeout=_SECONDS, check=False)
             except subprocess.TimeoutExpired:
@@ -237,5 +237,5 @@ def _of_steps(steps: list[dict], ranks: int) -> dict[Point, float]:
         size = from_table_bytes(operation, sum(sent) if operation == "alltoall" else step["bytes"], ranks).size
         below = 1 << max(size.bit_length() - 1, 3)
         for near in {below, below if size <= below else 2 * below}:
-            calls[Point(operation, near).whole(ranks)] += 1.0
+            calls[Point(operation, near).whole(ranks)] += 1
     return dict(calls)

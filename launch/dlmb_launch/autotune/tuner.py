@@ -54,9 +54,9 @@ class Tuner:
             for operation in self.request.operations(consumer.backend):
                 found[consumer.backend, operation] = list(consumer.methods)
         for backend, operation, method in observations.methods_in(self.campaign.files(steps.SURVEY)):
-            consumer = next((each for each in self.request.consumers if each.backend == backend and each.competes(operation, method)), None)
+            taker = next((each for each in self.request.consumers if each.backend == backend and each.competes(operation, method)), None)
             known = found.get((backend, operation))
-            if consumer and known is not None and method not in (*known, consumer.standard(operation)):
+            if taker and known is not None and method not in (*known, taker.standard(operation)):
                 known.append(method)
         return found
 

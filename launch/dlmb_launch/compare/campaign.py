@@ -63,12 +63,8 @@ class Cell(NamedTuple):
         return self.named or self.id
 
     def differs_from(self, other: Cell) -> str:
-        """The first field in which two cells of the same id differ, with both values; empty: none."""
-        for name in self._fields:
-            one, two = getattr(self, name), getattr(other, name)
-            if one != two:
-                return f"{name} differs: '{one}' and '{two}'"
-        return ""
+        """The first field in which two unequal cells differ, with both values."""
+        return next(f"{name} differs: '{one}' and '{two}'" for name, one, two in zip(self._fields, self, other) if one != two)
 
 
 Parameters = tuple[tuple[str, Any], ...]  # of a cell; equal pairs are kept once

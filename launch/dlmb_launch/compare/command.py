@@ -242,8 +242,8 @@ def manage(options: argparse.Namespace) -> int:
 def run(arguments: list[str] | None) -> int:
     options = parse(arguments)
     if options.noise:
-        found = noise.document(read_campaign("campaign", options.campaigns[0], METRICS["time"]), options.margin)
-        print(dumps(found) if options.json else noise.text(found, options.margin, options.all), end="", flush=True)
+        described = noise.document(read_campaign("campaign", options.campaigns[0], METRICS["time"]), options.margin)
+        print(dumps(described) if options.json else noise.text(described, options.margin, options.all), end="", flush=True)
         return NO_REGRESSION
     if options.manages:
         return manage(options)

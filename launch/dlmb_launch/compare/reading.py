@@ -17,7 +17,7 @@ import numpy as np
 from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Metric, Parameters
 from dlmb_results.cells import Launch, Line, bus_bandwidth, is_throttled, launch_of, mean_of, median_of_rounds, odd_to_even, suite_of
 from dlmb_results.lines import ResultError, read_cells, read_in_processes, result_files
-from dlmb_results.names import named
+from dlmb_results.names import environment_part, named
 from dlmb_statistics import margins
 
 NO_MEASUREMENT = "failed"  # status of a line that is ok, but of which the metric cannot be
@@ -38,14 +38,18 @@ class Reader:
         self.rows, self.columns = array("q"), array("q")
         self.numbers = array("d")  # of a line all NUMBERS, then those of the next one
 
-    def read(self, path: Path, campaign: str | None = None, environments: Set[str] | None = None) -> None:
-        """campaign: the name for its launches, instead of their own. environments: read only launches of these env_keys."""
+    def read(self, path: Path, campaign: str | None = None, environments: Set[str] | None = None, part: str = "") -> None:
+        """campaign: the name for its launches, instead of their own. environments: read only launches of these env_keys. part: of cell ids."""
 
         def take_launch(line: Line) -> None:
             launch = launch_of(line)
             self.launch(replace(launch, campaign=campaign) if campaign else launch, path, environments)
 
-        read_cells(path, self.campaign.remarks, take_launch, self.cell)
+        def take_cell(line: Line) -> None:
+            line["cell_id"] += part
+            self.cell(line)
+
+        read_cells(path, self.campaign.remarks, take_launch, take_cell)
 
     def launch(self, launch: Launch, path: Path, environments: Set[str] | None) -> None:
         if environments is not None and launch.env_key not in environments:
@@ -152,8 +156,7 @@ class Reader:
         self.columns.extend((first_column + np.array(other.columns, dtype=np.int64)).tolist())
         numbers = np.array(other.numbers).reshape(-1, len(NUMBERS))
         index_of = np.array([self.definition(text) for text in its.definitions], dtype=float)
-        if len(numbers):
-            numbers[:, NUMBERS.index("definition")] = index_of[numbers[:, NUMBERS.index("definition")].astype(int)]
+        numbers[:, NUMBERS.index("definition")] = index_of[numbers[:, NUMBERS.index("definition")].astype(int)]
         self.numbers.extend(numbers.ravel().tolist())
 
     def finish(self) -> Campaign:
@@ -178,7 +181,8 @@ def numbers_of(line: Line, launch: Launch, definition: int) -> tuple[float, ...]
     time = line["time_ns"]
     p99_ns, max_ns = (np.nan, np.nan) if time["p99"] is None else (time["p99"], time["max"])
     busbw, mean_ns = bus_bandwidth(line), mean_of(line)
-    sample_ns = time["median"] * line["iterations_per_sample"]
+    call_ns = max([time["median"], *line["rank_medians_ns"]])  # OSU's programs divide what was timed
+    sample_ns = call_ns * line["iterations_per_sample"]
     below_floor = line["below_floor"]
     if below_floor is None:  # no calibration
         below_floor = margins.below_floor(sample_ns, launch.clock_read_ns)
@@ -187,15 +191,15 @@ def numbers_of(line: Line, launch: Launch, definition: int) -> tuple[float, ...]
             sample_ns, p99_ns, max_ns, below_floor, launch.clock_step_ns, definition, unchecked, is_throttled(line))
 
 
-def read_files(name: str, metric: Metric, paths: list[Path]) -> Reader:
+def read_files(name: str, metric: Metric, folder: Path, paths: list[Path]) -> Reader:
     reader = Reader(name, metric)
     for path in paths:
-        reader.read(path)
+        reader.read(path, part=environment_part(path, folder))
     return reader
 
 
 def read_campaign(name: str, path: Path, metric: Metric) -> Campaign:
-    reader, *others = read_in_processes(partial(read_files, name, metric), result_files(path))
+    reader, *others = read_in_processes(partial(read_files, name, metric, path), result_files(path))
     for other in others:
         reader.absorb(other)
     if not reader.campaign.launches:

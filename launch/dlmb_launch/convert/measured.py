@@ -251,8 +251,8 @@ def source_of(text: str) -> Source:
                 open_lines[rank] = first, begun + content[:at]
             continue
         streams.setdefault(rank, []).append((first, begun + content))
-    for rank, line in open_lines.items():
-        streams.setdefault(rank, []).append(line)
+    for rank, left in open_lines.items():
+        streams.setdefault(rank, []).append(left)
     return Source(text, streams, cut_line)
 
 

@@ -148,8 +148,7 @@ class Reader:
 
     def row(self, line: int, words: list[str]) -> None:
         if len(words) != len(self.columns):
-            names = ", ".join(self.columns)
-            raise refuse(self.path, line, f"{len(words)} values for {len(self.columns)} columns ({names}); remove the line if it is no row, or convert an unbroken output")
+            raise refuse(self.path, line, f"{len(words)} values for {len(self.columns)} columns ({', '.join(self.columns)}); remove the line if it is no row, or convert an unbroken output")
         values = dict(zip(self.columns, words))
 
         def value(*names: str) -> float | None:

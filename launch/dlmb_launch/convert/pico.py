@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from dlmb_launch.convert.lines import block_of
@@ -72,7 +73,7 @@ def read(path: Path, source: Source, given: Given) -> list[Table]:
     return list(tables.values())
 
 
-def nothing_left(only: dict[str, str], seen: dict[str, set[str]]) -> str:
+def nothing_left(only: Mapping[str, str], seen: dict[str, set[str]]) -> str:
     shown = 8
     asked = ", ".join(map("=".join, only.items()))
     there = "; ".join(f"{name} is {' or '.join(sorted(values)[:shown])}{' or others' if len(values) > shown else ''}" for name, values in seen.items() if values)

@@ -19,7 +19,7 @@ from dlmb_launch.compare.exports import otava
 from dlmb_launch.compare.pairing import Declared
 from dlmb_launch.compare.reading import Reader
 from dlmb_launch.history import store
-from dlmb_launch.history.store import Chosen, StoredCampaign, last, read_index
+from dlmb_launch.history.store import Chosen, StoredCampaign, campaigns, last
 from dlmb_results.cells import Launch, Line
 from dlmb_results.program import UsageError
 
@@ -42,10 +42,10 @@ class NightsReader(Reader):
         self.counted: dict[str, Counted] = {}  # by cell id
         self.other_launches = self.other_numbers = 0
 
-    def read_nights(self, folder: Path, chosen: list[Chosen]) -> Campaign:
+    def read_nights(self, chosen: list[Chosen]) -> Campaign:
         for entry, environments in reversed(chosen):
             self.night = entry.name
-            self.read(folder / entry.file, entry.name, environments)
+            self.read(entry.path, entry.name, environments)
         if self.other_launches:
             self.campaign.remarks.append(f"{self.other_launches} launches of older nights left out: their settings are not those of the last night")
         if self.other_numbers:
@@ -80,14 +80,14 @@ def baseline_for(candidate: Campaign, folder: Path, count: int, metric: Metric, 
         raise UsageError(f"{known[0]} with --history: it is part of the environment's key, by which campaigns of the past are chosen; name two campaigns")
     environments = {launch.env_key for launch in candidate.launches}
     own = {launch.id for launch in candidate.launches}
-    chosen = last(read_index(folder), environments, count, own)
-    return NightsReader(metric, declared).read_nights(folder, chosen) if chosen else None
+    chosen = last(campaigns(folder), environments, count, own)
+    return NightsReader(metric, declared).read_nights(chosen) if chosen else None
 
 
-def read(entries: list[StoredCampaign], folder: Path, metric: Metric) -> Campaign:
+def read(entries: list[StoredCampaign], metric: Metric) -> Campaign:
     reader = Reader("baseline", metric)
     for entry in entries:
-        reader.read(folder / entry.file, entry.name)
+        reader.read(entry.path, entry.name)
     return reader.finish()
 
 
@@ -97,14 +97,14 @@ def run(options: argparse.Namespace) -> list[str]:
         remarks: list[str] = []
         entry = store.append(options.history, options.append, remarks)
         return [*remarks, f"added {described(entry)}"]
-    if not store.index_file(options.history).is_file():
+    if not store.folder_of(options.history).is_dir():
         raise UsageError(f"{options.history}: there is no history here; --append begins one")
     if options.prune:
         return [f"removed {described(entry)}" for entry in store.prune(options.history, options.prune)] or ["nothing to remove"]
-    entries = read_index(options.history)
+    entries = campaigns(options.history)
     for _, file in options.export:
         metric = METRICS[options.metric]
-        otava.write([read(entries, options.history, metric)], metric, Path(file))
+        otava.write([read(entries, metric)], metric, Path(file))
     if options.list is None:
         return []
     if options.list is not True:

@@ -4,7 +4,7 @@
 
 Before anything starts, each program is asked whether it is there and takes its options: with --version behind all other options it checks
 them, and measures nothing. A program has no option that names one cell, so --again measures the smallest set of launches that hold all
-cells of the list: programs and worlds that occur in it, with the backends, memories and presets that do.
+cells of the list: programs, worlds and environments that occur in it, with the backends, memories and presets that do.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ def only(sweep: Sweep, path: Path) -> Sweep:
     for cell in rerun.read(path).cells:
         wanted.setdefault(cell.pattern, []).append(parts_of(cell.cell_id))
     programs = [narrowed(program, wanted[program.program]) for program in sweep.programs if program.program in wanted]
-    ranks = {parts.get("ranks", "") for cells in wanted.values() for parts in cells}
+    ranks, names = ({parts.get(key, "") for cells in wanted.values() for parts in cells} for key in ("ranks", "environment"))
     worlds = [world for world in sweep.worlds if {str(world.ranks), ""} & ranks]
+    environments = [environment for environment in sweep.environments if {environment.name, ""} & names]
     if missing := sorted(set(wanted) - {program.program for program in sweep.programs}):
         raise UsageError(f"{path}: names cells of {', '.join(missing)}, which the sweep does not measure")
-    if not programs or not worlds:
+    if not (programs and worlds and environments):
         raise UsageError(f"{path}: names no cell that the sweep measures")
-    return replace(sweep, programs=tuple(programs), worlds=tuple(worlds))
+    return replace(sweep, programs=tuple(programs), worlds=tuple(worlds), environments=tuple(environments))
 
 
 def narrowed(program: Program, cells: list[dict[str, str]]) -> Program:

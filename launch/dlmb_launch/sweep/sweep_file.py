@@ -197,8 +197,8 @@ def _require_whole(sweep: Sweep, path: Path) -> None:
     for entries, key in ((sweep.programs, "program"), (sweep.worlds, "world")):
         if not entries:
             raise UsageError(f"{path}: nothing to measure: there is no [[{key}]]")
-    for entries in (sweep.programs, sweep.worlds, sweep.environments, sweep.sides):
-        names = [entry.name for entry in entries]
+    for named in (sweep.programs, sweep.worlds, sweep.environments, sweep.sides):
+        names = [entry.name for entry in named]
         for name in names:
             if names.count(name) > 1:
                 raise UsageError(f"{path}: '{name}' occurs twice; give each entry a name of its own with name = \"...\"")

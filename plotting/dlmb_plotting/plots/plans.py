@@ -12,7 +12,7 @@ a broadcast).
 from __future__ import annotations
 
 import heapq
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -308,7 +308,7 @@ def timeline_chart(document: dict[str, Any], machine: Machine) -> Rows:
     unit, size = style.time_unit(end)
     shown = [(activity, name) for activity, name in activities if activity.rank in ranks and activity.end_ns > activity.start_ns]
     shown.sort(key=lambda each: each[0].start_ns)
-    busy_ns: Counter[tuple[int, str]] = Counter()
+    busy_ns: dict[tuple[int, str], float] = defaultdict(float)
     for activity, name in shown:
         busy_ns[activity.rank, name] += activity.end_ns - activity.start_ns
     lanes = [(rank, name) for rank in ranks for name in (*dict.fromkeys(LANES.values()), COLLECTIVE, RECORDED)]

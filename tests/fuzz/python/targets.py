@@ -17,7 +17,6 @@ import dlmb_tuning
 from dlmb_launch.convert import formats
 from dlmb_launch.convert.lines import lines_of
 from dlmb_launch.convert.measured import Given
-from dlmb_launch.history import store
 from dlmb_launch.sweep import launchers, sweep_file
 from dlmb_launch.sweep.state import Folder, settle
 from dlmb_plotting import findings, inputs, results
@@ -133,10 +132,6 @@ def cell_list(content: bytes) -> None:
     refused(lambda: rerun.read(path))
 
 
-def history_index(content: bytes) -> None:
-    refused(lambda: store.entries_in(PATH, content))
-
-
 class OneFile(Folder):
     """Of a launch, the state is the file in memory."""
 
@@ -161,5 +156,5 @@ def sweep_state(content: bytes) -> None:
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    each.__name__: each for each in (cell_list, document, foreign_result, history_index, result_file, sweep, sweep_state, tuning_table)
+    each.__name__: each for each in (cell_list, document, foreign_result, result_file, sweep, sweep_state, tuning_table)
 }
