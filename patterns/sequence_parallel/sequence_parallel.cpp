@@ -315,7 +315,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     parameters.needed("heads", model.heads, "its attention heads")
         .optional("kv-heads", model.kv_heads)
         .needed("head-dim", model.kv_lora == 0 ? model.head_dim : 0, "one dimension of all parts of a head")
-        .needed("layers", model.layers, "its number of layers")
+        .needed("layers", model.layers - model.attention_free, "its number of layers with attention")
         .optional("sp", parallel.cp)
         .element();
     return parameters.derived();
