@@ -8,20 +8,17 @@ import os
 import pathlib
 import re
 import subprocess
-import tempfile
 import unittest
 
-from exports import SOURCE, TUNE, rule, tune, write_table
+from exports import SOURCE, TUNE, InFolder, ok, rule, write_table
 
 PROGRAM = SOURCE / "tests" / "benchmarks" / "exported_gain" / "exported_gain"
 RING = rule("r0", "mpi", "allreduce", (16, 32), algorithm="ring", family="open_mpi.tuned")
 
 
-class ExportedGain(unittest.TestCase):
+class ExportedGain(InFolder):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.seen = self.folder / "seen"
         launcher = self.folder / "launcher"
         launcher.write_text(f'#!/bin/sh\nenv | grep OMPI_MCA_coll_ | sort | tr "\\n" " " >>{self.seen}\necho >>{self.seen}\n'
@@ -35,8 +32,7 @@ class ExportedGain(unittest.TestCase):
 
     def test_each_side_is_launched_with_its_own_settings(self) -> None:
         table = write_table(self.folder / "table.json", [RING])
-        done = tune("export", "--to", "openmpi", table, "-o", self.folder / "export")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        ok("export", "--to", "openmpi", table, "-o", self.folder / "export")
         done = self.run_program(self.folder / "export", "--largest", "48", "--launches", "2", "--calls", "3", "--visits", "1", "--forced", "1")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(re.findall(r"^ *(\d+) B  default .* speed-up .* regret .* \(of (?:default|1)(?: and (?:default|1))?\)$", done.stdout, re.MULTILINE), ["12", "24", "48"])
@@ -54,7 +50,7 @@ class ExportedGain(unittest.TestCase):
 
     def test_what_fails_is_told(self) -> None:
         table = write_table(self.folder / "table.json", [RING])
-        tune("export", "--to", "openmpi", table, "-o", self.folder / "export")
+        ok("export", "--to", "openmpi", table, "-o", self.folder / "export")
         done = self.run_program(self.folder / "export", "--collective", "nothing", "--launches", "1")
         self.assertEqual(done.returncode, 1)
         self.assertIn("round 1:", done.stderr)

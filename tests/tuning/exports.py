@@ -8,6 +8,8 @@ import json
 import os
 import pathlib
 import subprocess
+import tempfile
+import unittest
 
 TUNE = os.environ["DLMB_TUNE"]
 SOURCE = pathlib.Path(os.environ["DLMB_SOURCE"])
@@ -45,3 +47,24 @@ def write_table(path, rules, mpi="Open MPI"):
 def tune(*arguments, timeout=570, **variables):
     environment = {**os.environ, **variables}
     return subprocess.run([TUNE, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, env=environment, check=False)
+
+
+def ok(*arguments):
+    done = tune(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def refusal(*arguments):
+    done = tune(*arguments)
+    assert (done.returncode, done.stderr.count("\n")) == (64, 1), done.stdout + done.stderr
+    return done.stderr
+
+
+class InFolder(unittest.TestCase):
+    """Has a folder of its own."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ import tempfile
 import unittest
 
 import dlmb_tuning
-from exports import SOURCE, TUNE, tune
+from exports import SOURCE, TUNE, InFolder, ok, refusal
 
 # In the columns of PICO, with made-up numbers. Gains: 1 - 8 / 10, 1 - 75 / 100, and none.
 PICO = """system,nodes,ranks_per_node,mpi,mpi_version,gpu,collective,algorithm,bytes,iterations,median_us,p10_us,p90_us,campaign,test
@@ -33,13 +32,7 @@ def convert(folder: pathlib.Path, text: str) -> None:
     subprocess.run([SOURCE / "launch" / "dlmb_convert", folder / "pico.csv", "-o", folder / "pico.jsonl"], check=True, capture_output=True)
 
 
-def ok(*arguments: object) -> str:
-    done = tune(*arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-class Foreign(unittest.TestCase):
+class Foreign(InFolder):
     @classmethod
     def setUpClass(cls) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -49,16 +42,9 @@ class Foreign(unittest.TestCase):
         cls.built = ok("build", cls.made / "pico.jsonl", "-o", cls.made / "table.json")
 
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         shutil.copytree(self.made, self.folder, dirs_exist_ok=True)
         self.results, self.table = self.folder / "pico.jsonl", self.folder / "table.json"
-
-    def refusal(self, *arguments: object) -> str:
-        done = tune(*arguments)
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (64, 1), done.stdout + done.stderr)
-        return done.stderr
 
     def test_build_says_what_it_leaves_out_and_that_nothing_is_confirmed(self) -> None:
         self.assertIn("cells     6 of 7 used\n  1 not: is of gather", self.built)
@@ -80,7 +66,7 @@ class Foreign(unittest.TestCase):
 
     def test_an_export_has_to_be_asked_for_and_says_so_in_its_files(self) -> None:
         arguments = ("export", "--to", "openmpi", self.table, "-o", self.folder / "made")
-        self.assertIn("table.json: rests on foreign evidence (pico), which DLMB has neither measured nor confirmed; --accept foreign", self.refusal(*arguments))
+        self.assertIn("table.json: rests on foreign evidence (pico), which DLMB has neither measured nor confirmed; --accept foreign", refusal(*arguments))
         self.assertFalse((self.folder / "made").exists())
         ok(*arguments, "--accept", "foreign")
         lines = (self.folder / "made" / "dlmb_rules.conf").read_text(encoding="utf-8").splitlines()
@@ -91,27 +77,11 @@ class Foreign(unittest.TestCase):
 
     def test_what_needs_launches_of_dlmb_refuses_it(self) -> None:
         measured = SOURCE / "results-schema" / "examples" / "results.jsonl"
-        self.assertIn("--confirm is for launches of DLMB", self.refusal("build", self.results, "-o", self.table, "--confirm", measured))
-        self.assertIn(":1: converted from the output of another program", self.refusal("build", self.results, "-o", self.table, "--confirm", self.results))
+        self.assertIn("--confirm is for launches of DLMB", refusal("build", self.results, "-o", self.table, "--confirm", measured))
+        self.assertIn(":1: converted from the output of another program", refusal("build", self.results, "-o", self.table, "--confirm", self.results))
 
-    def test_a_table_is_written_whole_through_links_and_devices_and_to_standard_output_alone(self) -> None:
-        target, link, fifo = (self.folder / name for name in ("target.json", "link.json", "fifo"))
-        link.symlink_to(target.name)
-        ok("build", self.results, "-o", link)
-        self.assertTrue(link.is_symlink())
-        self.assertEqual(json.loads(target.read_text())["schema"], "dlmb.tuning-table/1.0")
-        os.mkfifo(fifo)
-        with subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE) as reader:
-            ok("build", self.results, "-o", fifo)
-            self.assertIn(b"dlmb.tuning-table/1.0", reader.communicate()[0])
-        self.assertTrue(fifo.is_fifo())
+    def test_a_table_is_written_to_standard_output_alone(self) -> None:
         self.assertEqual(json.loads(ok("build", self.results, "-o", "-"))["schema"], "dlmb.tuning-table/1.0")
-        log = self.folder / "log"
-        log.write_text("before\n")
-        with log.open("a") as file:
-            subprocess.run([TUNE, "build", self.results, "-o", "/dev/stdout"], stdout=file, check=True, timeout=60)
-        self.assertTrue(log.read_text().startswith("before\n{"), "what was in the file of standard output stays")
-        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fifo", "link.json", "log", "pico.csv", "pico.jsonl", "table.json", "target.json"])
 
     def test_backend_tuned_does_not_run_by_it(self) -> None:
         program = pathlib.Path(TUNE).with_name("dlmb_collective")
@@ -122,7 +92,7 @@ class Foreign(unittest.TestCase):
 
     def test_several_systems_make_no_table(self) -> None:
         convert(self.folder, PICO + PICO.splitlines()[1].replace("alps", "piz") + "\n")
-        self.assertIn("piz, Open MPI 4.1.6 beside alps, Open MPI 4.1.6", self.refusal("build", self.results, "-o", self.table))
+        self.assertIn("piz, Open MPI 4.1.6 beside alps, Open MPI 4.1.6", refusal("build", self.results, "-o", self.table))
 
     def test_the_definition_of_the_times_is_that_of_the_origin(self) -> None:
         policy = json.loads(self.table.read_text(encoding="utf-8"))["policy"]

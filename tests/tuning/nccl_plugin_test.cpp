@@ -1,13 +1,103 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the plugin answers; through version 5 of the interface.
-#include "tests/tuning/nccl_plugin.hpp"
+// libnccl-tuner-dlmb.so as NCCL uses it: opened with RTLD_LOCAL, asked through its symbols. Stands in for NCCL; no GPU.
+// What it answers through version 5 of the interface, then that every other version gives the answers of the one table.
+#include "common/tools/tune/consumers/nccl/tuner_abi.hpp"
 
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
+#include <type_traits>
+#include <unistd.h>
 
 namespace dlmb::nccl_tuner {
 namespace {
+
+constexpr char const* two_rules = "# a comment\n"
+                                  "allreduce,1024,65536,tree,ll,-1,-1,8\n"
+                                  "allreduce,65537,8589934592,ring,simple,4,2,8,-1,-1\n";
+
+template <class Symbol>
+Symbol const& symbol(char const* name) {
+    static void* const library = dlopen(DLMB_NCCL_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        throw std::runtime_error(dlerror());
+    }
+    void* const found = dlsym(library, name);
+    if (found == nullptr) {
+        throw std::runtime_error(std::string("no symbol ") + name);
+    }
+    return *static_cast<Symbol const*>(found);
+}
+
+Control const& control() {
+    return symbol<Control>(control_symbol);
+}
+
+/// NCCL's cost table: flat, as many rows as it knows algorithms.
+template <int algorithms>
+struct Costs {
+    std::array<float, std::size_t{algorithms} * protocol_count> values;
+    Costs() { values.fill(10.0F); }
+    float& at(int algorithm, int protocol) {
+        return values.at(static_cast<std::size_t>(algorithm) * protocol_count + static_cast<std::size_t>(protocol));
+    }
+    /// As NCCL passes it.
+    float** pointer() { return reinterpret_cast<float**>(values.data()); }
+    bool operator==(Costs const&) const = default;
+};
+
+void log(int, unsigned long, char const*, int, char const*, ...) {}
+
+/// Sets DLMB_NCCL_TABLE for the next init to a file with these lines.
+class Table {
+public:
+    explicit Table(std::string const& lines) {
+        path_ = std::filesystem::temp_directory_path() / ("dlmb-nccl-" + std::to_string(getpid()) + ".csv");
+        std::ofstream(path_) << lines;
+        setenv("DLMB_NCCL_TABLE", path_.c_str(), 1);
+    }
+    ~Table() {
+        std::filesystem::remove(path_);
+        unsetenv("DLMB_NCCL_TABLE");
+    }
+    Table(Table const&) = delete;
+    Table& operator=(Table const&) = delete;
+
+private:
+    std::filesystem::path path_;
+};
+
+/// A communicator of version 5.
+class Communicator {
+public:
+    Communicator(std::size_t ranks, std::size_t nodes) {
+        EXPECT_EQ(plugin().init(&context_, 1, ranks, nodes, log, nullptr, nullptr), success);
+    }
+    ~Communicator() { EXPECT_EQ(plugin().finalize(context_), success); }
+    Communicator(Communicator const&) = delete;
+    Communicator& operator=(Communicator const&) = delete;
+
+    template <int algorithms>
+    int ask(Costs<algorithms>& costs, int function, std::size_t bytes, int pipe_ops = 1) const {
+        int channels = 0;
+        EXPECT_EQ(plugin().get_coll_info(context_, function, bytes, pipe_ops, costs.pointer(), algorithms,
+                                         protocol_count, 0, &channels),
+                  success);
+        return channels;
+    }
+    static PluginV5 const& plugin() { return symbol<PluginV5>("ncclTunerPlugin_v5"); }
+
+private:
+    void* context_ = nullptr;
+};
 
 TEST(NcclPlugin, WritesOneCellOfTheFlatTable) {
     Table const table(two_rules);
@@ -137,6 +227,68 @@ TEST(NcclPlugin, AnswersTwoThreads) {
     ask();
     other.join();
     EXPECT_EQ(control().counters().honoured - before.honoured, 2 * questions);
+}
+
+template <class Plugin>
+void expect_old_interface(char const* name) {
+    Table const table(two_rules);
+    auto const& plugin = symbol<Plugin>(name);
+    EXPECT_STREQ(plugin.name, "DLMB");
+    void* context = nullptr;
+    ASSERT_EQ(plugin.init(8, 2, log, &context), success);
+    Costs<7> costs;
+    int channels = 0;
+    if constexpr (std::is_same_v<Plugin, PluginV3>) {
+        EXPECT_EQ(plugin.get_coll_info(context, all_reduce, 1024, 1, costs.pointer(), 7, 3, &channels), success);
+    } else {
+        EXPECT_EQ(plugin.get_coll_info(context, all_reduce, 1024, 1, costs.pointer(), 7, 3, 1, &channels), success);
+    }
+    EXPECT_EQ(costs.at(tree, ll), 0.0F);
+    EXPECT_EQ(channels, 0);
+    EXPECT_EQ(plugin.destroy(context), success);
+}
+
+TEST(NcclPlugin, AnswersVersion3) {
+    expect_old_interface<PluginV3>("ncclTunerPlugin_v3");
+}
+TEST(NcclPlugin, AnswersVersion4) {
+    expect_old_interface<PluginV4>("ncclTunerPlugin_v4");
+}
+
+TEST(NcclPlugin, AnswersVersion2WithNumbers) {
+    Table const table("allreduce,0,65536,tree,ll,3,-1,-1\nallgather,0,100,nvls,simple,-1,-1,-1\n"
+                      "broadcast,0,100,pat,simple,-1,-1,-1\n");
+    auto const& plugin = symbol<PluginV2>("ncclTunerPlugin_v2");
+    void* context = nullptr;
+    ASSERT_EQ(plugin.init(8, 2, log, &context), success);
+    int algorithm = -1;
+    int protocol = -1;
+    int channels = 0;
+    EXPECT_EQ(plugin.get_coll_info(context, all_reduce, 65537, 0, 0, 1, &algorithm, &protocol, &channels), success);
+    EXPECT_EQ(algorithm, -1) << "no rule, so NCCL chooses";
+    EXPECT_EQ(plugin.get_coll_info(context, all_gather, 8, 0, 0, 1, &algorithm, &protocol, &channels), success);
+    EXPECT_EQ(algorithm, -1) << "no NVLS here";
+    EXPECT_EQ(plugin.get_coll_info(context, broadcast, 8, 0, 0, 1, &algorithm, &protocol, &channels), success);
+    EXPECT_EQ(algorithm, -1) << "NCCL of version 2 has no pat";
+    EXPECT_EQ(plugin.get_coll_info(context, all_reduce, 65536, 0, 0, 1, &algorithm, &protocol, &channels), success);
+    EXPECT_EQ(algorithm, tree);
+    EXPECT_EQ(protocol, ll);
+    EXPECT_EQ(channels, 3);
+    EXPECT_EQ(plugin.destroy(context), success);
+}
+
+TEST(NcclPlugin, HasVersion6WithoutAChunkSize) {
+    auto const& plugin = symbol<PluginV6>("ncclTunerPlugin_v6");
+    EXPECT_STREQ(plugin.name, "DLMB");
+    EXPECT_EQ(plugin.get_chunk_size, nullptr);
+    Table const table(two_rules);
+    void* context = nullptr;
+    ASSERT_EQ(plugin.init(&context, 1, 8, 2, log, nullptr, nullptr), success);
+    Costs<7> costs;
+    int channels = 0;
+    EXPECT_EQ(plugin.get_coll_info(context, all_reduce, 1024, 1, costs.pointer(), 7, 3, 0, &channels), success);
+    EXPECT_EQ(costs.at(tree, ll), 0.0F);
+    EXPECT_EQ(plugin.finalize(context), success);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 import dlmb_tuning
-from exports import TUNE, tune
+from exports import TUNE, ok, refusal
 
 PREDICT = pathlib.Path(TUNE).with_name("dlmb_predict")
 QUESTION = "--operation allreduce --ranks 512 --nodes 512 --memory host --backend mpi --bytes".split()
@@ -54,16 +54,6 @@ class PredictedTable(unittest.TestCase):
             raise AssertionError(f"{done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout + done.stderr
 
-    def ok(self, *arguments: object) -> str:
-        done = tune(*arguments)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
-
-    def refusal(self, *arguments: object) -> str:
-        done = tune(*arguments)
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (64, 1), done.stdout + done.stderr)
-        return done.stderr
-
     def test_it_has_the_fastest_algorithm_of_the_library_at_each_size(self) -> None:
         self.assertIn("allgather: the model has no algorithm of open_mpi.tuned", self.said)
         self.assertIn("predicted rules for made, from a model fitted on 4 to 64 nodes", self.said)
@@ -77,14 +67,14 @@ class PredictedTable(unittest.TestCase):
         self.assertEqual({rule["when"]["nodes"]["min"] for rule in rules}, {256, 512})
 
     def test_show_and_lookup_say_so_in_each_row(self) -> None:
-        text = self.ok("show", self.table)
+        text = ok("show", self.table)
         self.assertIn("evidence  predicted by a machine model", text)
         rows = [line for line in text.splitlines() if "allreduce " in line]
         self.assertTrue(rows)
         for row in rows:
             self.assertIn("predicted: ", row)
             self.assertRegex(row, r"fitted on up to 64 nodes, error \d+ %")
-        self.assertIn("evidence predicted: ", self.ok("lookup", self.table, *QUESTION, "4096"))
+        self.assertIn("evidence predicted: ", ok("lookup", self.table, *QUESTION, "4096"))
 
     def test_the_python_reader_tells_it_with_the_choice(self) -> None:
         choice = dlmb_tuning.open_table(self.table).lookup("allreduce", bytes=4096, ranks=512, nodes=512, memory="host", backend="mpi")
@@ -92,20 +82,13 @@ class PredictedTable(unittest.TestCase):
 
     def test_an_export_takes_it_only_when_asked_for(self) -> None:
         arguments = ("export", "--to", "openmpi", self.table, "--nodes", 512, "-o", self.folder / "made")
-        self.assertIn("is predicted by a machine model, and nothing of it was measured; --accept predicted", self.refusal(*arguments))
-        self.assertIn("--accept predicted", self.refusal(*arguments, "--accept", "foreign"))
+        self.assertIn("is predicted by a machine model, and nothing of it was measured; --accept predicted", refusal(*arguments))
+        self.assertIn("--accept predicted", refusal(*arguments, "--accept", "foreign"))
         self.assertFalse((self.folder / "made").exists())
-        self.ok(*arguments, "--accept", "predicted")
+        ok(*arguments, "--accept", "predicted")
         lines = (self.folder / "made" / "dlmb_rules.conf").read_text(encoding="utf-8").splitlines()
         self.assertEqual(lines[1], "# This is predicted by a machine model, and nothing of it was measured.")
         self.assertIn("--accept 'predicted'", (self.folder / "made" / "verify.sh").read_text(encoding="utf-8"))
-
-    def test_what_needs_measurements_refuses_it(self) -> None:
-        program = pathlib.Path(TUNE).with_name("dlmb_collective")
-        command = [program, "--operation", "allreduce", "-m", "8", "--ranks", "2", "--backend", "tuned", "--use-table", self.table]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        self.assertEqual(done.returncode, 64, done.stdout + done.stderr)
-        self.assertIn("is predicted by a machine model", done.stderr)
 
     def test_what_it_cannot_answer_is_said(self) -> None:
         path = self.folder / "none.json"

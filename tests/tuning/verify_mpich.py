@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-import pathlib
-import tempfile
 import unittest
 
-from exports import rule, tune, write_table
+from exports import InFolder, ok, rule, tune, write_table
 
 RULES = [
     rule("r0", "mpi", "allreduce", (32768, 131072), algorithm="recursive_doubling", family="mpich"),
@@ -16,11 +14,9 @@ RULES = [
 ]
 
 
-class Mpich(unittest.TestCase):
+class Mpich(InFolder):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.table = write_table(self.folder / "table.json", RULES, mpi="MPICH")
 
     def verify(self, *arguments):
@@ -35,7 +31,7 @@ class Mpich(unittest.TestCase):
 
     def test_a_broken_file_is_noticed(self) -> None:
         output = self.folder / "export"
-        self.assertEqual(tune("export", "--to", "mpich", self.table, "-o", output).returncode, 0)
+        ok("export", "--to", "mpich", self.table, "-o", output)
         file = output / "dlmb_collectives.json"
         whole = file.read_text(encoding="utf-8")
         file.write_text(whole[: len(whole) // 2], encoding="utf-8")

@@ -37,15 +37,12 @@ double largest(std::vector<double> const& values) {
     return *std::max_element(values.begin(), values.end());
 }
 
-/// Links that leave a node of a torus; two nodes of a ring of two share one link.
+/// Links that leave a node of a torus.
 int links_of(Topology const& topology) {
     if (topology.kind != TopologyKind::torus) {
         return 0;
     }
-    int links = 0;
-    for (int const extent : fold_of(topology).shape) {
-        links += std::min(extent - 1, 2);
-    }
+    int const links = ports_of(fold_of(topology).shape);
     return topology.machine_dimensions > 0 ? std::min(links, 2 * topology.machine_dimensions) : links;
 }
 

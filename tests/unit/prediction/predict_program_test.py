@@ -1,30 +1,20 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_predict fit, points and time as a person or a script runs them.
-
-usage: predict_program_test.py DLMB_PREDICT
-"""
+"""dlmb_predict fit, points and time."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
-import importlib.util
 import io
 import json
 import math
 import shutil
 import subprocess
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 
-import piped
+import program
 
-PROGRAM = Path(sys.argv[1])
-VALIDATE = Path(__file__).resolve().parents[3] / "results-schema" / "validate.py"
-EXAMPLE = VALIDATE.parent / "examples" / "results.jsonl"
+EXAMPLE = program.VALIDATE.parent / "examples" / "results.jsonl"
 HEADER = "system,nodes,ranks_per_node,mpi,mpi_version,gpu,collective,algorithm,bytes,iterations,median_us,p10_us,p90_us,campaign,test"
 
 
@@ -47,26 +37,13 @@ def lines(nodes: list[int], system: str = "made") -> list[str]:
     ]
 
 
-class Predict(unittest.TestCase):
+class Predict(program.Program):
     fits: dict[tuple[object, ...], tuple[subprocess.CompletedProcess[str], bytes]] = {}  # of the same table, by more options
 
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         self.table = self.write("table.csv", [HEADER, *lines([4, 8, 16, 32, 256])])
         self.model = self.folder / "model.json"
-
-    def write(self, name: str, content: list[str]) -> Path:
-        path = self.folder / name
-        path.write_text("\n".join(content) + "\n", encoding="utf-8")
-        return path
-
-    def call(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        command, *words = map(str, arguments)
-        if command == "time" and words[0] in ("collective", "pipeline_p2p"):
-            return piped.time_of(PROGRAM, words[0], words[1:])
-        return piped.run([str(PROGRAM), command, *words])
 
     def fit(self, *more: object) -> subprocess.CompletedProcess[str]:
         if more not in self.fits:
@@ -75,12 +52,6 @@ class Predict(unittest.TestCase):
         done, model = self.fits[more]
         self.model.write_bytes(model)
         return done
-
-    def refused(self, code: int, part: str, *arguments: object) -> None:
-        done = self.call(*arguments)
-        self.assertEqual(done.returncode, code, done.stderr)
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        self.assertIn(part, done.stderr)
 
     def points(self, content: list[str], *more: object, code: int = 0) -> list[dict[str, str]]:
         asked = self.write("points.csv", content)
@@ -104,23 +75,16 @@ class Predict(unittest.TestCase):
             self.assertGreaterEqual(float(row["high_us"]), float(row["predicted_us"]))
 
     def test_documents_follow_their_schemas(self) -> None:
-        if importlib.util.find_spec("jsonschema") is None:
-            self.skipTest("no python3-jsonschema")
         self.fit()
-        by_model = self.call("time", "collective", "--operation", "alltoall", "--message-size", "4K:4K", "--ranks", 8, "--ranks-per-node", 1, "--machine", self.model, "--topology", "torus:2x4", "--json")
+        by_model = self.answer("time", "collective", "--operation", "alltoall", "--message-size", "4K:4K", "--ranks", 8, "--ranks-per-node", 1, "--machine", self.model, "--topology", "torus:2x4")
         goal = self.write("one.goal", ["num_ranks 1", "rank 0 {", "c0: calc 100", "}"])
-        by_goal = self.call("time", "--goal", goal, "--latency", 5, "--json")
-        documents = [self.model]
-        for name, done in (("model.time.json", by_model), ("goal.time.json", by_goal)):
-            self.assertEqual(done.returncode, 0, done.stderr)
-            documents.append(self.write(name, done.stdout.splitlines()))
-        done = subprocess.run([sys.executable, VALIDATE, "--strict", *documents], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        by_goal = self.answer("time", "--goal", goal, "--latency", 5)
+        self.follows_its_schema(self.model, self.write("model.time.json", [json.dumps(by_model)]), self.write("goal.time.json", [json.dumps(by_goal)]))
 
     def test_no_library_that_sends_messages_is_needed(self) -> None:
         if shutil.which("readelf") is None:
             self.skipTest("no readelf")
-        lines = subprocess.run(["readelf", "--dynamic", "--wide", PROGRAM], capture_output=True, text=True, check=True).stdout.splitlines()
+        lines = program.run(["readelf", "--dynamic", "--wide", program.PROGRAM]).stdout.splitlines()
         needed = [line.split("[")[-1].rstrip("]") for line in lines if "(NEEDED)" in line]
         self.assertTrue(any(name.startswith("libc.so") for name in needed), needed)
         self.assertEqual([name for name in needed if name.startswith(("libmpi", "libuc", "libnccl", "libcuda", "libfabric"))], [])
@@ -171,12 +135,13 @@ class Predict(unittest.TestCase):
         self.fit()
         model = json.loads(self.model.read_text(encoding="utf-8"))
         model.update(replicates=[], job_spread=0)  # width_inside alone makes the intervals
-        names = ("recursive_doubling_ompi", "rabenseifner_ompi", "ring_ompi")
+        names = ("recursive_doubling_ompi", "rabenseifner_ompi", "ring_ompi", "recursive_doubling_ompi")  # one twice
         asked = ["system,nodes,collective,algorithm,bytes", *(f"made,32,allreduce,{name},1024" for name in names)]
         for width, words, rules in ((0.05, ["yes", "no", "no"], True), (0.5, ["undecided"] * 3, False)):
             model["error"]["width_inside"] = width
             self.model.write_text(json.dumps(model), encoding="utf-8")
-            first, second, third = self.points(asked)
+            first, second, third, again = self.points(asked)
+            self.assertEqual(again, first)
             self.assertLess(1.2 * float(first["predicted_us"]), float(second["predicted_us"]), "the middle of the intervals would decide")
             self.assertEqual(float(first["high_us"]) < float(second["low_us"]), rules)
             self.assertEqual([row["chosen"] for row in (first, second, third)], words)
@@ -224,7 +189,7 @@ class Predict(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("30 lines were left out", done.stdout)
         self.assertIn("Held-out error: unknown; it needs 10 measurements", done.stdout)
-        piped_in = piped.run([str(PROGRAM), "fit", "/dev/stdin", "--system", "here", "-o", "-"], results.read_text(encoding="utf-8"))
+        piped_in = program.run([program.PROGRAM, "fit", "/dev/stdin", "--system", "here", "-o", "-"], results.read_text(encoding="utf-8"))
         self.assertEqual((piped_in.returncode, piped_in.stdout.replace('"stdin"', '"results.jsonl"')), (0, self.model.read_text(encoding="utf-8")), piped_in.stderr)
         model = json.loads(self.model.read_text(encoding="utf-8"))
         self.assertEqual(model["input"]["points"], 12)
@@ -263,7 +228,7 @@ class Predict(unittest.TestCase):
     def test_time_simulates_goal_text_to_the_nanosecond(self):
         goal = self.write("two.goal", ["num_ranks 2", "rank 0 {", "s0: send 10b to 1 tag 1", "}", "rank 1 {", "r0: recv 10b from 0 tag 1", "c0: calc 100", "c0 requires r0", "}"])
         machine = ("--latency", 2000, "--overhead", 1000, "--gap-per-byte", 1)
-        answer = json.loads(self.call("time", "--goal", goal, *machine, "--json").stdout)
+        answer = self.answer("time", "--goal", goal, *machine)
         self.assertEqual(answer["ends_ps"], [1_000_000, 4_109_000])
         split = answer["critical_path"]["split"]
         self.assertEqual(sum(split.values()), answer["time_ps"])
@@ -280,9 +245,7 @@ class Predict(unittest.TestCase):
         self.refused(64, "expected nanoseconds from 0 to 1e+12", "time", "--goal", goal, "--latency", 1e13)
         latin = self.folder / "latin.goal"
         latin.write_bytes(b"num_ranks 1\nrank 0 {\nc\xe9: calc 100\n}\n")
-        done = self.call("time", "--goal", latin, *machine, "--json")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)["critical_path"]["longest"][0]["step"], "c\ufffd")
+        self.assertEqual(self.answer("time", "--goal", latin, *machine)["critical_path"]["longest"][0]["step"], "c\ufffd")
 
     def test_time_simulates_the_plans_of_a_pattern(self):
         asked = ("time", "collective", "--operation", "allreduce", "--message-size", "4096:4096", "--ranks", 16, "--algorithm", "allreduce=recursive_doubling")
@@ -318,19 +281,17 @@ class Predict(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("Extrapolated from 32 to 64 nodes, x2", done.stdout)
         self.assertIn("90 % interval: ", done.stdout)
-        answer = json.loads(self.call(*asked, "--algorithm", "allreduce=ring", "--json").stdout)
+        answer = self.answer(*asked, "--algorithm", "allreduce=ring")
         self.assertLess(answer["low_ps"], answer["time_ps"])
         self.assertGreater(answer["high_ps"], answer["time_ps"])
         time = answer["time_ps"] / 1e6
         self.assertLess(abs(math.log(time / time_us("ring_ompi", 64, 1 << 20))), 0.4)
-        alone = self.call(*asked[:2], "--operation", "alltoall", "--message-size", "4K:4K", "--ranks", 8, "--ranks-per-node", 1, "--machine", self.model, "--force", "--json")
-        shared = self.call(*asked[:2], "--operation", "alltoall", "--message-size", "4K:4K", "--ranks", 8, "--ranks-per-node", 1, "--machine", self.model, "--force", "--topology", "torus:8", "--json")
-        for done in (alone, shared):
-            answer = json.loads(done.stdout)
+        for links in ((), ("--topology", "torus:8")):
+            answer = self.answer(*asked[:2], "--operation", "alltoall", "--message-size", "4K:4K", "--ranks", 8, "--ranks-per-node", 1, "--machine", self.model, "--force", *links)
             self.assertLess(answer["low_ps"], answer["time_ps"])
             self.assertGreater(answer["high_ps"], answer["time_ps"])
         goal = self.write("two.goal", ["num_ranks 2", "rank 0 {", "s0: send 10b to 1 tag 1", "}", "rank 1 {", "r0: recv 10b from 0 tag 1", "}"])
-        by_goal = json.loads(self.call("time", "--goal", goal, "--machine", self.model, "--json").stdout)
+        by_goal = self.answer("time", "--goal", goal, "--machine", self.model)
         self.assertLess(by_goal["low_ps"], by_goal["time_ps"])
         model = json.loads(self.model.read_text())
         changes = {"range": model["range"] | {"fewest_nodes": 1, "most_nodes": 1}, "error": model["error"] | {"octaves_left_out": 0}}
@@ -345,7 +306,7 @@ class Predict(unittest.TestCase):
         self.model.write_text(json.dumps(model))
         self.refused(69, "held-out error of sendrecv is 60 %", "time", "pipeline_p2p", "--preset", "quick", "--ranks", 4, "--machine", self.model)
         self.refused(69, "held-out error of sendrecv is 60 %", "time", "--goal", goal, "--machine", self.model)
-        self.assertEqual(json.loads(self.call(*asked, "--force", "--json").stdout)["machine_model"], {"system": "made", "most_nodes": 32, "forced": True})
+        self.assertEqual(self.answer(*asked, "--force")["machine_model"], {"system": "made", "most_nodes": 32, "forced": True})
         self.refused(64, "--machine excludes --latency", *asked, "--latency", 5)
         self.refused(64, "--machine excludes --eager-limit", *asked, "--eager-limit", "4K")
 
@@ -355,9 +316,9 @@ class Predict(unittest.TestCase):
         model.update(eager_bytes=4096)
         model["parameters"]["rendezvous_us"]["value"] = 50
         waiting = self.write("waiting.json", [json.dumps(model)])
-        done = self.call("time", "--bound", "--uniform", "64K", "--topology", "torus:16x16", "--machine", waiting, "--json")
-        self.assertLess(json.loads(done.stdout)["latency_ps"], 50e6, "each of 255 messages has 257 bytes and waits for no receiver")
+        bound = self.answer("time", "--bound", "--uniform", "64K", "--topology", "torus:16x16", "--machine", waiting)
+        self.assertLess(bound["latency_ps"], 50e6, "each of 255 messages has 257 bytes and waits for no receiver")
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    program.main()

@@ -46,12 +46,13 @@ double messages_in(std::vector<Round> const& rounds) {
     return count;
 }
 
-double reduced(std::vector<Round> const& rounds) {
-    double share = 0;
+/// What is reduced, or copied, in all rounds.
+double sum_of(std::vector<Round> const& rounds, double Round::*share) {
+    double sum = 0;
     for (Round const& round : rounds) {
-        share += round.times * round.reduced;
+        sum += round.times * round.*share;
     }
-    return share;
+    return sum;
 }
 
 constexpr double close = 1e-9;
@@ -63,7 +64,7 @@ TEST(Schedule, OfARingHasTwoTimesAllOtherPartsInAsManyRounds) {
         for (int rank = 0; rank < ranks; ++rank) {
             EXPECT_NEAR(sent(rounds, rank), 2.0 * (ranks - 1) / ranks, close);
         }
-        EXPECT_NEAR(reduced(rounds), (ranks - 1.0) / ranks, close);
+        EXPECT_NEAR(sum_of(rounds, &Round::reduced), (ranks - 1.0) / ranks, close);
     }
 }
 
@@ -91,11 +92,11 @@ TEST(Schedule, OfPowersOfTwoHaveTheFormsOfThakurRabenseifnerAndGropp) {
         auto const doubling = schedule_of(OperationKind::all_reduce, "recursive_doubling", {ranks});
         EXPECT_EQ(rounds_in(doubling), log);
         EXPECT_NEAR(sent(doubling, 0), log, close);
-        EXPECT_NEAR(reduced(doubling), log, close);
+        EXPECT_NEAR(sum_of(doubling, &Round::reduced), log, close);
         auto const rabenseifner = schedule_of(OperationKind::all_reduce, "rabenseifner", {ranks});
         EXPECT_EQ(rounds_in(rabenseifner), 2 * log);
         EXPECT_NEAR(sent(rabenseifner, ranks - 1), 2 * others, close);
-        EXPECT_NEAR(reduced(rabenseifner), others, close);
+        EXPECT_NEAR(sum_of(rabenseifner, &Round::reduced), others, close);
         for (std::string_view const algorithm : {"recursive_halving", "distance_doubling"}) {
             auto const halving = schedule_of(OperationKind::reduce_scatter, algorithm, {ranks});
             EXPECT_EQ(rounds_in(halving), log);
@@ -134,11 +135,7 @@ TEST(Schedule, OfAReductionByRabenseifnerGathersWithThePartnersOfItsHalvingInRev
 TEST(Schedule, CopiesWhatOpenMpiCopies) {
     for (int const ranks : {2, 7, 64}) {
         auto const copied = [ranks](OperationKind collective, std::string_view algorithm) {
-            double sum = 0;
-            for (Round const& round : schedule_of(collective, algorithm, {ranks})) {
-                sum += round.times * round.copied;
-            }
-            return sum;
+            return sum_of(schedule_of(collective, algorithm, {ranks}), &Round::copied);
         };
         EXPECT_NEAR(copied(OperationKind::all_gather, "ring"), 1.0 / ranks, close) << "the own block";
         EXPECT_NEAR(copied(OperationKind::all_gather, "recursive_doubling"), 1.0 / ranks, close);

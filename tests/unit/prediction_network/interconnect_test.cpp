@@ -15,10 +15,6 @@
 namespace dlmb::predict {
 namespace {
 
-std::unique_ptr<Interconnect> made(std::string_view text) {
-    return interconnect_of(parse_topology(text));
-}
-
 /// By counting every pair.
 LinkLoads counted(Interconnect const& interconnect) {
     LinkLoads loads(interconnect);

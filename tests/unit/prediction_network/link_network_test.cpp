@@ -17,10 +17,6 @@
 namespace dlmb::predict {
 namespace {
 
-std::unique_ptr<Interconnect> net_of(std::string_view text) {
-    return interconnect_of(parse_topology(text));
-}
-
 /// 1 byte per ps and node; ranks on nodes in order.
 LinkNetwork network_of(Interconnect const& net) {
     return {net, nodes_of_ranks(net, Placement::row_major, net.nodes(), 1, 0), {1, 1000}};
@@ -71,6 +67,18 @@ std::vector<StartedMessage> all_to_all(int ranks, Bytes bytes) {
         }
     }
     return messages;
+}
+
+/// So many between any two nodes, which start within 300,000 ps.
+void add_random(std::vector<StartedMessage>& messages, int count, int nodes, std::uint32_t most,
+                RandomSequence random) {
+    auto const others = static_cast<std::uint32_t>(nodes - 1);
+    for (; count > 0; --count) {
+        std::uint32_t const from = below(random.next(), others + 1);
+        std::uint32_t const to = (from + 1 + below(random.next(), others)) % (others + 1);
+        messages.push_back({static_cast<Rank>(from), static_cast<Rank>(to), 1 + below(random.next(), most),
+                            below(random.next(), 300'000)});
+    }
 }
 
 /// Progressive filling as the textbook has it.
@@ -150,16 +158,9 @@ std::vector<Picoseconds> ends_by_definition(Interconnect const& net, std::vector
 TEST(LinkNetwork, EndsMessagesWhenTheDefinitionOfFairnessSays) {
     for (std::string_view const text :
          {"torus:3x4", "fat-tree:3x3,taper=0.5", "dragonfly:2x2x3", "hamming-mesh:2x1x3"}) {
-        auto const net = net_of(text);
-        auto const nodes = static_cast<std::uint32_t>(net->nodes());
+        auto const net = made(text);
         std::vector<StartedMessage> messages = all_to_all(net->nodes(), 4096);
-        RandomSequence random(11, 0, 0, 0);
-        for (int count = 0; count < 40; ++count) {
-            std::uint32_t const from = below(random.next(), nodes);
-            std::uint32_t const to = (from + 1 + below(random.next(), nodes - 1)) % nodes;
-            messages.push_back({static_cast<Rank>(from), static_cast<Rank>(to), 1 + below(random.next(), 100'000),
-                                below(random.next(), 300'000)});
-        }
+        add_random(messages, 40, net->nodes(), 100'000, {11, 0, 0, 0});
         LinkNetwork network = network_of(*net);
         auto const ends = ends_of(network, messages);
         auto const expected = ends_by_definition(*net, messages);
@@ -170,7 +171,7 @@ TEST(LinkNetwork, EndsMessagesWhenTheDefinitionOfFairnessSays) {
 }
 
 TEST(LinkNetwork, GivesAMessageAloneTheWholeLinkAndTwoTheHalf) {
-    auto const net = net_of("fat-tree:4");
+    auto const net = made("fat-tree:4");
     LinkNetwork network = network_of(*net);
     // Both into node 2: alone for 50 ps, then half each until the first ends, then alone again.
     auto const ends = ends_of(network, {{0, 2, 100, 0}, {1, 2, 100, 50}, {1, 0, 1, 1000}});
@@ -179,7 +180,7 @@ TEST(LinkNetwork, GivesAMessageAloneTheWholeLinkAndTwoTheHalf) {
 }
 
 TEST(LinkNetwork, EndsMessagesOfOneTimeTogetherAndInOrderOfTheirStart) {
-    auto const net = net_of("fat-tree:4");
+    auto const net = made("fat-tree:4");
     LinkNetwork network = network_of(*net);
     network.start(7, 0, 1, 10, 5);
     network.start(3, 2, 3, 10, 5);
@@ -194,7 +195,7 @@ TEST(LinkNetwork, EndsMessagesOfOneTimeTogetherAndInOrderOfTheirStart) {
 }
 
 TEST(LinkNetwork, TakesTheNumberOfAMessageAgainWhenItIsOver) {
-    auto const net = net_of("fat-tree:4");
+    auto const net = made("fat-tree:4");
     LinkNetwork network = network_of(*net);
     network.start(0, 0, 2, 100, 0);
     EXPECT_EQ(network.next_event(), 100);
@@ -205,14 +206,14 @@ TEST(LinkNetwork, TakesTheNumberOfAMessageAgainWhenItIsOver) {
 }
 
 TEST(LinkNetwork, AddsLatencyForLinksBeyondTheFirst) {
-    auto const net = net_of("torus:8x8");
+    auto const net = made("torus:8x8");
     LinkNetwork const network = network_of(*net);
     EXPECT_EQ(network.extra_latency(0, 1), 0);
     EXPECT_EQ(network.extra_latency(0, 4 * 8 + 4), 7000);
 }
 
 double share_by_events(std::string_view text) {
-    auto const net = net_of(text);
+    auto const net = made(text);
     LinkNetwork network = network_of(*net);
     constexpr Bytes bytes = 1'000'000;
     auto const ends = ends_of(network, all_to_all(net->nodes(), bytes));
@@ -231,17 +232,10 @@ TEST(HammingMeshShares, ComeOutOfEventsAsWell) {
 TEST(Bound, IsNeverAboveTheTimeByEvents) {
     for (std::string_view const text : {"torus:4x4", "torus:3x5", "fat-tree:4x4,taper=0.5", "dragonfly:2x2x4",
                                         "hyperx:2x3x3", "hamming-mesh:2x2x3", "hamming-mesh:2x3x3,without=1/1"}) {
-        auto const net = net_of(text);
-        auto const nodes = static_cast<std::uint32_t>(net->nodes());
+        auto const net = made(text);
         for (std::uint32_t draw = 0; draw < 20; ++draw) {
-            RandomSequence random(9, draw, 0, 0);
             std::vector<StartedMessage> messages;
-            for (int count = 0; count < 60; ++count) {
-                std::uint32_t const from = below(random.next(), nodes);
-                std::uint32_t const to = (from + 1 + below(random.next(), nodes - 1)) % nodes;
-                messages.push_back({static_cast<Rank>(from), static_cast<Rank>(to), 1 + below(random.next(), 1'000'000),
-                                    below(random.next(), 300'000)});
-            }
+            add_random(messages, 60, net->nodes(), 1'000'000, {9, draw, 0, 0});
             LinkNetwork network = network_of(*net);
             auto const ends = ends_of(network, messages);
             Bound const bound = bound_of(network.loads(), 0, 1);
@@ -258,7 +252,7 @@ TEST(Bound, IsNeverAboveTheTimeByEvents) {
 }
 
 TEST(LinkNetwork, ComputesRatesLessOftenWithATolerance) {
-    auto const net = net_of("torus:4x4");
+    auto const net = made("torus:4x4");
     std::vector<StartedMessage> messages = all_to_all(16, 1'000'000);
     RandomSequence random(3, 0, 0, 0);
     for (StartedMessage& message : messages) {
@@ -276,7 +270,7 @@ TEST(LinkNetwork, ComputesRatesLessOftenWithATolerance) {
 }
 
 TEST(Bound, SaysWhatLimits) {
-    auto const net = net_of("torus:8x8");
+    auto const net = made("torus:8x8");
     EXPECT_EQ(bound_of(loads_of(*net, {{0, 1, 1000}}), 0, 1).limit(), "links") << "one of four ports";
     EXPECT_EQ(bound_of(loads_of(*net, {{0, 1, 10}, {0, 8, 10}, {0, 7, 10}, {0, 56, 10}}), 0, 1).limit(), "injection");
     EXPECT_EQ(bound_of(loads_of(*net, {{0, 1, 1000}}), 1e6, 1).limit(), "latency");

@@ -8,6 +8,10 @@
 
 namespace dlmb::predict {
 
+inline std::unique_ptr<Interconnect> made(std::string_view text) {
+    return interconnect_of(parse_topology(text));
+}
+
 /// Bytes between two nodes.
 struct Transfer {
     int from = 0;

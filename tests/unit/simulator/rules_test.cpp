@@ -164,18 +164,6 @@ TEST(SimulatorRules, WhatDoesNotFitIsRefused) {
                 HasSubstr("too long"));
 }
 
-TEST(SimulatorRules, AServerAmongTheFirstRanksTakesNoMemoryForItsLikes) {
-    constexpr int ranks = 1024;
-    std::string goal = "num_ranks 1024\nrank 0 {\n";
-    std::string others;
-    for (int rank = 1; rank < ranks; ++rank) {
-        goal += "recv 8b from " + std::to_string(rank) + "\n";
-        others += "rank " + std::to_string(rank) + " {\nsend 8b to 0\n}\n";
-    }
-    Program const program = read_goal(goal + "}\n" + others, "test");
-    EXPECT_LT(program.tasks.capacity(), 4 * program.tasks.size());
-}
-
 TEST(SimulatorRules, TimesBeyondTheClockAreRefused) {
     std::string goal = "num_ranks 1\nrank 0 {\n";
     for (int more = 0; more < 40; ++more) {

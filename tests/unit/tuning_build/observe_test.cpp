@@ -32,15 +32,21 @@ record::Record good_cell() {
     return cell;
 }
 
-Observations observe(record::Record const& cell, Accepted accepted = {}, record::Launch launch = {}) {
+/// All of one launch.
+Observations observe_all(std::vector<record::Record> const& cells, Accepted accepted = {}, record::Launch launch = {}) {
     launch.launch_id = "launch";
     launch.world = {4, 4};
     record::ResultFile file;
     file.launches.push_back(launch);
-    file.cells.push_back({"launch", cell});
+    for (record::Record const& cell : cells) {
+        file.cells.push_back({"launch", cell});
+    }
     Observations observations(std::move(accepted));
     observations.add(file, "results.jsonl");
     return observations;
+}
+Observations observe(record::Record const& cell, Accepted accepted = {}, record::Launch launch = {}) {
+    return observe_all({cell}, std::move(accepted), std::move(launch));
 }
 
 TEST(Observations, KeepACellOfOneOperationOnATransport) {
@@ -182,19 +188,13 @@ TEST(Observations, OfAReduceScatterAreOfTheBytesThatItMoved) {
 }
 
 TEST(Observations, TakeTheFirstOfTheSizesForWhichAReduceScatterMovesTheSameBytes) {
-    record::Launch launch;
-    launch.launch_id = "launch";
-    record::ResultFile file;
-    file.launches.push_back(launch);
-    for (char const* const size : {"64", "72"}) {
-        record::Record cell = good_cell();
-        cell.identity.parameters["operation"] = "reduce_scatter_block";
-        cell.identity.parameters["message-size"] = size;
-        cell.identity.world = {3, 3};
-        file.cells.push_back({"launch", cell});
-    }
-    Observations observations{Accepted{}};
-    observations.add(file, "results.jsonl");
+    record::Record cell = good_cell();
+    cell.identity.parameters["operation"] = "reduce_scatter_block";
+    cell.identity.parameters["message-size"] = "64";
+    cell.identity.world = {3, 3};
+    record::Record larger = cell;
+    larger.identity.parameters["message-size"] = "72";
+    Observations const observations = observe_all({cell, larger});
     EXPECT_EQ(observations.kept().size(), 1U);
     EXPECT_EQ(observations.refused(),
               (std::map<std::string, std::uint64_t>{
@@ -220,16 +220,10 @@ TEST(Observations, SayEverythingThatIsWrongWithACellAtOnce) {
 TEST(Observations, AreOfTheOneTimingThatTheResultsHave) {
     record::Record cell = good_cell();
     cell.identity.mode = "stream";
-    EXPECT_EQ(observe(cell).timing(), "stream");
+    EXPECT_EQ(observe(cell).conditions().timing, "stream");
     EXPECT_TRUE(observe(cell, {false, false, "isolated"}).kept().empty());
-    record::ResultFile file;
-    file.launches.emplace_back().launch_id = "launch";
-    file.cells = {{"launch", cell}, {"launch", good_cell()}};
-    Observations both({});
-    EXPECT_THROW(both.add(file, "results.jsonl"), UsageError);
-    Observations stream({false, false, "stream"});
-    stream.add(file, "results.jsonl");
-    EXPECT_EQ(stream.kept().size(), 1U);
+    EXPECT_THROW((void)observe_all({cell, good_cell()}), UsageError);
+    EXPECT_EQ(observe_all({cell, good_cell()}, {false, false, "stream"}).kept().size(), 1U);
     cell.identity.mode = "osu";
     EXPECT_EQ(observe(cell).refused().count("is of --timing osu, and tables are of isolated or stream"), 1U);
 }
@@ -255,21 +249,16 @@ TEST(Observations, OfALaunchAreOfTheFirstOfSeveralPointsThatRulesDoNotTellApart)
 
 TEST(Observations, AreOfTheOneLoadThatTheResultsHave) {
     record::Record cell = good_cell();
-    EXPECT_EQ(observe(cell).beside(), "none");
+    EXPECT_EQ(observe(cell).conditions().beside, "none");
     cell.identity.beside = "memory";
-    EXPECT_EQ(observe(cell).beside(), "memory");
-    record::ResultFile file;
-    file.launches.emplace_back().launch_id = "launch";
-    file.cells = {{"launch", cell}, {"launch", good_cell()}};
-    Observations both({});
-    EXPECT_THROW(both.add(file, "results.jsonl"), UsageError);
+    EXPECT_EQ(observe(cell).conditions().beside, "memory");
+    EXPECT_THROW((void)observe_all({cell, good_cell()}), UsageError);
     for (char const* const load : {"none", "memory"}) {
         Accepted accepted;
         accepted.beside = load;
-        Observations one(accepted);
-        one.add(file, "results.jsonl");
+        Observations const one = observe_all({cell, good_cell()}, accepted);
         EXPECT_EQ(one.kept().size(), 1U);
-        EXPECT_EQ(one.beside(), load);
+        EXPECT_EQ(one.conditions().beside, load);
         EXPECT_EQ(one.refused().count(std::string("is not of --beside ") + load), 1U);
     }
 }
@@ -280,7 +269,7 @@ TEST(Conditions, DifferWhereBothAreKnown) {
     EXPECT_EQ(difference(first, {}), "");
     EXPECT_EQ(difference({"stream"}, first), "--timing stream instead of isolated");
     EXPECT_EQ(difference({"", "memory"}, first), "--beside memory instead of none");
-    EXPECT_EQ(difference({"", {}, {}, {{"ucx", "1.15.0"}}}, first), "ucx 1.15.0 instead of 1.13.1");
+    EXPECT_EQ(difference({"", {}, {}, {{"nccl", "2.28.9"}, {"ucx", "1.15.0"}}}, first), "ucx 1.15.0 instead of 1.13.1");
 }
 
 TEST(Observations, AreOfOneVersionOfALibrary) {
@@ -288,14 +277,29 @@ TEST(Observations, AreOfOneVersionOfALibrary) {
     cell.identity.backend = "ucx";
     cell.identity.method = "linear";
     cell.backend_facts = {{"ucx_version", "1.13.1"}};
-    Observations observations = observe(cell);
-    EXPECT_EQ(observations.stack().versions.at("ucx"), "1.13.1");
-    record::ResultFile other;
-    other.launches.emplace_back();
-    other.launches.front().launch_id = "launch";
-    cell.backend_facts["ucx_version"] = "1.15.0";
-    other.cells.push_back({"launch", cell});
-    EXPECT_THROW(observations.add(other, "other.jsonl"), UsageError);
+    EXPECT_EQ(observe(cell).stack().versions.at("ucx"), "1.13.1");
+    record::Record other = cell;
+    other.backend_facts["ucx_version"] = "1.15.0";
+    EXPECT_THROW((void)observe_all({cell, other}), UsageError);
+}
+
+TEST(Observations, KnowTheVersionsOfTheBackendsLibrary) {
+    record::Record cell;
+    EXPECT_EQ(library_versions(cell), Versions{});
+    cell.backend_facts = {{"ucx_version", "1.13.1"}, {"transports", "self"}};
+    EXPECT_EQ(library_versions(cell), (Versions{{"ucx", "1.13.1"}}));
+    cell.backend_facts = {{"nccl_version", "22809"}};
+    EXPECT_EQ(library_versions(cell), (Versions{{"nccl", "2.28.9"}}));
+}
+
+TEST(MpiLibrary, HasANameAndAVersion) {
+    EXPECT_EQ(mpi_library("Open MPI v4.1.4, package: Debian Open MPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022"),
+              (MpiLibrary{"Open MPI", "4.1.4"}));
+    EXPECT_EQ(mpi_library("MPICH Version: 4.0.2"), (MpiLibrary{"MPICH", "4.0.2"}));
+    EXPECT_EQ(mpi_library("MPICH Version:\t4.0.2"), (MpiLibrary{"MPICH", "4.0.2"})) << "as the library prints it";
+    EXPECT_EQ(mpi_library("MVAPICH2 Version : 2.3.7"), (MpiLibrary{"MVAPICH2 Version", "2.3.7"}));
+    EXPECT_EQ(mpi_library("Another: 7"), (MpiLibrary{"Another", "7"}));
+    EXPECT_EQ(mpi_library("without numbers"), (MpiLibrary{"without numbers", ""}));
 }
 
 /// A cell of PICO's table.

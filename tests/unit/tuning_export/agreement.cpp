@@ -95,6 +95,18 @@ bool reaches_too_far(TuningTable const& table, std::vector<Lost> const& lost, Po
     });
 }
 
+/// Disjoint rules over ranks and bytes with holes, defaults, ties, and some rules of another element.
+TuningTable random_table(TableShape const& shape, std::uint32_t seed) {
+    std::mt19937 random(seed);
+    TuningTable table;
+    for (Names const& names : shape.names) {
+        for (std::size_t i = 0; i + 1 < rank_cuts.size(); i += 1 + any_of<std::size_t>(random, 0, 1)) {
+            add_column(table, shape, names, {rank_cuts.at(i), rank_cuts.at(i + 1) - 1}, random);
+        }
+    }
+    return table;
+}
+
 }  // namespace
 
 Rule make_rule(TableShape const& shape, TunedOperation operation, std::string const& algorithm, CountInterval ranks,
@@ -120,17 +132,6 @@ TuningTable table_of(std::vector<Rule> rules) {
     table.rules = std::move(rules);
     for (std::size_t index = 0; index < table.rules.size(); ++index) {
         table.rules[index].id = "r" + std::to_string(index);
-    }
-    return table;
-}
-
-TuningTable random_table(TableShape const& shape, std::uint32_t seed) {
-    std::mt19937 random(seed);
-    TuningTable table;
-    for (Names const& names : shape.names) {
-        for (std::size_t i = 0; i + 1 < rank_cuts.size(); i += 1 + any_of<std::size_t>(random, 0, 1)) {
-            add_column(table, shape, names, {rank_cuts.at(i), rank_cuts.at(i + 1) - 1}, random);
-        }
     }
     return table;
 }

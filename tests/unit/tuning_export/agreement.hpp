@@ -44,8 +44,6 @@ struct TableShape {
                              CountInterval ranks, ByteInterval bytes);
 /// With the ids r0, r1 and so on.
 [[nodiscard]] TuningTable table_of(std::vector<Rule> rules);
-/// Disjoint rules over ranks and bytes with holes, defaults, ties, and some rules of another element.
-[[nodiscard]] TuningTable random_table(TableShape const& shape, std::uint32_t seed);
 
 /// "ring", or "" for the default: what the consumer runs at a point.
 using Reader = std::function<std::string(Point const&)>;

@@ -8,29 +8,19 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <sstream>
 
 namespace dlmb::tuning::nccl_test {
 namespace {
 
 using Columns = std::vector<std::string>;
 
-Columns split(std::string const& line) {
-    Columns columns;
-    std::istringstream stream(line);
-    for (std::string column; std::getline(stream, column, ',');) {
-        columns.push_back(column);
-    }
-    return columns;
-}
-
-std::vector<Columns> read(std::string const& text) {
+std::vector<Columns> read(std::string_view text) {
     std::vector<Columns> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) {
+    for (std::string_view const line : words(text, "\n")) {
         EXPECT_LT(line.size(), 255U) << "NVIDIA's reader cuts longer lines";
         if (line.front() != '#') {
-            lines.push_back(split(line));
+            auto const columns = split(line, ",");
+            lines.emplace_back(columns.begin(), columns.end());
         }
     }
     return lines;

@@ -147,12 +147,6 @@ TEST(LostList, IsWrittenOnePerLine) {
               "[\n {\"rule\":\"r1\",\"why\":\"size_ignored\",\"detail\":\"a \\\"b\\\"\"}\n]\n");
 }
 
-TEST(Export, IsEqualForEqualTables) {
-    TuningTable const table = random_table(open_mpi_shape(), 7);
-    EXPECT_EQ(to_open_mpi(table, {{}, "host", "fp32", ""}, {"4.1.4"}),
-              to_open_mpi(table, {{}, "host", "fp32", ""}, {"4.1.4"}));
-}
-
 TEST(SizesPerRank, HoldExactlyTheSizesWhoseMultipleLiesInTheRange) {
     for (std::uint64_t const n : {1U, 2U, 3U, 4U, 7U, 8U, 64U}) {
         for (ByteInterval const bytes : {ByteInterval{0, 0}, ByteInterval{1, 1000}, ByteInterval{999, 1001},

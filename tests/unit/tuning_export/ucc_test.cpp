@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <sstream>
 
 namespace dlmb::tuning::ucc_test {
 namespace {
@@ -27,30 +26,21 @@ struct Token {
     std::string algorithm;
 };
 
-std::vector<std::string> split(std::string const& text, char at) {
-    std::vector<std::string> parts;
-    std::istringstream stream(text);
-    for (std::string part; std::getline(stream, part, at);) {
-        parts.push_back(part);
-    }
-    return parts;
-}
-
-Range read_range(std::string const& text, bool end_is_outside) {
-    auto const ends = split(text, '-');
+Range read_range(std::string_view text, bool end_is_outside) {
+    auto const ends = split(text, "-");
     EXPECT_EQ(ends.size(), 2U) << text;
-    Range range{std::stoull(ends.at(0))};
+    Range range{parse_whole<std::uint64_t>(ends.at(0)).value()};
     if (ends.at(1) != "inf") {
-        range.last = std::stoull(ends.at(1)) - (end_is_outside ? 1 : 0);
+        range.last = parse_whole<std::uint64_t>(ends.at(1)).value() - (end_is_outside ? 1 : 0);
     }
     return range;
 }
 
-std::vector<Token> read(std::string const& text) {
+std::vector<Token> read(std::string_view text) {
     std::vector<Token> tokens;
-    for (std::string const& part : split(text, '#')) {
+    for (std::string_view const part : words(text, "#")) {
         Token token;
-        for (std::string const& word : split(part, ':')) {
+        for (std::string_view const word : split(part, ":")) {
             if (word.front() == '@') {
                 token.algorithm = word.substr(1);
             } else if (word.front() == '[') {

@@ -35,9 +35,10 @@ struct FitInput {
     int left_out = 0;                       // lines or cells that cannot be fitted
 };
 
-std::string parameter_of(record::Record const& cell, char const* name) {
-    auto const found = cell.identity.parameters.find(name);
-    return found == cell.identity.parameters.end() ? std::string{} : found->second;
+/// Empty: it is not told.
+std::string text_of(std::map<std::string, std::string> const& texts, char const* name) {
+    auto const found = texts.find(name);
+    return found == texts.end() ? std::string{} : found->second;
 }
 
 /// The algorithm as tables name it; empty: the cell does not tell.
@@ -45,17 +46,17 @@ std::string algorithm_in(record::Record const& cell, record::Launch const& launc
     std::string_view const method = cell.identity.method;
     auto const equals = method.find('=');
     if (cell.identity.backend == "mpi" && collective == OperationKind::send) {
-        return method == "blocking" && parameter_of(cell, "route") == "ring" ? "ring" : "";
+        return method == "blocking" && text_of(cell.identity.parameters, "route") == "ring" ? "ring" : "";
     }
     if (cell.identity.backend != "mpi" || !method.starts_with("algorithm:") || equals == std::string_view::npos) {
         return {};
     }
     std::string_view const name = method.substr(equals + 1);
-    auto const library = launch.environment.identity.find("mpi_library");
-    if (name.find_first_of(":,=") != std::string_view::npos || library == launch.environment.identity.end()) {
+    std::string const library = text_of(launch.environment.identity, "mpi_library");
+    if (name.find_first_of(":,=") != std::string_view::npos || library.empty()) {
         return {};  // segments are not modelled
     }
-    bool const open_mpi = library->second.find("Open MPI") != std::string::npos;
+    bool const open_mpi = library.find("Open MPI") != std::string::npos;
     return fmt::format("{}_{}", name, open_mpi ? "ompi" : "mpich");
 }
 
@@ -63,20 +64,19 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
                                           std::string const& system) {
     auto const& world = cell.identity.world;
     auto const& flags = cell.result.flags;
-    auto const& environment = launch.environment.identity;
-    auto const units = environment.find("processing_units");
-    auto const processors = units == environment.end() ? std::nullopt : parse_whole<int>(units->second);
+    auto const& parameters = cell.identity.parameters;
+    auto const processors = parse_whole<int>(text_of(launch.environment.identity, "processing_units"));
     if (std::find(flags.begin(), flags.end(), record::assumed_nodes_flag) != flags.end() ||
         (processors && *processors > 0 && world.ranks_per_node > *processors)) {  // ranks took turns
         return std::nullopt;
     }
-    auto const collective = collective_named(parameter_of(cell, "operation"));
-    auto const message = parse_whole<Bytes>(parameter_of(cell, "message-size"));
-    std::string const skew = parameter_of(cell, "skew");  // of the named parts of a reduce_scatter
+    auto const collective = collective_named(text_of(parameters, "operation"));
+    auto const message = parse_whole<Bytes>(text_of(parameters, "message-size"));
+    std::string const skew = text_of(parameters, "skew");  // of the named parts of a reduce_scatter
     if (cell.identity.pattern != "collective" || cell.result.status != record::Status::ok || cell.origin ||
         cell.result.time.median <= 0 || cell.identity.memory != "host" || !cell.identity.beside.empty() ||
-        !collective || !message || parameter_of(cell, "in-place") == "on" || (!skew.empty() && skew != "balanced") ||
-        parameter_of(cell, "compute") != "none" || world.ranks_per_node < 1 ||
+        !collective || !message || text_of(parameters, "in-place") == "on" || (!skew.empty() && skew != "balanced") ||
+        text_of(parameters, "compute") != "none" || world.ranks_per_node < 1 ||
         world.ranks % world.ranks_per_node != 0) {
         return std::nullopt;
     }
@@ -104,10 +104,9 @@ void add_results(std::string const& path, std::string const& system, int max_nod
         launches[launch.launch_id] = &launch;
     }
     for (auto const& [launch_id, cell] : file.cells) {
-        auto const launch = launches.find(launch_id);
-        auto measurement = launch == launches.end() ? std::nullopt : measurement_of(cell, *launch->second, system);
+        auto measurement = measurement_of(cell, *launches.at(launch_id), system);
         auto const& world = cell.identity.world;
-        bool const asked = max_nodes == 0 || world.ranks <= max_nodes * std::max(world.ranks_per_node, 1);
+        bool const asked = max_nodes == 0 || world.ranks <= std::int64_t{max_nodes} * std::max(world.ranks_per_node, 1);
         if (asked && !measurement) {
             ++input.left_out;
         } else if (asked) {

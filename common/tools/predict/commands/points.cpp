@@ -101,9 +101,11 @@ public:
             asked.nodes.insert(question.topology.nodes());
             asked.sizes.insert(question.bytes);
             asked.collectives.insert(question.collective);
-            cases[fmt::format("{} {} {} {} {}", question.topology.text(), question.topology.ranks_per_node,
-                              question.job, name_in_tables(question.collective), question.bytes)]
-                .emplace_back(prediction, texts.size() - 1);
+            auto const place = fmt::format("{} {} {} {} {}", question.topology.text(), question.topology.ranks_per_node,
+                                           question.job, name_in_tables(question.collective), question.bytes);
+            AskedAlgorithm& algorithm = cases[place][question.algorithm];
+            algorithm.prediction = prediction;
+            algorithm.lines.push_back(texts.size() - 1);
             ++answered;
         }
         std::vector<std::string_view> const chosen = chosen_in(cases, texts.size());
@@ -121,8 +123,12 @@ public:
     }
 
 private:
-    /// Predictions of the algorithms that were asked for in the same case, each with its line.
-    using Cases = std::map<std::string, std::vector<std::pair<Prediction, std::size_t>>>;
+    struct AskedAlgorithm {
+        Prediction prediction;
+        std::vector<std::size_t> lines;  // a table may have several of one algorithm
+    };
+    /// By name, the algorithms that were asked for in the same case.
+    using Cases = std::map<std::string, std::map<std::string, AskedAlgorithm>>;
 
     /// By line: "yes": the interval is below those of all others; "no": it is above that of such a one; "undecided":
     /// there is none. Empty where nothing was to choose.
@@ -131,10 +137,14 @@ private:
         for (auto const& [name, same] : cases) {
             std::vector<Prediction> predictions;
             std::transform(same.begin(), same.end(), std::back_inserter(predictions),
-                           [](auto const& each) { return each.first; });
+                           [](auto const& each) { return each.second.prediction; });
             Fastest const best = fastest_of(predictions);
-            for (std::size_t place = 0; place < same.size() && same.size() > 1; ++place) {
-                chosen[same[place].second] = !best.apart ? "undecided" : place == best.place ? "yes" : "no";
+            std::size_t place = 0;
+            for (auto const& [algorithm, asked] : same) {
+                bool const is_best = place++ == best.place;
+                for (std::size_t const line : asked.lines) {
+                    chosen[line] = same.size() == 1 ? "" : !best.apart ? "undecided" : is_best ? "yes" : "no";
+                }
             }
         }
         return chosen;

@@ -118,16 +118,18 @@ private:
     /// The inverse, of a board that is there.
     [[nodiscard]] int node_at(std::array<int, 2> at) const {
         int const board = numbers_[place(at[0] / side_, at[1] / side_)];
-        return board < 0 ? -1 : board * side_ * side_ + at[1] % side_ * side_ + at[0] % side_;
+        return board * side_ * side_ + at[1] % side_ * side_ + at[0] % side_;
     }
     /// From `at` to the coordinate `to` in dimension 0 (columns) or 1; moves `at`. `half_up`: from the middle of a
     /// board half around the boards goes upwards.
     void go(std::array<int, 2>& at, std::size_t dimension, int to, bool half_up, std::vector<LinkId>& route) const {
+        auto const port = [&](bool up) {
+            return static_cast<LinkId>(node_at(at)) * 2 * ports + static_cast<LinkId>(2 * dimension + (up ? 1 : 0));
+        };
         auto const step = [&](int target) {  // on the board
             while (at[dimension] != target) {
                 bool const up = target > at[dimension];
-                route.push_back(static_cast<LinkId>(node_at(at)) * 2 * ports +
-                                static_cast<LinkId>(2 * dimension + (up ? 1 : 0)));
+                route.push_back(port(up));
                 at[dimension] += up ? 1 : -1;
             }
         };
@@ -144,11 +146,9 @@ private:
             bool const leaves_up = upper_edge(at[dimension] % side_, ring_up);
             bool const enters_up = upper_edge(to % side_, !ring_up);
             step(board * side_ + (leaves_up ? side_ - 1 : 0));
-            route.push_back(static_cast<LinkId>(node_at(at)) * 2 * ports +
-                            static_cast<LinkId>(2 * dimension + (leaves_up ? 1 : 0)));
+            route.push_back(port(leaves_up));
             at[dimension] = target * side_ + (enters_up ? side_ - 1 : 0);
-            route.push_back(static_cast<LinkId>(node_at(at)) * 2 * ports + ports +
-                            static_cast<LinkId>(2 * dimension + (enters_up ? 1 : 0)));
+            route.push_back(ports + port(enters_up));
         }
         step(to);
     }

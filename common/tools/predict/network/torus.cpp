@@ -49,8 +49,7 @@ class Torus : public Interconnect {
 public:
     explicit Torus(Topology const& topology)
         : Interconnect(topology, TorusSteps(topology.shape).links()), steps_(topology.shape),
-          ports_(std::accumulate(topology.shape.begin(), topology.shape.end(), 0,
-                                 [](int ports, int extent) { return ports + std::min(extent - 1, 2); })) {}
+          ports_(ports_of(topology.shape)) {}
 
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override {
@@ -96,6 +95,11 @@ private:
 };
 
 }  // namespace
+
+int ports_of(std::vector<int> const& shape) {
+    return std::accumulate(shape.begin(), shape.end(), 0,
+                           [](int ports, int extent) { return ports + std::min(extent - 1, 2); });
+}
 
 TorusSteps::TorusSteps(std::vector<int> shape) : shape_(std::move(shape)), strides_(shape_.size()) {
     int stride = 1;

@@ -120,44 +120,45 @@ std::optional<Algorithm> algorithm_of(std::string const& backend, Key const& key
     return std::nullopt;
 }
 
-Observation observation_from(record::Record const& cell, std::string const& launch_id) {
+/// What measured and converted cells tell alike.
+Observation observation_from(record::StoredCell const& stored) {
+    record::Record const& cell = stored.cell;
     Observation seen;
     seen.key = conditions_of(cell);
     seen.key.bytes = bytes_of(cell, seen.key);
-    seen.skew = seen.key.imbalance ? parameter(cell, "skew") : "";
     seen.competitor = {cell.identity.backend, cell.identity.method};
-    seen.choice = {seen.competitor.backend, seen.competitor.method,
-                   algorithm_of(cell.identity.backend, seen.key, cell.backend_facts),
-                   params_of(parse_method(seen.competitor.method).knobs)};
+    seen.choice.backend = cell.identity.backend;
+    seen.choice.method = cell.identity.method;
+    seen.choice.algorithm = algorithm_of(cell.identity.backend, seen.key, cell.backend_facts);
     seen.is_default = cell.is_default;
-    seen.launch_id = launch_id;
+    seen.launch_id = stored.launch_id;
     seen.samples = cell.result.time.samples;
-    record::CellResult const& result = cell.result;
-    seen.median_ns = result.round_medians_ns.empty() ? result.time.median : result.median_of_rounds_ns;
+    seen.median_ns = cell.result.time.median;
+    return seen;
+}
+
+Observation measured_observation(record::StoredCell const& stored) {
+    Observation seen = observation_from(stored);
+    seen.skew = seen.key.imbalance ? parameter(stored.cell, "skew") : "";
+    seen.choice.params = params_of(parse_method(seen.choice.method).knobs);
+    record::CellResult const& result = stored.cell.result;
+    seen.median_ns = result.round_medians_ns.empty() ? seen.median_ns : result.median_of_rounds_ns;
     seen.aa_ratio = result.aa_ratio.value_or(1);
     return seen;
 }
 
 /// A converted cell has the method's name of its origin. Where that is an algorithm of the library, it is told as
 /// --method tells it.
-Observation foreign_observation(record::Record const& cell, std::string const& launch_id) {
-    Observation seen;
-    seen.key = conditions_of(cell);
-    seen.key.bytes = bytes_of(cell, seen.key);
-    seen.competitor = {cell.identity.backend, cell.identity.method};
-    seen.choice = {seen.competitor.backend, seen.competitor.method, std::nullopt, {}};
+Observation foreign_observation(record::StoredCell const& stored) {
+    record::Record const& cell = stored.cell;
+    Observation seen = observation_from(stored);
     for (std::string const& call : calls_of(seen.key)) {
         std::string const name = text_of(cell.backend_facts, fmt::format("{}_algorithm.{}", seen.choice.backend, call));
         if (!name.empty()) {
             seen.choice.method = fmt::format("{}:{}={}", algorithm_method, call, name);
-            seen.choice.algorithm = algorithm_of(seen.choice.backend, seen.key, cell.backend_facts);
             break;
         }
     }
-    seen.is_default = cell.is_default;
-    seen.launch_id = launch_id;
-    seen.samples = cell.result.time.samples;
-    seen.median_ns = cell.result.time.median;
     seen.foreign = Foreign{cell.origin->suite, cell.origin->statistic};
     return seen;
 }
@@ -204,16 +205,6 @@ Versions library_versions(record::Record const& cell) {
     return versions;
 }
 
-std::string other_version(Versions const& these, Versions const& first) {
-    for (auto const& [library, version] : these) {
-        auto const found = first.find(library);
-        if (found != first.end() && found->second != version) {
-            return fmt::format("{} {} instead of {}", library, version, found->second);
-        }
-    }
-    return {};
-}
-
 std::string difference(Conditions const& these, Conditions const& first) {
     auto const text = [](std::string_view what, std::string_view mine, std::string_view other) {
         return fmt::format("{} {} instead of {}", what, mine, other);
@@ -227,7 +218,13 @@ std::string difference(Conditions const& these, Conditions const& first) {
     if (these.cache && first.cache && these.cache != first.cache) {
         return text("--cache", record::name_of(*these.cache), record::name_of(*first.cache));
     }
-    return other_version(these.versions, first.versions);
+    for (auto const& [library, version] : these.versions) {
+        auto const found = first.versions.find(library);
+        if (found != first.versions.end() && found->second != version) {
+            return text(library, version, found->second);
+        }
+    }
+    return {};
 }
 
 bool Observations::is_default(record::Record const& cell) const {
@@ -235,20 +232,10 @@ bool Observations::is_default(record::Record const& cell) const {
     return for_files && has_equal_blocks(cell) ? cell.identity.method == mpi_alltoall : cell.is_default;
 }
 
-bool Observations::competes(record::Record const& cell) const {
+bool Observations::is_asked_for(std::string_view method) const {
     auto const& methods = accepted_.methods;
-    return is_default(cell) || methods.empty() ||
-           std::find(methods.begin(), methods.end(), parse_method(cell.identity.method).name) != methods.end();
+    return methods.empty() || std::find(methods.begin(), methods.end(), method) != methods.end();
 }
-
-namespace {
-
-bool has_flag(record::Record const& cell, std::string_view flag) {
-    auto const& flags = cell.result.flags;
-    return std::find(flags.begin(), flags.end(), flag) != flags.end();
-}
-
-}  // namespace
 
 std::string Observations::why_not(record::Record const& cell, record::Launch const& launch) const {
     if (cell.identity.pattern != "collective") {
@@ -282,7 +269,7 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     if (cell.identity.mode != isolated_timing && cell.identity.mode != stream_timing) {
         return fmt::format("is of --timing {}, and tables are of isolated or stream", cell.identity.mode);
     }
-    if (!competes(cell)) {
+    if (!is_default(cell) && !is_asked_for(parse_method(cell.identity.method).name)) {
         return "is of a method that --methods leaves out";
     }
     if (cell.result.status != record::Status::ok) {
@@ -291,7 +278,8 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     if (cell.result.validation.verdict != record::Verdict::passed) {
         return "was not validated";
     }
-    if (has_flag(cell, record::assumed_nodes_flag)) {
+    auto const& flags = cell.result.flags;
+    if (std::find(flags.begin(), flags.end(), record::assumed_nodes_flag) != flags.end()) {
         return "was planned for nodes that the launch did not have (--ranks-per-node)";
     }
     if (cell.result.throttled.value_or(false)) {
@@ -369,10 +357,8 @@ void Observations::add_foreign(record::StoredCell const& stored, record::Launch 
         ++refused_[reason];
         return;
     }
-    Observation seen = foreign_observation(cell, stored.launch_id);
-    auto const& methods = accepted_.methods;
-    std::string_view const method = seen.choice.algorithm ? algorithm_method : std::string_view{seen.choice.method};
-    if (!seen.is_default && !methods.empty() && std::find(methods.begin(), methods.end(), method) == methods.end()) {
+    Observation seen = foreign_observation(stored);
+    if (!seen.is_default && !is_asked_for(seen.choice.algorithm ? algorithm_method : seen.choice.method)) {
         ++refused_["is of a method that --methods leaves out"];
         return;
     }
@@ -470,7 +456,7 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
         if (!is_accepted(stored.cell, *launches.at(stored.launch_id))) {
             continue;
         }
-        Observation seen = observation_from(stored.cell, stored.launch_id);
+        Observation seen = measured_observation(stored);
         seen.is_default = is_default(stored.cell);
         if (!accepted_.methods.empty() && !seen.is_default && !seen.choice.algorithm &&
             parse_method(seen.choice.method).name == algorithm_method) {

@@ -52,8 +52,6 @@ struct Observation {
 using Versions = std::map<std::string, std::string>;  // by library
 /// By "nccl" and "ucx": the versions that the backend of a cell told.
 [[nodiscard]] Versions library_versions(record::Record const& cell);
-/// "ucx 1.15.0 instead of 1.13.1": the first library that is in both with another version; empty: none.
-[[nodiscard]] std::string other_version(Versions const& these, Versions const& first);
 
 /// Conditions that all launches of a table share. An unknown value fits every other.
 struct Conditions {
@@ -62,7 +60,7 @@ struct Conditions {
     std::optional<record::CacheMode> cache = {};
     Versions versions = {};
 };
-/// "--timing stream instead of isolated": the first difference; empty: none.
+/// "--timing stream instead of isolated", "ucx 1.15.0 instead of 1.13.1": the first difference; empty: none.
 [[nodiscard]] std::string difference(Conditions const& these, Conditions const& first);
 
 inline constexpr char const* isolated_timing = "isolated";
@@ -93,18 +91,12 @@ public:
     /// Words of --accept that would admit more cells; empty: there are none.
     [[nodiscard]] std::set<std::string> const& acceptable() const { return acceptable_; }
     [[nodiscard]] std::uint64_t acceptable_cells() const { return acceptable_cells_; }
-    /// The mode of the kept cells; empty: there are none, or they are converted.
-    [[nodiscard]] std::string const& timing() const { return conditions_.timing; }
-    /// The load of the kept cells; nothing: none was kept, or they are converted.
-    [[nodiscard]] std::optional<std::string> const& beside() const { return conditions_.beside; }
     [[nodiscard]] System const& system() const { return system_; }
     [[nodiscard]] Stack const& stack() const { return stack_; }
     [[nodiscard]] std::uint64_t cells() const { return cells_; }
     /// The definition of converted times, in words; empty: DLMB measured all, or no cell was kept.
     [[nodiscard]] std::string const& foreign_definition() const { return foreign_definition_; }
-    /// Nothing: no cell was kept.
-    [[nodiscard]] std::optional<record::CacheMode> cache() const { return conditions_.cache; }
-    /// Of all cells that are kept.
+    /// Of all cells that are kept; unknown where there are none, or they are converted.
     [[nodiscard]] Conditions const& conditions() const { return conditions_; }
 
 private:
@@ -113,7 +105,8 @@ private:
     /// The method that others are compared with: the backend's default, but for files (--methods) what a program that
     /// calls MPI_Alltoall has without them, and not the MPI_Alltoallv of our default.
     [[nodiscard]] bool is_default(record::Record const& cell) const;
-    [[nodiscard]] bool competes(record::Record const& cell) const;
+    /// Whether --methods names it, or nothing.
+    [[nodiscard]] bool is_asked_for(std::string_view method) const;
     /// The reason that no option lets pass; empty: none.
     [[nodiscard]] std::string why_not(record::Record const& cell, record::Launch const& launch) const;
     /// Whether the cell is weak by nothing but what was accepted. Counts it where it is not.

@@ -192,14 +192,15 @@ private:
         table.system = search.system();
         table.stack = search.stack();
         table.policy = policy_;
-        if (search.timing() == stream_timing) {
+        Conditions const& conditions = search.conditions();
+        if (conditions.timing == stream_timing) {
             table.policy.metric = stream_metric;
         }
-        if (search.cache()) {
-            table.policy.cache = name_of(*search.cache());
+        if (conditions.cache) {
+            table.policy.cache = name_of(*conditions.cache);
         }
-        if (search.beside() && *search.beside() != "none") {
-            table.policy.beside = *search.beside();
+        if (conditions.beside && *conditions.beside != "none") {
+            table.policy.beside = *conditions.beside;
         }
         bool const confirms = !confirm_.empty() && !accepts("unconfirmed");
         table.policy.confirm_launches = confirms ? policy_.confirm_launches : 0;  // 0: readers do not ask for it
@@ -223,22 +224,18 @@ private:
         }
     }
 
-    void print_undecided(Series const& series, MeasuredPoint const& point) const {
-        if (point.decision.outcome != Outcome::undecided) {
-            return;
-        }
-        Evidence const& evidence = *point.decision.evidence;
-        print_to(report_, fmt::format("undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n",
-                                      series.scope, name_of(series.key.operation), point.bytes, *series.key.ranks,
-                                      point.decision.winner->method, 100 * evidence.gain, evidence.launches));
-    }
-
     void print_summary(Built const& built) const {
         std::map<Outcome, std::size_t> count;
         for (Series const& series : built.series) {
-            for (MeasuredPoint const& point : series.points) {
-                ++count[point.decision.outcome];
-                print_undecided(series, point);
+            for (auto const& [bytes, decision] : series.points) {
+                ++count[decision.outcome];
+                if (decision.outcome == Outcome::undecided) {
+                    print_to(report_,
+                             fmt::format("undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n",
+                                         series.scope, name_of(series.key.operation), bytes, *series.key.ranks,
+                                         decision.winner->method, 100 * decision.evidence->gain,
+                                         decision.evidence->launches));
+                }
             }
         }
         print_to(report_, fmt::format("sizes     {} better than the default, {} await confirmation, {} undecided, {} "

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -22,25 +21,20 @@
 namespace dlmb::tuning::commands {
 namespace {
 
-/// Whether a rule of the consumer's scope chooses something else than it does by itself.
-bool has_choice(TuningTable const& table, std::string const& scope) {
-    return std::any_of(table.rules.begin(), table.rules.end(),
-                       [&](Rule const& rule) { return rule.scope == scope && !rule.choose.keeps_default(); });
-}
-
 /// One line: why the files of this table would change nothing.
 std::string why_nothing(TuningTable const& table, ExportRequest const& request) {
     std::string const scope = scope_of(request.consumer);
-    if (has_choice(table, scope)) {
-        return fmt::format("it can hold no choice of scope {}, for the reasons above", scope);
-    }
     std::map<std::string_view, std::size_t> states;
     bool open = false;
     for (Rule const& rule : table.rules) {
-        if (rule.scope == scope) {
-            ++states[name_of(rule.status)];
-            open = open || is_open(rule.status);
+        if (rule.scope != scope) {
+            continue;
         }
+        if (!rule.choose.keeps_default()) {
+            return fmt::format("it can hold no choice of scope {}, for the reasons above", scope);
+        }
+        ++states[name_of(rule.status)];
+        open = open || is_open(rule.status);
     }
     if (states.empty()) {
         return fmt::format("the table has no rule of scope {}", scope);
@@ -67,7 +61,10 @@ public:
         if (made.chooses) {
             write_export(folder_, request_, table, made);
         }
-        print_lost(made);
+        for (Lost const& lost : made.lost) {
+            print_error(
+                fmt::format("dlmb_tune: warning: {} is lost ({}): {}\n", lost.rule, name_of(lost.why), lost.detail));
+        }
         if (!made.chooses) {
             std::string const earlier = std::filesystem::exists(std::filesystem::path(folder_) / "env.sh")
                                             ? fmt::format("; {} still holds an earlier export", folder_)
@@ -85,13 +82,6 @@ public:
     }
 
 private:
-    static void print_lost(tuning::Export const& made) {
-        for (Lost const& lost : made.lost) {
-            print_error(
-                fmt::format("dlmb_tune: warning: {} is lost ({}): {}\n", lost.rule, name_of(lost.why), lost.detail));
-        }
-    }
-
     ExportRequest request_;
     std::string folder_;
     bool strict_ = false;

@@ -105,8 +105,7 @@ void print_head(TuningTable const& table) {
     }
     if (weak_evidence(table) == "predicted") {
         fmt::print("evidence  predicted by a machine model: nothing of it was measured; gains are over what was "
-                   "fastest on the "
-                   "most nodes that were; exports need --accept predicted\n");
+                   "fastest on the most nodes that were; exports need --accept predicted\n");
     }
     for (auto const& [memory, backend] : table.policy.baseline) {
         fmt::print("without a rule on {} memory: {}\n", memory, backend);

@@ -19,17 +19,6 @@
 namespace dlmb::tuning::commands {
 namespace {
 
-Verification verify(VerifyRequest const& request) {
-    std::string const& consumer = request.request.consumer;
-    if (consumer == "openmpi" || consumer == "mpich") {
-        return verify_mpi(request);
-    }
-    if (consumer == "ucx") {
-        return verify_ucx(request);
-    }
-    return consumer == "ucc" ? verify_ucc(request) : verify_nccl(request);
-}
-
 int report(Verification const& result) {
     if (!result.skipped.empty()) {
         fmt::print("skipped: {}\n", result.skipped);

@@ -42,7 +42,6 @@ struct Lost {
 struct File {
     std::string name;
     std::string text;
-    bool operator==(File const&) const = default;
 };
 
 /// Stands for the folder of the files in values of Export::env, which is known only when they are written.
@@ -57,7 +56,6 @@ struct Export {
     [[nodiscard]] bool loses(Rule const& rule) const {
         return std::any_of(lost.begin(), lost.end(), [&](Lost const& one) { return one.rule == rule.id; });
     }
-    bool operator==(Export const&) const = default;
 };
 
 /// lost.json: an array of {"rule", "why", "detail"}, one per line.

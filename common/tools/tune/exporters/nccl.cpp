@@ -21,11 +21,6 @@ bool is_one_of(std::array<std::string_view, count> const& names, std::string_vie
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// NCCL's function in lower case.
-std::string collective_name(TunedOperation operation) {
-    return lower_case(facts_of(kind_of(operation)).nccl);
-}
-
 /// A column that holds one number or any (-1): a range is a line for each number. Nothing: too many.
 std::optional<std::vector<std::string>> column(CountInterval range) {
     if (range == any_number) {
@@ -79,6 +74,7 @@ std::string lines_of(ExportedRule const& one, std::vector<Lost>& lost) {
         return "";
     }
     auto const& channels = rule.choose.params.channels;
+    std::string const function = lower_case(facts_of(kind_of(operation)).nccl);
     std::string lines;
     for (std::string const& ranks : *all_ranks) {
         for (std::string const& nodes : *all_nodes) {
@@ -86,8 +82,8 @@ std::string lines_of(ExportedRule const& one, std::vector<Lost>& lost) {
                 continue;
             }
             // The last column counts pipelined operations: any number.
-            lines += fmt::format("{},{},{},{},{},{},{},{},-1\n", collective_name(operation), one.bytes.min,
-                                 one.bytes.max, rule.choose.algorithm->name, rule.choose.params.protocol,
+            lines += fmt::format("{},{},{},{},{},{},{},{},-1\n", function, one.bytes.min, one.bytes.max,
+                                 rule.choose.algorithm->name, rule.choose.params.protocol,
                                  channels ? fmt::format("{}", *channels) : "-1", nodes, ranks);
         }
     }

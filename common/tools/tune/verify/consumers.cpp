@@ -77,17 +77,19 @@ struct Consumer {
     char const* name;
     char const* scope;
     DistinguishedKeys keys;
+    Verification (*verify)(VerifyRequest const&);
     Export (*make)(TuningTable const&, ExportRequest const&);
     bool reads_version = false;
     bool reads_library = false;
 };
 constexpr std::array consumers{
-    Consumer{"openmpi", "mpi", mpi_keys, export_open_mpi, true},
-    Consumer{"mpich", "mpi", mpi_keys, export_mpich, true, true},
-    Consumer{"ucx", "ucx", {.nodes = true}, export_ucx, true},  // which asks for the nodes where its version needs them
-    Consumer{"ucc", "ucc", ucc_keys,
+    Consumer{"openmpi", "mpi", mpi_keys, verify_mpi, export_open_mpi, true},
+    Consumer{"mpich", "mpi", mpi_keys, verify_mpi, export_mpich, true, true},
+    // Its export asks for the nodes where its version needs them.
+    Consumer{"ucx", "ucx", {.nodes = true}, verify_ucx, export_ucx, true},
+    Consumer{"ucc", "ucc", ucc_keys, verify_ucc,
              [](auto const& table, auto const& request) { return to_ucc(table, request.slice); }},
-    Consumer{"nccl", "nccl", nccl_keys, [](auto const& table, auto const& request) {
+    Consumer{"nccl", "nccl", nccl_keys, verify_nccl, [](auto const& table, auto const& request) {
                  return to_nccl(table, request.slice, sibling_library("libnccl-tuner-dlmb.so").string());
              }}};
 
@@ -161,6 +163,10 @@ std::string verify_script(ExportRequest const& request) {
 
 std::string scope_of(std::string const& consumer) {
     return consumer_named(consumer).scope;
+}
+
+Verification verify(VerifyRequest const& request) {
+    return consumer_named(request.request.consumer).verify(request);
 }
 
 DistinguishedKeys keys_of(std::string const& consumer) {

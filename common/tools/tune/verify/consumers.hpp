@@ -89,5 +89,7 @@ struct VerifyRequest {
 [[nodiscard]] Verification verify_ucx(VerifyRequest const& request);
 /// NCCL: that it loads the plugin, and what its log says it chose. Skipped without a GPU.
 [[nodiscard]] Verification verify_nccl(VerifyRequest const& request);
+/// The one of these for the consumer of the request.
+[[nodiscard]] Verification verify(VerifyRequest const& request);
 
 }  // namespace dlmb::tuning::commands

@@ -134,8 +134,8 @@ Check check(Trial& trial, Probe const& probe, TrialVariables const& exported) {
     Fingerprint const& by_default = trial.fingerprint(probe, {});
     Fingerprint const& expected =
         chosen ? trial.fingerprint(probe, trial.force(probe.collective, probe.algorithm)) : by_default;
-    std::string const what =
-        fmt::format("{}: {}: {}", where_of(probe), chosen ? probe.algorithm : "default", seen.text);
+    std::string const what = fmt::format("{} of {} bytes, {} ranks: {}: {}", name_of(probe.collective), probe.bytes,
+                                         probe.ranks, chosen ? probe.algorithm : "default", seen.text);
     if (by_default.failed || expected.failed) {
         return {TrialVerdict::unseen,
                 fmt::format("{}, {}: {}", what, by_default.failed ? "without the export" : "forced",
@@ -154,10 +154,6 @@ Check check(Trial& trial, Probe const& probe, TrialVariables const& exported) {
 }
 
 }  // namespace
-
-std::string where_of(Probe const& probe) {
-    return fmt::format("{} of {} bytes, {} ranks", name_of(probe.collective), probe.bytes, probe.ranks);
-}
 
 Fingerprint failure(Finished const& finished) {
     std::istringstream lines(finished.output);

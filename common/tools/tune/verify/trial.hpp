@@ -28,9 +28,6 @@ struct Probe {
     auto operator<=>(Probe const&) const = default;
 };
 
-/// "allreduce of 64 bytes, 4 ranks".
-[[nodiscard]] std::string where_of(Probe const& probe);
-
 /// Evidence of the algorithm that ran, or why there is none. Two that failed are never alike.
 struct Fingerprint {
     std::string text;

@@ -4,12 +4,12 @@
 // What the plugin answers, whatever version of the interface asks: the forced choice, else the first matching rule of
 // the file that dlmb_tune export --to nccl writes. A pure function of what all ranks know, so that they agree. Nothing
 // here fails: an error of a tuner would fail the collective.
+#include "common/base/units.hpp"
 #include "common/tools/tune/consumers/nccl/tuner_abi.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -63,26 +63,13 @@ std::string quoted(std::string_view text) {
     return shown + (text.size() > most ? "...'" : "'");
 }
 
-std::vector<std::string_view> columns_of(std::string_view line) {
-    std::vector<std::string_view> columns;
-    for (std::size_t begin = 0;;) {
-        std::size_t const comma = line.find(',', begin);
-        columns.push_back(line.substr(begin, comma - begin));
-        if (comma == line.npos) {
-            return columns;
-        }
-        begin = comma + 1;
-    }
-}
-
 template <class Number>
 Number number(std::string_view text, Number least, Number most) {
-    Number value{};
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
+    auto const value = parse_whole<Number>(text);
+    if (!value || *value < least || *value > most) {
         throw std::runtime_error(quoted(text) + " is no number that can stand here");
     }
-    return value;
+    return *value;
 }
 
 std::int64_t count_or_any(std::string_view text) {
@@ -99,7 +86,7 @@ int index_of(std::string_view name, std::array<std::string_view, count> const& n
 }
 
 TunerRule parse_rule(std::string_view line) {
-    auto const columns = columns_of(line);
+    auto const columns = split(line, ",");
     if (columns.size() < 8 || columns.size() > 10) {
         throw std::runtime_error("has " + std::to_string(columns.size()) + " columns, 8 to 10 are expected");
     }

@@ -3,7 +3,8 @@
 //
 // The rules files of Open MPI 4.1 and 5.0, read as coll_tuned_dynamic_file.c and coll_tuned_dynamic_rules.c do:
 // numbers, # to the end of a line; the last entry that is not above the ranks, or the first one; in it the last row
-// that is not above the bytes. Those of coll/han as coll_han_dynamic_file.c and coll_han_dynamic.c do.
+// that is not above the bytes. Those of coll/han as coll_han_dynamic_file.c and coll_han_dynamic.c do. Then the
+// exporter's ids against those that the library prints, and what changed between versions.
 #include "common/tools/tune/exporters/select_rules.hpp"
 #include "tests/unit/tuning_export/agreement.hpp"
 #include "tests/unit/tuning_export/open_mpi_names.hpp"
@@ -14,7 +15,7 @@
 #include <map>
 #include <sstream>
 
-namespace dlmb::tuning::open_mpi_text_test {
+namespace dlmb::tuning::open_mpi_test {
 namespace {
 
 struct Row {
@@ -223,5 +224,35 @@ TEST(OpenMpiText, IsNotWrittenForVersion6) {
     EXPECT_EQ(made.lost[0].why, LostReason::operation_not_tunable);
 }
 
+TEST(OpenMpiAlgorithms, HaveTheIdsThatVersion414Prints) {
+    for (MpiCall const collective : exported_calls) {
+        auto const& names = names_by_id().at(open_mpi_id(collective));
+        for (std::size_t id = 1; id < names.size(); ++id) {
+            EXPECT_EQ(open_mpi_id(collective, names[id], {4, 1, 4}), static_cast<int>(id)) << names[id];
+        }
+    }
+}
+
+TEST(OpenMpiAlgorithms, AreKnownByVersion) {
+    EXPECT_FALSE(open_mpi_id(MpiCall::allgather, "sparbit", {4, 1, 4}));
+    EXPECT_EQ(open_mpi_id(MpiCall::allgather, "sparbit", {5, 0, 8}), 7);
+    EXPECT_FALSE(open_mpi_id(MpiCall::allreduce, "", {4, 1, 4}));
+}
+
+TEST(OpenMpiAlgorithms, SayForWhichRanksTheyDoNotRun) {
+    EXPECT_TRUE(open_mpi_obstacle("two_proc", {2, 2}).empty());
+    EXPECT_FALSE(open_mpi_obstacle("two_proc", {2, 4}).empty());
+    EXPECT_TRUE(open_mpi_obstacle("neighbor", {6, 6}).empty());
+    EXPECT_FALSE(open_mpi_obstacle("neighbor", {5, 5}).empty());
+    EXPECT_TRUE(open_mpi_obstacle("ring", {1, no_limit}).empty());
+}
+
+TEST(LibraryVersion, IsReadFromItsFirstNumbers) {
+    EXPECT_EQ(parse_version("4.1.4"), (LibraryVersion{4, 1, 4}));
+    EXPECT_EQ(parse_version("5.0.8rc1"), (LibraryVersion{5, 0, 8}));
+    EXPECT_EQ(parse_version("6.0"), (LibraryVersion{6, 0, 0}));
+    EXPECT_ANY_THROW((void)parse_version("v4"));
+}
+
 }  // namespace
-}  // namespace dlmb::tuning::open_mpi_text_test
+}  // namespace dlmb::tuning::open_mpi_test
