@@ -71,8 +71,7 @@ std::vector<MethodInfo> methods_for(std::span<MethodInfo const> methods, std::sp
     return chosen;
 }
 
-Expected<std::unique_ptr<CompiledPlan>, Unsupported>
-Backend::compile_polled(Plan const& /*plan*/, Buffers const& /*buffers*/, MethodChoice const& /*method*/) {
+MadePlan Backend::compile_polled(Plan const& /*plan*/, Buffers const& /*buffers*/, MethodChoice const& /*method*/) {
     return Unsupported{fmt::format("{} does not run at the same time as another backend", name())};
 }
 
@@ -88,6 +87,15 @@ std::string_view BackendContext::option(std::string_view backend, std::string_vi
 std::size_t find_method(std::span<MethodInfo const> methods, std::string_view backend, std::string_view name) {
     MethodInfo const& method = row_named(methods, name, fmt::format("{} method", backend));
     return static_cast<std::size_t>(&method - methods.data());
+}
+
+MethodInfo const& chosen_method(std::span<MethodInfo const> methods, std::string_view backend,
+                                MethodChoice const& choice) {
+    MethodInfo const& method = methods[choice.name == "default" ? 0 : find_method(methods, backend, choice.name)];
+    if (method.knobs.empty() && !choice.knobs.empty()) {
+        throw_unknown_knob(backend, method, choice, choice.knobs.begin()->first);
+    }
+    return method;
 }
 
 void throw_unknown_knob(std::string_view backend, MethodInfo const& method, MethodChoice const& choice,

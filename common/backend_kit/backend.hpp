@@ -215,6 +215,8 @@ private:
     std::atomic<std::uint32_t> steps_done_{0};
 };
 
+using MadePlan = Expected<std::unique_ptr<CompiledPlan>, Unsupported>;
+
 /// The methods that change any of `uses` and may be able to do it.
 [[nodiscard]] std::vector<MethodInfo> methods_for(std::span<MethodInfo const> methods,
                                                   std::span<OperationUse const> uses);
@@ -224,6 +226,9 @@ private:
 /// The place of `name` in `methods`. Throws UsageError naming the nearest known methods.
 [[nodiscard]] std::size_t find_method(std::span<MethodInfo const> methods, std::string_view backend,
                                       std::string_view name);
+/// The row of `choice`, the first one for "default". Throws UsageError also for a knob where the row names none.
+[[nodiscard]] MethodInfo const& chosen_method(std::span<MethodInfo const> methods, std::string_view backend,
+                                              MethodChoice const& choice);
 /// UsageError for a knob that `method` of the backend has not.
 [[noreturn]] void throw_unknown_knob(std::string_view backend, MethodInfo const& method, MethodChoice const& choice,
                                      std::string_view knob);
@@ -258,12 +263,10 @@ public:
     [[nodiscard]] virtual Provenance provenance() const = 0;
 
     /// Collective. Unsupported is decided alike on all ranks. Throws UsageError for an unknown method or knob.
-    [[nodiscard]] virtual Expected<std::unique_ptr<CompiledPlan>, Unsupported>
-    compile(Plan const& plan, Buffers const& buffers, MethodChoice const& method) = 0;
+    [[nodiscard]] virtual MadePlan compile(Plan const& plan, Buffers const& buffers, MethodChoice const& method) = 0;
     /// As compile(), for a plan that runs at the same time as one of another backend (backend_pair.hpp): no call waits
     /// for other ranks, and poll() drives it.
-    [[nodiscard]] virtual Expected<std::unique_ptr<CompiledPlan>, Unsupported>
-    compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& method);
+    [[nodiscard]] virtual MadePlan compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& method);
     /// Collective. Afterwards nothing of this backend is in flight and another library may communicate.
     virtual void quiesce() = 0;
     /// Collective, with no iteration in flight: the barrier that a program written for this library would call.

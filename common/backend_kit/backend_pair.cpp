@@ -185,8 +185,7 @@ public:
         return facts;
     }
 
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                               MethodChoice const& method) override {
+    [[nodiscard]] MadePlan compile(Plan const& plan, Buffers const& buffers, MethodChoice const& method) override {
         if (std::string reason = first_refusal(bootstrap_, why_not_apart(plan, phase_)); !reason.empty()) {
             return Unsupported{fmt::format("{}: {}", name_, reason)};
         }
@@ -208,8 +207,7 @@ public:
                 facts[fmt::format("{}.{}", backend.name(), fact)] = value;
             }
         }
-        return std::unique_ptr<CompiledPlan>(
-            std::make_unique<PairPlan>(plan.steps.size(), std::move(sides), std::move(facts), idle_));
+        return MadePlan(std::make_unique<PairPlan>(plan.steps.size(), std::move(sides), std::move(facts), idle_));
     }
 
     void quiesce() override {

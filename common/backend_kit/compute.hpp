@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -119,10 +120,6 @@ private:
     std::map<StepId, std::shared_ptr<Nanoseconds>> ends_;
 };
 
-class MatrixProduct;
-class DeviceConversion;
-class DeviceRearrangement;
-
 class DeviceCompute {
 public:
     /// Without a product one thread watches the clock, so that the step takes time and nothing else. With one: bf16
@@ -131,15 +128,10 @@ public:
     /// Error, for products also where there is no cuBLAS or no memory for the matrices. A conversion and a
     /// rearrangement are one kernel each, over all rows.
     DeviceCompute(Compute const& step, Buffers const& buffers);
-    void start(DeviceQueue const& queue) const;
+    void start(DeviceQueue const& queue) const { queue_work_(queue); }
 
 private:
-    // Without CUDA nothing reads them.
-    [[maybe_unused]] long long cycles_ = 0;  // of a spinning thread
-    std::shared_ptr<MatrixProduct> product_;
-    [[maybe_unused]] std::uint64_t products_ = 0;
-    std::shared_ptr<DeviceConversion> conversion_;
-    std::shared_ptr<DeviceRearrangement> rearrangement_;
+    std::function<void(DeviceQueue const&)> queue_work_;
 };
 
 /// How many products of `product_ns` come nearest to `wanted_ns`; at least one.

@@ -38,8 +38,5 @@ std::optional<Bytes> DeviceReductionCheck::first_wrong(std::byte const* /*data*/
 DeviceCompute::DeviceCompute(Compute const& /*step*/, Buffers const& /*buffers*/) {
     no_device();
 }
-void DeviceCompute::start(DeviceQueue const& /*queue*/) const {
-    no_device();
-}
 
 }  // namespace dlmb

@@ -32,25 +32,23 @@ bool joins(Piece const& before, Piece const& piece) {
 }
 
 /// Rows that lie and travel one behind the other are one piece; a row that is sent twice is one.
-std::vector<Piece> joined_pieces(std::vector<Piece> pieces) {
-    std::sort(pieces.begin(), pieces.end(), earlier);
-    std::vector<Piece> joined;
-    for (Piece const& piece : pieces) {
-        if (!joined.empty() && joins(joined.back(), piece)) {
-            Bytes const end = piece.offset + piece.bytes;
-            joined.back().bytes = std::max(joined.back().bytes, end - joined.back().offset);
+void append_joined(std::vector<Piece> rows, std::vector<Piece>& pieces) {
+    std::sort(rows.begin(), rows.end(), earlier);
+    Piece* last = nullptr;
+    for (Piece const& row : rows) {
+        if (last != nullptr && joins(*last, row)) {
+            last->bytes = std::max(last->bytes, row.offset + row.bytes - last->offset);
         } else {
-            joined.push_back(piece);
+            last = &pieces.emplace_back(row);
         }
     }
-    return joined;
 }
 
-/// Takes the pieces that travel in a buffer apart into those of single rows.
+/// Takes the pieces that travel in a buffer apart into those of single rows, which take their place.
 class BlocksOfRows {
 public:
     BlocksOfRows(Plan const& plan, StepId step, BufferId buffer, std::vector<Piece>& pieces)
-        : plan_(plan), step_(step) {
+        : plan_(plan), step_(step), pieces_(pieces) {
         auto const others = std::stable_partition(pieces.begin(), pieces.end(),
                                                   [buffer](Piece const& piece) { return piece.buffer != buffer; });
         blocks_.assign(others, pieces.end());
@@ -78,11 +76,11 @@ public:
 
     void keep(Piece const& piece) { kept_.push_back(piece); }
 
-    [[nodiscard]] std::vector<Piece> take() && {
+    void put_back() && {
         if (left_ != 0) {
             fail("not every row that travels is moved once");
         }
-        return joined_pieces(std::move(kept_));
+        append_joined(std::move(kept_), pieces_);
     }
 
 private:
@@ -92,6 +90,7 @@ private:
 
     Plan const& plan_;
     StepId step_;
+    std::vector<Piece>& pieces_;
     std::vector<Piece> blocks_;
     std::vector<Piece> kept_;
     Bytes left_ = 0;  // that no row has claimed
@@ -212,8 +211,7 @@ private:
             return;
         }
         bool const packs = conversion.direction == PackDirection::pack;
-        std::vector<Piece>& pieces = packs ? layout_.sent : layout_.delivered;
-        BlocksOfRows blocks(plan_, step, conversion.packed, pieces);
+        BlocksOfRows blocks(plan_, step, conversion.packed, packs ? layout_.sent : layout_.delivered);
         std::size_t row = 0;
         for (RowBlock const& block : conversion.blocks) {
             PieceNumbers packed{true, conversion.format, conversion.element, block.row_numbers};
@@ -244,8 +242,7 @@ private:
         if (!packs) {
             guarded_.insert(conversion.numbers);
         }
-        std::vector<Piece> const found = std::move(blocks).take();
-        pieces.insert(pieces.end(), found.begin(), found.end());
+        std::move(blocks).put_back();
     }
 
     /// The rows of a tensor get pieces of their own: each is where its block's stream has it. Rows that go to several
@@ -260,8 +257,7 @@ private:
         if (plan_.buffers.at(travelling).shared) {
             return;
         }
-        std::vector<Piece>& pieces = packs ? layout_.sent : layout_.delivered;
-        BlocksOfRows blocks(plan_, step, travelling, pieces);
+        BlocksOfRows blocks(plan_, step, travelling, packs ? layout_.sent : layout_.delivered);
         std::size_t row = 0;
         for (RowRun const& run : rows.runs) {
             for (std::uint64_t i = 0; i < run.rows; ++i, ++row) {
@@ -282,8 +278,7 @@ private:
                 blocks.keep(in_tensor);
             }
         }
-        std::vector<Piece> const found = std::move(blocks).take();
-        pieces.insert(pieces.end(), found.begin(), found.end());
+        std::move(blocks).put_back();
     }
     /// A piece for each row, in the tensors. Its stream is that of its block; of rows that go to several ranks, as in
     /// add_rows().
@@ -306,8 +301,7 @@ private:
                     keep(found, piece);
                 }
             }
-            std::vector<Piece> const joined = joined_pieces(std::move(found));
-            pieces.insert(pieces.end(), joined.begin(), joined.end());
+            append_joined(std::move(found), pieces);
         };
         add_side(
             rows.sent, exchange.send, exchange.send_buffer, [this](Rank peer) { return std::pair(plan_.me, peer); },

@@ -32,6 +32,12 @@ std::string origin(Piece const& piece) {
     return piece.is_reduced() ? std::string("result") : fmt::format("block from rank {}", piece.source);
 }
 
+std::string wrong_byte(Plan const& plan, Piece const& piece, std::string_view what, Bytes offset, int found,
+                       int expected) {
+    return fmt::format("{}: {}: byte {} of {} is {:#04x}, expected {:#04x}", where(plan, piece.step), what, offset,
+                       piece.bytes, found, expected);
+}
+
 std::string with_hint(std::string text, std::string const& hint) {
     return hint.empty() ? std::move(text) : std::move(text) + "; " + hint;
 }
@@ -345,10 +351,9 @@ std::string PlanPayload::problem_of_numbers(Piece const& piece, std::uint32_t it
             std::vector<std::byte> const found = read(piece.buffer, piece.offset + offset, expected.size());
             auto const difference = std::mismatch(expected.begin(), expected.end(), found.begin());
             if (difference.first != expected.end() && problem.empty()) {
-                problem = fmt::format("{}: {}: byte {} of {} is {:#04x}, expected {:#04x}", where(plan_, piece.step),
-                                      what + of, offset + static_cast<Bytes>(difference.first - expected.begin()),
-                                      piece.bytes, std::to_integer<int>(*difference.second),
-                                      std::to_integer<int>(*difference.first));
+                problem = wrong_byte(plan_, piece, what + of,
+                                     offset + static_cast<Bytes>(difference.first - expected.begin()),
+                                     std::to_integer<int>(*difference.second), std::to_integer<int>(*difference.first));
             }
         };
         if (form.packed) {
@@ -378,9 +383,8 @@ std::string PlanPayload::problem_of_numbers(Piece const& piece, std::uint32_t it
 
 void PlanPayload::fill_reduction_input(Piece const& piece, std::uint32_t iteration) {
     ReductionPayload const payload = operands_of(piece.step);
-    PayloadKey const key = payload_key(every_rank, every_rank, layout_.step_numbers[piece.step], iteration);
-    reductions_.fill(at(piece.buffer, piece.offset), piece.bytes / size_of(payload.element()), payload, key,
-                     own_member(piece), piece.first_element);
+    reductions_.fill(at(piece.buffer, piece.offset), piece.bytes / size_of(payload.element()), payload,
+                     key_of(piece, iteration), own_member(piece), piece.first_element);
 }
 
 int PlanPayload::own_member(Piece const& piece) const {
@@ -462,8 +466,7 @@ std::string PlanPayload::problem_of_zeros(Piece const& piece, std::string const&
     }
     std::vector<std::byte> const found =
         read(piece.buffer, piece.offset + *wrong, std::min(recognised_bytes, piece.bytes - *wrong));
-    return with_hint(fmt::format("{}: {}: byte {} of {} is {:#04x}, expected 0x00", where(plan_, piece.step), what,
-                                 *wrong, piece.bytes, std::to_integer<int>(found.front())),
+    return with_hint(wrong_byte(plan_, piece, what, *wrong, std::to_integer<int>(found.front()), 0),
                      is_stream(found, guard_key, piece.offset + *wrong) ? "nothing was written there" : "");
 }
 
@@ -476,38 +479,39 @@ std::string PlanPayload::problem_of(Piece const& piece, std::uint32_t iteration)
     }
     std::vector<std::byte> const found =
         read(piece.buffer, piece.offset + wrong->offset, std::min(recognised_bytes, piece.bytes - wrong->offset));
-    return with_hint(fmt::format("{}: {}: byte {} of {} is {:#04x}, expected {:#04x}", where(plan_, piece.step),
-                                 origin(piece), wrong->offset, piece.bytes, wrong->found, wrong->expected),
+    return with_hint(wrong_byte(plan_, piece, origin(piece), wrong->offset, wrong->found, wrong->expected),
                      recognise(plan_, layout_, piece, wrong->offset, found, iteration));
 }
 
 std::string PlanPayload::problem_of_sent(Piece const& piece, std::uint32_t iteration) {
-    PayloadKey const key = key_of(piece, iteration);
-    std::byte const* const data = at(piece.buffer, piece.offset);
     if (piece.numbers) {
         return problem_of_numbers(piece, iteration, "what this rank sends");
     }
-    std::string const what = fmt::format("{}: what this rank sends", where(plan_, piece.step));
+    PayloadKey const key = key_of(piece, iteration);
+    std::byte const* const data = at(piece.buffer, piece.offset);
     if (piece.is_reduced()) {
         ReductionPayload const payload = operands_of(piece.step);
         auto const element = reductions_.first_changed(data, piece.bytes / size_of(payload.element()), payload, key,
                                                        own_member(piece), piece.first_element);
-        return element ? fmt::format("{} was changed from element {} on", what, *element) : "";
+        return element ? fmt::format("{}: what this rank sends was changed from element {} on",
+                                     where(plan_, piece.step), *element)
+                       : "";
     }
     std::optional<Mismatch> const wrong =
         mirrors_.space(piece.buffer).check(data, piece.bytes, key, piece.first_byte / 8);
     if (!wrong) {
         return {};
     }
-    return piece.packed_by_step ? fmt::format("{} was packed wrongly: byte {} of {} is {:#04x}, expected {:#04x}", what,
-                                              wrong->offset, piece.bytes, wrong->found, wrong->expected)
-                                : fmt::format("{} was changed: byte {} of {} is {:#04x}, was {:#04x}", what,
-                                              wrong->offset, piece.bytes, wrong->found, wrong->expected);
+    return piece.packed_by_step
+               ? wrong_byte(plan_, piece, "what this rank sends was packed wrongly", wrong->offset, wrong->found,
+                            wrong->expected)
+               : fmt::format("{}: what this rank sends was changed: byte {} of {} is {:#04x}, was {:#04x}",
+                             where(plan_, piece.step), wrong->offset, piece.bytes, wrong->found, wrong->expected);
 }
 
 std::string PlanPayload::problem_of_reduction(Piece const& piece, std::uint32_t iteration) {
     ReductionPayload const payload = operands_of(piece.step);
-    PayloadKey const key = payload_key(every_rank, every_rank, layout_.step_numbers[piece.step], iteration);
+    PayloadKey const key = key_of(piece, iteration);
     Bytes const size = size_of(payload.element());
     auto const element =
         reductions_.first_wrong(at(piece.buffer, piece.offset), piece.bytes / size, payload, key, piece.first_element);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/signals.hpp"
 
+#include "common/backend_kit/blobs.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/formats/plan/group_index.hpp"
@@ -10,7 +11,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 
@@ -38,19 +38,16 @@ struct PairInfo {
                 words.insert(words.end(), each.places.begin(), each.places.end());
             }
         }
-        auto const bytes = std::as_bytes(std::span(words));
-        return {bytes.begin(), bytes.end()};
+        return blob_of(words);
     }
     explicit PairInfo(Blob const& blob) {
-        std::size_t at = 0;
+        auto const words = values_in<std::uint64_t>(blob);
+        std::size_t next = 0;
         auto const word = [&] {
-            std::uint64_t value = 0;
-            if (at + sizeof value > blob.size()) {
+            if (next == words.size()) {
                 throw Error("another rank sent less of its signals than it has");
             }
-            std::memcpy(&value, blob.data() + at, sizeof value);
-            at += sizeof value;
-            return value;
+            return words[next++];
         };
         permission_flag = word();
         for (auto* signals : {&sent, &awaited}) {
@@ -231,6 +228,23 @@ private:
 };
 
 }  // namespace
+
+std::vector<BufferId> accessed_buffers(Plan const& plan) {
+    std::vector<BufferId> buffers;
+    auto const add = [&](BufferId buffer) {
+        if (std::find(buffers.begin(), buffers.end(), buffer) == buffers.end()) {
+            buffers.push_back(buffer);
+        }
+    };
+    for (Step const& step : plan.steps) {
+        if (auto const* wait = std::get_if<WaitSignal>(&step.operation); wait != nullptr && !is_read(wait->kind)) {
+            add(wait->buffer);
+        } else if (auto const* put = std::get_if<Put>(&step.operation); put != nullptr && is_read(put->kind)) {
+            add(put->buffer);
+        }
+    }
+    return buffers;
+}
 
 SignalTable match_signals(Plan const& plan, Bootstrap& bootstrap) {
     SignalTableBuilder table(plan);

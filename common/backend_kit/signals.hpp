@@ -78,6 +78,9 @@ struct SignalTable {
     std::size_t flags = 0;    // of this rank
 };
 
+/// The buffers of this rank that peers write to or read from, each once.
+[[nodiscard]] std::vector<BufferId> accessed_buffers(Plan const& plan);
+
 /// Collective. Throws Error, on all ranks, where two ranks do not say the same of their signals.
 [[nodiscard]] SignalTable match_signals(Plan const& plan, Bootstrap& bootstrap);
 

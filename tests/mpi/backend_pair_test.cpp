@@ -75,12 +75,9 @@ TEST(BackendPair, DeclinesWhatCannotRunAtTheSameTime) {
     auto const pair = make_backend_pair(*bootstrap, mpi, ucx, {}, "beside", Idle(true));
     auto const refusal = [&](bool tied, std::string_view method) {
         Plan const plan = exchanges_beside_a_sum(*bootstrap, tied);
-        std::vector<std::vector<std::byte>> memory;
-        Buffers buffers;
-        for (Buffer const& each : plan.buffers) {
-            buffers.base.push_back(memory.emplace_back(each.bytes).data());
-        }
-        auto const made = pair->compile(plan, buffers, parse_method(method));
+        HostSpace space;
+        PlanMemory const memory(space, plan);
+        auto const made = pair->compile(plan, memory.buffers, parse_method(method));
         return made ? std::string() : made.error().reason;
     };
     EXPECT_EQ(refusal(true, "default"), "mpi+ucx: step \"beside\" waits for \"dispatch\": they cannot run on two "

@@ -44,6 +44,22 @@ bool waits_for_peers(std::string_view method) {
     return method.find("fence") != std::string_view::npos || method.find("pscw") != std::string_view::npos;
 }
 
+using Leaving = bool (*)(std::string_view method);
+
+/// With every method that is not left out.
+void expect_right(Rig& rig, Plan const& plan, Leaving leaves_out = nullptr, std::uint32_t iterations = 2) {
+    for (std::string_view const method : methods) {
+        if (leaves_out == nullptr || !leaves_out(method)) {
+            EXPECT_EQ(rig.run(plan, method, iterations), none) << method;
+        }
+    }
+}
+
+bool launch_blocks(Rig& rig, Plan const& plan, std::string_view method) {
+    Buffers const buffers = rig.bind(plan);
+    return rig.backend().compile(plan, buffers, parse_method(method)).value()->launch_blocks();
+}
+
 /// Some zero, some odd, some above the eager limit of shared memory (4 KiB), the self block included.
 Bytes ragged(Rank from, Rank to) {
     return static_cast<Bytes>((from * 7 + to * 13) % 5) * 4001 + static_cast<Bytes>(from == to ? 17 : 0);
@@ -62,16 +78,15 @@ Plan dispatch_and_combine(Rig const& rig) {
 
 TEST(MpiBackend, MovesARaggedDispatchAndItsCombineWithEveryMethodWholeAndInMessagesOfTheChunkLimit) {
     for (CallLimits const& limits : {CallLimits{}, CallLimits{.chunk_bytes = 1000}}) {
+        SCOPED_TRACE(limits.chunk_bytes);
         Rig rig(limits);
-        for (std::string_view const method : methods) {
-            EXPECT_EQ(rig.run(dispatch_and_combine(rig), method), none) << method << ", " << limits.chunk_bytes;
-        }
+        expect_right(rig, dispatch_and_combine(rig));
     }
 }
 
 TEST(MpiBackend, SaysOfAPlanWhetherItsFirstStepBlocks) {
     Rig rig;
-    auto const launch_blocks = [&rig](bool with_counts, std::string_view method) {
+    auto const blocks = [&rig](bool with_counts, std::string_view method) {
         PlanBuilder builder(rig.me());
         std::vector<StepId> after;
         if (with_counts) {
@@ -79,14 +94,12 @@ TEST(MpiBackend, SaysOfAPlanWhetherItsFirstStepBlocks) {
             after = {builder.all_gather(all, 24 * static_cast<Bytes>(rig.ranks()), Element::int64, "count_exchange")};
         }
         add_exchange(builder, rig.world(), rig.me(), ragged, "dispatch", after);
-        Plan const plan = std::move(builder).finish();
-        Buffers const buffers = rig.bind(plan);
-        return rig.backend().compile(plan, buffers, parse_method(method)).value()->launch_blocks();
+        return launch_blocks(rig, std::move(builder).finish(), method);
     };
-    EXPECT_TRUE(launch_blocks(false, "alltoallv"));
-    EXPECT_FALSE(launch_blocks(false, "isend_irecv"));
-    EXPECT_TRUE(launch_blocks(true, "isend_irecv")) << "the gather, which the method does not do, is a blocking call";
-    EXPECT_FALSE(launch_blocks(true, "nonblocking")) << "the gather is not; the exchange behind it blocks";
+    EXPECT_TRUE(blocks(false, "alltoallv"));
+    EXPECT_FALSE(blocks(false, "isend_irecv"));
+    EXPECT_TRUE(blocks(true, "isend_irecv")) << "the gather, which the method does not do, is a blocking call";
+    EXPECT_FALSE(blocks(true, "nonblocking")) << "the gather is not; the exchange behind it blocks";
 }
 
 /// Rank 0 and the last rank, in turn; the others have nothing to do.
@@ -111,14 +124,9 @@ TEST(MpiBackend, AMessageAloneIsABlockingCallAndAWindowIsNot) {
     if (rig.ranks() == 1) {
         GTEST_SKIP() << "needs two ranks";
     }
-    auto const launch_blocks = [&rig](Bytes messages, std::string_view method) {
-        Plan const plan = ping_pong(rig, messages);
-        Buffers const buffers = rig.bind(plan);
-        return rig.backend().compile(plan, buffers, parse_method(method)).value()->launch_blocks();
-    };
     for (std::string_view const method : {"default", "blocking", "isend_irecv"}) {
-        bool const alone = launch_blocks(1, method);
-        bool const window = launch_blocks(4, method);
+        bool const alone = launch_blocks(rig, ping_pong(rig, 1), method);
+        bool const window = launch_blocks(rig, ping_pong(rig, 4), method);
         if (rig.me() == 0 || rig.me() == rig.ranks() - 1) {
             EXPECT_EQ(alone, method != "isend_irecv") << method;
             EXPECT_FALSE(window) << method;
@@ -169,9 +177,7 @@ TEST(MpiBackend, TakesCountsBeyondTheIntLimit) {
             requirements_of_all(plan_requirements(plan, read_method({}), {.call_bytes = 5000}), rig.bootstrap()).large);
     }
     EXPECT_FALSE(plan_requirements(plan, read_method({}), {}).large);
-    for (std::string_view const method : methods) {
-        EXPECT_EQ(rig.run(plan, method), none) << method;
-    }
+    expect_right(rig, plan);
 }
 
 // One rank alone is beyond the limit: all have to leave MPI_Alltoallv, or it would wait for that one for ever.
@@ -181,10 +187,7 @@ TEST(MpiBackend, AllRanksFollowTheOneWhoseCountsExceedTheLimit) {
     add_exchange(
         builder, rig.world(), rig.me(),
         [](Rank from, Rank to) { return from == 0 && to == 0 ? Bytes{9000} : Bytes{100}; }, "dispatch");
-    Plan const plan = std::move(builder).finish();
-    for (std::string_view const method : methods) {
-        EXPECT_EQ(rig.run(plan, method), none) << method;
-    }
+    expect_right(rig, std::move(builder).finish());
 }
 
 TEST(MpiBackend, CutsReductionsAndBroadcastsWithTooManyElements) {
@@ -272,12 +275,7 @@ TEST(MpiBackend, RunsExchangesOfACircleOfGroupsTogether) {
     };
     add_pair(rig.me(), "next");
     add_pair((rig.me() + rig.ranks() - 1) % rig.ranks(), "previous");
-    Plan const plan = std::move(builder).finish();
-    for (std::string_view const method : methods) {
-        if (!is_one_sided(method)) {  // Open MPI before 5.0 takes no windows of pairs
-            EXPECT_EQ(rig.run(plan, method), none) << method;
-        }
-    }
+    expect_right(rig, std::move(builder).finish(), is_one_sided);  // Open MPI before 5.0 takes no windows of pairs
 }
 
 // Whoever waits in a step has to go on with the others: half of the ranks list them in the other order.
@@ -294,12 +292,7 @@ TEST(MpiBackend, RunsGroupsTogetherThatRanksListInDifferentOrders) {
             builder, group, rig.me(), [](Rank, Rank) { return Bytes{20'000}; }, is_turned ? "turned" : "world");
         builder.all_reduce(builder.group(group), 20'000, Element::fp32, Reduction::sum, is_turned ? "sums" : "sum");
     }
-    Plan const plan = std::move(builder).finish();
-    for (std::string_view const method : methods) {
-        if (!waits_for_peers(method)) {
-            EXPECT_EQ(rig.run(plan, method), none) << method;
-        }
-    }
+    expect_right(rig, std::move(builder).finish(), waits_for_peers);
 }
 
 // Only rank 0 has two collectives in one wave. The other members must make the call that matches its non-blocking one.
@@ -322,18 +315,14 @@ TEST(MpiBackend, WindowedExchangesOfOneGroupDoNotMixInOneWave) {
         builder, rig.world(), rig.me(), [](Rank, Rank) { return Bytes{12'000}; }, "a");
     add_exchange(builder, rig.world(), rig.me(), ragged, "b");
     builder.compute(200'000, "think");
-    Plan const plan = std::move(builder).finish();
-    for (std::string_view const method : methods) {
-        if (!waits_for_peers(method)) {
-            EXPECT_EQ(rig.run(plan, method, 3), none) << method;
-        }
-    }
+    expect_right(rig, std::move(builder).finish(), waits_for_peers, 3);
 }
 
 // Open MPI takes equal addresses for MPI_IN_PLACE. The first of several ranks receives nothing in the second exchange;
 // where it is alone it has blocks, because sides without any in one buffer are one that is in place.
 TEST(MpiBackend, ExchangesThatOverlapSendAndReceiveInOneBuffer) {
     for (CallLimits const& limits : {CallLimits{}, CallLimits{.call_bytes = 5000, .chunk_bytes = 3000}}) {
+        SCOPED_TRACE(limits.call_bytes);
         Rig rig(limits);
         PlanBuilder builder(rig.me());
         add_exchange(
@@ -341,12 +330,7 @@ TEST(MpiBackend, ExchangesThatOverlapSendAndReceiveInOneBuffer) {
         add_exchange(
             builder, rig.world(), rig.me(),
             [&](Rank from, Rank to) { return to == 0 && rig.ranks() > 1 ? 0 : static_cast<Bytes>(from) * 8 + 8; }, "b");
-        Plan const plan = in_one_buffer(std::move(builder).finish());
-        for (std::string_view const method : methods) {
-            if (!waits_for_peers(method)) {
-                EXPECT_EQ(rig.run(plan, method), none) << method << ", " << limits.call_bytes;
-            }
-        }
+        expect_right(rig, in_one_buffer(std::move(builder).finish()), waits_for_peers);
     }
 }
 
@@ -388,12 +372,8 @@ TEST(MpiBackend, RunsAnExchangeWithoutBlocksAndAnEmptyPlan) {
     PlanBuilder builder(rig.me());
     add_exchange(
         builder, rig.world(), rig.me(), [](Rank, Rank) { return Bytes{0}; }, "nothing");
-    Plan const silent = std::move(builder).finish();
-    Plan const empty = PlanBuilder(rig.me()).finish();
-    for (std::string_view const method : methods) {
-        EXPECT_EQ(rig.run(silent, method), none) << method;
-        EXPECT_EQ(rig.run(empty, method), none) << method;
-    }
+    expect_right(rig, std::move(builder).finish());
+    expect_right(rig, PlanBuilder(rig.me()).finish());
 }
 
 TEST(MpiBackend, MakesOneCommunicatorPerGroupWhateverTheNumberOfPlans) {

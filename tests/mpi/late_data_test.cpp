@@ -9,6 +9,7 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "tests/conformance/corpus.hpp"
+#include "tests/unit/plan_memory.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -127,13 +128,9 @@ TEST_P(LateData, IsFoundWhenItsSignalIsSeen) {
                                     [&](conformance::CorpusEntry const& each) { return each.name == entry_name; });
     ASSERT_NE(entry, entries.end());
     Plan const& plan = entry->plans[static_cast<std::size_t>(bootstrap->rank())];
-    std::vector<Allocation> allocated;
-    Buffers buffers{MemoryKind::host, {}};
-    for (Buffer const& buffer : plan.buffers) {
-        buffers.base.push_back(allocated.emplace_back(memory->allocate(buffer.bytes)).data());
-    }
-    PlanPayload payload(*memory, buffers, plan);
-    auto const compiled = backend->compile(plan, buffers, {"default", {}});
+    PlanMemory const bound(*memory, plan);
+    PlanPayload payload(*memory, bound.buffers, plan);
+    auto const compiled = backend->compile(plan, bound.buffers, {"default", {}});
     ASSERT_TRUE(compiled) << compiled.error().reason;
     auto const problems_of = [&](std::uint32_t iteration, bool late) {
         payload.prepare(iteration);

@@ -5,7 +5,6 @@
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
-#include "common/formats/plan/group_index.hpp"
 #include "common/formats/plan/world.hpp"
 
 #include <set>
@@ -39,8 +38,7 @@ Buffers Rig::bind(Plan const& plan) {
 
 std::vector<std::string> Rig::run(Plan const& plan, std::string_view method, std::uint32_t iterations) {
     Buffers const buffers = bind(plan);
-    Expected<std::unique_ptr<CompiledPlan>, Unsupported> compiled =
-        backend_->compile(plan, buffers, parse_method(method));
+    MadePlan compiled = backend_->compile(plan, buffers, parse_method(method));
     if (!compiled) {
         return {compiled.error().reason};
     }
@@ -64,18 +62,6 @@ std::vector<std::string> Rig::run(Plan const& plan, std::string_view method, std
         backend_->quiesce();
     }
     return problems;
-}
-
-StepId add_exchange(PlanBuilder& builder, Group const& group, Rank me, BytesBetween const& bytes, std::string label,
-                    std::vector<StepId> after) {
-    Rank const own = rank_in(group, me).value();
-    std::vector<Bytes> send;
-    std::vector<Bytes> recv;
-    for (Rank peer = 0; peer < static_cast<Rank>(group.members.size()); ++peer) {
-        send.push_back(bytes(own, peer));
-        recv.push_back(bytes(peer, own));
-    }
-    return builder.exchange(builder.group(group), send, recv, std::move(label), std::move(after));
 }
 
 }  // namespace dlmb::mpi

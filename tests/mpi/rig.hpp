@@ -6,9 +6,8 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/mpi_backend.hpp"
-#include "common/formats/plan/builder.hpp"
+#include "tests/unit/exchange_step.hpp"
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,13 +37,6 @@ private:
     std::unique_ptr<Backend> backend_;
     std::vector<Allocation> allocations_;
 };
-
-/// Bytes from one rank of a group to another.
-using BytesBetween = std::function<Bytes(Rank from, Rank to)>;
-
-/// Adds an exchange of these sizes.
-StepId add_exchange(PlanBuilder& builder, Group const& group, Rank me, BytesBetween const& bytes, std::string label,
-                    std::vector<StepId> after = {});
 
 /// Each exchange receives behind what it sends, in the same buffer.
 inline Plan in_one_buffer(Plan plan) {

@@ -6,9 +6,9 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/formats/plan/builder.hpp"
-#include "common/formats/plan/world.hpp"
 #include "common/measure/validation/bit_patterns.hpp"
 #include "common/memory/host_space.hpp"
+#include "tests/unit/plan_memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ constexpr OperationKind reductions[] = {OperationKind::all_reduce, OperationKind
 
 Plan sum_plan(Bootstrap const& bootstrap, OperationKind kind, Bytes bytes_per_rank) {
     PlanBuilder builder(bootstrap.rank());
-    GroupId const all = builder.group(consecutive_group({bootstrap.size(), bootstrap.size()}, 0, bootstrap.size()));
+    GroupId const all = builder.group(world_of(bootstrap.size()));
     Bytes const bytes = bytes_per_rank * static_cast<Bytes>(bootstrap.size());
     if (kind == OperationKind::all_reduce) {
         builder.all_reduce(all, bytes, Element::fp32, Reduction::sum, "sum");
@@ -44,12 +44,10 @@ struct Sums {
 Sums sums_of(Bootstrap& bootstrap, Backend& backend, Plan const& plan, MethodChoice const& method,
              std::uint64_t iterations) {
     HostSpace space;
-    std::vector<Allocation> allocations;
-    Buffers buffers;
-    for (Buffer const& buffer : plan.buffers) {
-        allocations.push_back(space.allocate(buffer.bytes));
-        buffers.base.push_back(allocations.back().data());
-        std::fill_n(buffers.base.back(), buffer.bytes, std::byte{});
+    PlanMemory const memory(space, plan);
+    Buffers const& buffers = memory.buffers;
+    for (BufferId id = 0; id < plan.buffers.size(); ++id) {
+        std::fill_n(buffers.base[id], plan.buffers[id].bytes, std::byte{});
     }
     auto const compiled = std::move(backend.compile(plan, buffers, method)).value();
     compiled->activate();

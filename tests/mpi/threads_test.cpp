@@ -40,11 +40,16 @@ std::string refusal(Rig& rig, Plan const& plan) {
     return compiled ? "" : compiled.error().reason;
 }
 
-bool may_have_several_threads() {
-    int level = 0;
-    MPI_Query_thread(&level);
-    return level == MPI_THREAD_MULTIPLE;
-}
+class SeveralThreads : public testing::Test {
+protected:
+    void SetUp() override {
+        int level = 0;
+        MPI_Query_thread(&level);
+        if (level != MPI_THREAD_MULTIPLE) {
+            GTEST_SKIP() << "this MPI library has no MPI_THREAD_MULTIPLE";
+        }
+    }
+};
 
 TEST(Threads, TheBackendLeavesTheLevelOfMpiAsItWas) {
     int before = 0;
@@ -55,10 +60,7 @@ TEST(Threads, TheBackendLeavesTheLevelOfMpiAsItWas) {
     EXPECT_EQ(after, before);
 }
 
-TEST(Threads, EveryMessageOfTheCorpusArrives) {
-    if (!may_have_several_threads()) {
-        GTEST_SKIP() << "this MPI library has no MPI_THREAD_MULTIPLE";
-    }
+TEST_F(SeveralThreads, EveryMessageOfTheCorpusArrives) {
     Rig rig;
     std::vector<conformance::CorpusEntry> entries;
     conformance::add_messages(rig.ranks(), entries);
@@ -70,20 +72,14 @@ TEST(Threads, EveryMessageOfTheCorpusArrives) {
     EXPECT_EQ(result.iterations, rig.ranks() > 1 ? 2 * entries.size() : 0) << "one rank has no messages";
 }
 
-TEST(Threads, PingPongsOfSeveralChannelsAreRightInEveryIteration) {
-    if (!may_have_several_threads()) {
-        GTEST_SKIP() << "this MPI library has no MPI_THREAD_MULTIPLE";
-    }
+TEST_F(SeveralThreads, PingPongsOfSeveralChannelsAreRightInEveryIteration) {
     Rig rig;
     for (Bytes const bytes : {Bytes{0}, Bytes{8}, Bytes{100000}}) {
         EXPECT_THAT(rig.run(ping_pongs(rig.me(), rig.ranks(), rig.world(), bytes), "threads", 20), testing::IsEmpty());
     }
 }
 
-TEST(Threads, WhatOneThreadCannotDoInOrderIsDeclinedOnAllRanks) {
-    if (!may_have_several_threads()) {
-        GTEST_SKIP() << "this MPI library has no MPI_THREAD_MULTIPLE";
-    }
+TEST_F(SeveralThreads, WhatOneThreadCannotDoInOrderIsDeclinedOnAllRanks) {
     Rig rig;
     Rank const right = (rig.me() + 1) % rig.ranks();
     Rank const left = (rig.me() + rig.ranks() - 1) % rig.ranks();

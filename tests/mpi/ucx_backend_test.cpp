@@ -38,25 +38,6 @@ TEST(UcxOverMpi, IterationsBackToBackDeliverTheLastOnesPayload) {
     backend->quiesce();
 }
 
-TEST(UcxOverMpi, ARingOfSendsAndReceivesPassesOnWhatItGot) {
-    auto const bootstrap = make_mpi_bootstrap();
-    auto const backend = make_ucx(*bootstrap);
-    int const ranks = bootstrap->size();
-    Rank const me = bootstrap->rank();
-    PlanBuilder builder(me);
-    GroupId const world = builder.group(world_of(*bootstrap));
-    for (int channel = 0; channel < 2; ++channel) {
-        Bytes const bytes = channel == 0 ? 100 : 300'000;
-        builder.send(world, (me + 1) % ranks, bytes, channel, -1, "forward");
-        builder.recv(world, (me + ranks - 1) % ranks, bytes, channel, -1, "forward");
-    }
-    BoundPlan bound(*bootstrap, *backend, std::move(builder).finish());
-    bound.run_checked(1);
-    bound.run_checked(2);
-    EXPECT_EQ(bound.compiled().steps_done(), 4U);
-    backend->quiesce();
-}
-
 TEST(UcxOverMpi, TheBackendCanBeMadeAgainInOneLaunch) {
     auto const bootstrap = make_mpi_bootstrap();
     for (std::uint32_t round = 0; round < 3; ++round) {

@@ -39,20 +39,5 @@ TEST(UcxMixed, BlockingMpiCallsAfterQuiesceNeverHang) {
     }
 }
 
-TEST(UcxMixed, PlansOfBothBackendsAlternate) {
-    auto const bootstrap = make_mpi_bootstrap();
-    auto const ucx = std::move(make_backend("ucx", {*bootstrap})).value();
-    auto const mpi = std::move(make_backend("mpi", {*bootstrap})).value();
-    Plan const plan = exchange_plan(*bootstrap, two_mib);
-    BoundPlan over_ucx(*bootstrap, *ucx, plan);
-    BoundPlan over_mpi(*bootstrap, *mpi, plan);
-    for (std::uint32_t i = 0; i < alternations; ++i) {
-        over_ucx.run_checked(i);
-        ucx->quiesce();
-        over_mpi.run_checked(i);
-        mpi->quiesce();
-    }
-}
-
 }  // namespace
 }  // namespace dlmb::ucx

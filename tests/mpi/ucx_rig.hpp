@@ -7,15 +7,16 @@
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
-#include "common/formats/plan/builder.hpp"
 #include "common/formats/plan/world.hpp"
+#include "common/memory/host_space.hpp"
+#include "tests/unit/exchange_step.hpp"
+#include "tests/unit/plan_memory.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace dlmb::ucx {
 
@@ -23,17 +24,10 @@ namespace dlmb::ucx {
     return consecutive_group({bootstrap.size(), bootstrap.size()}, 0, bootstrap.size());
 }
 
-/// Bytes from rank to rank as one exchange over all ranks.
-template <class Sizes>
-[[nodiscard]] Plan exchange_plan(Bootstrap const& bootstrap, Sizes const& sizes) {
+/// One exchange over all ranks.
+[[nodiscard]] inline Plan exchange_plan(Bootstrap const& bootstrap, BytesBetween const& sizes) {
     PlanBuilder builder(bootstrap.rank());
-    std::vector<Bytes> to;
-    std::vector<Bytes> from;
-    for (Rank peer = 0; peer < bootstrap.size(); ++peer) {
-        to.push_back(sizes(bootstrap.rank(), peer));
-        from.push_back(sizes(peer, bootstrap.rank()));
-    }
-    builder.exchange(builder.group(world_of(bootstrap)), to, from, "exchange");
+    add_exchange(builder, world_of(bootstrap), bootstrap.rank(), sizes, "exchange");
     return std::move(builder).finish();
 }
 
@@ -42,13 +36,13 @@ class BoundPlan {
 public:
     BoundPlan(Bootstrap& bootstrap, Backend& backend, Plan plan, std::string_view method = "default")
         : BoundPlan(bootstrap, std::move(plan)) {
-        compiled_ = std::move(backend.compile(plan_, buffers_, parse_method(method))).value();
+        compiled_ = std::move(backend.compile(plan_, memory_.buffers, parse_method(method))).value();
     }
     /// nullptr where the method does not take the plan.
     static std::unique_ptr<BoundPlan> unless_unsupported(Bootstrap& bootstrap, Backend& backend, Plan plan,
                                                          std::string_view method) {
         std::unique_ptr<BoundPlan> bound(new BoundPlan(bootstrap, std::move(plan)));
-        auto compiled = backend.compile(bound->plan_, bound->buffers_, parse_method(method));
+        auto compiled = backend.compile(bound->plan_, bound->memory_.buffers, parse_method(method));
         if (!compiled) {
             return nullptr;
         }
@@ -56,13 +50,13 @@ public:
         return bound;
     }
 
-    void prepare(std::uint32_t iteration) { payload_->prepare(iteration); }
+    void prepare(std::uint32_t iteration) { payload_.prepare(iteration); }
     void run() {
         compiled_->launch();
         compiled_->finish();
     }
     void verify(std::uint32_t iteration) {
-        for (std::string const& problem : payload_->verify(iteration)) {
+        for (std::string const& problem : payload_.verify(iteration)) {
             ADD_FAILURE() << "rank " << bootstrap_.rank() << " iteration " << iteration << ": " << problem;
         }
     }
@@ -78,21 +72,14 @@ public:
 
 private:
     BoundPlan(Bootstrap& bootstrap, Plan plan)
-        : bootstrap_(bootstrap), plan_(std::move(plan)), memory_(make_memory_space(MemoryKind::host, why_not_)) {
-        for (Buffer const& each : plan_.buffers) {
-            allocations_.push_back(memory_->allocate(each.bytes));
-            buffers_.base.push_back(allocations_.back().data());
-        }
-        payload_ = std::make_unique<PlanPayload>(*memory_, buffers_, plan_);
-    }
+        : bootstrap_(bootstrap), plan_(std::move(plan)), memory_(space_, plan_),
+          payload_(space_, memory_.buffers, plan_) {}
 
     Bootstrap& bootstrap_;
     Plan plan_;
-    std::string why_not_;
-    std::unique_ptr<MemorySpace> memory_;
-    std::vector<Allocation> allocations_;
-    Buffers buffers_;
-    std::unique_ptr<PlanPayload> payload_;
+    HostSpace space_;
+    PlanMemory memory_;
+    PlanPayload payload_;
     std::unique_ptr<CompiledPlan> compiled_;
 };
 

@@ -65,33 +65,22 @@ std::shared_ptr<MeasuredProduct> product_of(ProductShape const& shape) {
 
 DeviceCompute::DeviceCompute(Compute const& step, Buffers const& buffers) {
     if (step.conversion) {
-        conversion_ = std::make_shared<DeviceConversion>(*step.conversion, buffers);
+        queue_work_ = [rows = std::make_shared<DeviceConversion>(*step.conversion, buffers)](DeviceQueue const& queue) {
+            rows->queue(stream_of(queue.native()));
+        };
     } else if (step.rearrangement) {
-        rearrangement_ = std::make_shared<DeviceRearrangement>(*step.rearrangement, buffers);
+        queue_work_ = [rows = std::make_shared<DeviceRearrangement>(*step.rearrangement, buffers)](
+                          DeviceQueue const& queue) { rows->queue(stream_of(queue.native())); };
     } else if (step.product) {
         auto const measured = product_of(*step.product);
-        product_ = {measured, &measured->product};
-        products_ = products_in(step.busy_ns, measured->time_ns);
+        queue_work_ = [measured, products = products_in(step.busy_ns, measured->time_ns)](DeviceQueue const& queue) {
+            for (std::uint64_t i = 0; i < products; ++i) {
+                measured->product.queue(stream_of(queue.native()));
+            }
+        };
     } else {
-        cycles_ = std::llround(static_cast<double>(step.busy_ns) * cycles_per_ns());
-    }
-}
-
-void DeviceCompute::start(DeviceQueue const& queue) const {
-    cudaStream_t const stream = stream_of(queue.native());
-    if (conversion_ != nullptr) {
-        conversion_->queue(stream);
-        return;
-    }
-    if (rearrangement_ != nullptr) {
-        rearrangement_->queue(stream);
-        return;
-    }
-    if (product_ == nullptr) {
-        queue_spin(cycles_, stream);
-    }
-    for (std::uint64_t i = 0; i < products_; ++i) {
-        product_->queue(stream);
+        long long const cycles = std::llround(static_cast<double>(step.busy_ns) * cycles_per_ns());
+        queue_work_ = [cycles](DeviceQueue const& queue) { queue_spin(cycles, stream_of(queue.native())); };
     }
 }
 

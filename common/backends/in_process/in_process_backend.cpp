@@ -231,11 +231,7 @@ constexpr std::array<MethodInfo, 3> method_table{
       .stable = {.over_arrival = all_reduce}}}};
 
 Aggregation read_method(MethodChoice const& method) {
-    std::size_t const row = method.name == "default" ? 0 : find_method(method_table, "in_process", method.name);
-    if (!method.knobs.empty()) {
-        throw_unknown_knob("in_process", method_table.at(row), method, method.knobs.begin()->first);
-    }
-    return static_cast<Aggregation>(row);
+    return static_cast<Aggregation>(&chosen_method(method_table, "in_process", method) - method_table.data());
 }
 
 /// Nodes of such ranks are made up: all of them share one machine.
@@ -256,8 +252,7 @@ public:
         return {{"ranks_are", "threads of one process"}, {"yields", idle_.yields() ? "yes" : "no"}};
     }
 
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                               MethodChoice const& method) override {
+    [[nodiscard]] MadePlan compile(Plan const& plan, Buffers const& buffers, MethodChoice const& method) override {
         Aggregation const aggregation = read_method(method);
         if (!supports(buffers.kind)) {
             return Unsupported{fmt::format("in_process copies host memory only, not {}", dlmb::name_of(buffers.kind))};
@@ -276,11 +271,11 @@ public:
         bootstrap_.barrier();
         rendezvous->check(bootstrap_.rank());
         bootstrap_.barrier();  // all ranks fail together: none is left with a plan that cannot run
-        return std::unique_ptr<CompiledPlan>(std::make_unique<CopyPlan>(plan, std::move(schedule), bootstrap_, idle_));
+        return MadePlan(std::make_unique<CopyPlan>(plan, std::move(schedule), bootstrap_, idle_));
     }
 
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
-    compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& method) override {
+    [[nodiscard]] MadePlan compile_polled(Plan const& plan, Buffers const& buffers,
+                                          MethodChoice const& method) override {
         return compile(plan, buffers, method);
     }
 

@@ -6,6 +6,7 @@
 
 #include "common/backends/mpi/compile_plan.hpp"
 #include "common/base/error.hpp"
+#include "common/base/row_named.hpp"
 #include "common/base/units.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/bootstrap/over_ranks.hpp"
@@ -13,23 +14,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 namespace dlmb::mpi {
 namespace {
 
-NamedValue const* find(CallAlgorithms const& offered, std::string_view name) {
-    auto const found = std::find_if(offered.algorithms.begin(), offered.algorithms.end(),
-                                    [&](NamedValue const& item) { return item.name == name; });
-    return found == offered.algorithms.end() ? nullptr : &*found;
-}
-
-std::vector<std::string> names(CallAlgorithms const& offered) {
-    std::vector<std::string> known;
-    std::transform(offered.algorithms.begin(), offered.algorithms.end(), std::back_inserter(known),
-                   [](NamedValue const& item) { return item.name; });
-    return known;
+NamedValue const& offered_algorithm(CallAlgorithms const& offered, MpiCall call, std::string_view name) {
+    return row_named(offered.algorithms, name, fmt::format("algorithm of {}", name_of(call)));
 }
 
 /// The call of the choice that does the operation; nullopt: it names none.
@@ -134,9 +125,8 @@ Algorithms::Algorithms() : catalogue_(find_algorithms(mpi_library_version())) {}
 void Algorithms::require_offered(LibraryAlgorithms const& choice) const {
     for (auto const& [call, algorithm] : choice.algorithms) {
         auto const offered = catalogue_.calls.find(call);
-        if (offered != catalogue_.calls.end() && find(offered->second, algorithm) == nullptr) {
-            throw UsageError(
-                unknown_name(fmt::format("algorithm of {}", name_of(call)), algorithm, names(offered->second)));
+        if (offered != catalogue_.calls.end()) {
+            (void)offered_algorithm(offered->second, call, algorithm);
         }
     }
     for (auto const& [setting, value] : choice.settings) {
@@ -215,7 +205,7 @@ void Algorithms::release() {
 void Algorithms::write(LibraryAlgorithms const& choice) {
     for (auto const& [call, algorithm] : choice.algorithms) {
         CallAlgorithms const& offered = catalogue_.calls.at(call);
-        written_.write(offered.variable, find(offered, algorithm)->value);
+        written_.write(offered.variable, offered_algorithm(offered, call, algorithm).value);
         for (auto const& [setting, value] : choice.settings) {
             if (auto const variable = offered.settings.find(setting); variable != offered.settings.end()) {
                 written_.write(variable->second, value);
@@ -238,7 +228,7 @@ Provenance Algorithms::facts(LibraryAlgorithms const& choice) const {
     for (auto const& [call, algorithm] : choice.algorithms) {
         facts[fmt::format("mpi_algorithm.{}", name_of(call))] = algorithm;
         facts[fmt::format("mpi_algorithm_id.{}", name_of(call))] =
-            fmt::format("{}", find(catalogue_.calls.at(call), algorithm)->value);
+            fmt::format("{}", offered_algorithm(catalogue_.calls.at(call), call, algorithm).value);
     }
     return facts;
 }

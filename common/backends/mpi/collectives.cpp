@@ -225,9 +225,8 @@ std::string call_name(std::string_view form, MpiCall call) {
     return fmt::format(fmt::runtime(form), name);
 }
 
-void throw_collective_failed(int code, char const* form, MpiCall call, char const* file, int line,
-                             char const* function) {
-    throw_call_failed(code, call_name(form, call), Where{file, line, function});
+void throw_collective_failed(int code, char const* form, MpiCall call, Where where) {
+    throw_call_failed(code, call_name(form, call), where);
 }
 
 bool is_narrow(Element element) {

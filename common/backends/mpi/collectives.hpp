@@ -37,8 +37,8 @@ struct CollectiveArguments {
 /// MPI's name of a call in a form: "MPI_Ireduce" of "MPI_I{}". Where no I stands before the call, it begins with a
 /// capital: "MPI_Reduce" of "MPI_{}", "MPIX_Bcast_init" of "MPIX_{}_init".
 [[nodiscard]] std::string call_name(std::string_view form, MpiCall call);
-[[noreturn, gnu::cold]] void throw_collective_failed(int code, char const* form, MpiCall call, char const* file,
-                                                     int line, char const* function);
+
+[[noreturn, gnu::cold]] void throw_collective_failed(int code, char const* form, MpiCall call, Where where);
 
 /// The calls in one form. `More`: what they take besides (a request, and an info where they are persistent).
 template <class... More>
@@ -58,59 +58,44 @@ struct CollectiveCalls {
     int (*barrier)(MPI_Comm, More...);
     char const* form;  // of their names: "MPI_I{}"
 
-    // Inlined, so that a constant table becomes direct calls.
+    // Inlined, so that a constant table becomes direct calls. As check(), and the name is made where the call failed.
     [[gnu::always_inline]] void operator()(CollectiveArguments const& call, MPI_Comm comm, More... more) const {
-        switch (call.call) {
-        case MpiCall::allreduce:
-            return pass(all_reduce(call.send, call.recv, call.count, call.type, call.operation, comm, more...),
-                        call.call);
-        case MpiCall::reduce:
-            return pass(reduce(call.send, call.recv, call.count, call.type, call.operation, call.root, comm, more...),
-                        call.call);
-        case MpiCall::reduce_scatter:
-            return pass(
-                reduce_scatter(call.send, call.recv, call.counts.data(), call.type, call.operation, comm, more...),
-                call.call);
-        case MpiCall::reduce_scatter_block:
-            return pass(
-                reduce_scatter_block(call.send, call.recv, call.count, call.type, call.operation, comm, more...),
-                call.call);
-        case MpiCall::allgather:
-            return pass(all_gather(call.send, call.count, call.type, call.recv, call.count, call.type, comm, more...),
-                        call.call);
-        case MpiCall::allgatherv:
-            return pass(all_gatherv(call.send, call.count, call.type, call.recv, call.counts.data(),
-                                    call.offsets.data(), call.type, comm, more...),
-                        call.call);
-        case MpiCall::gather:
-            return pass(
-                gather(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...),
-                call.call);
-        case MpiCall::gatherv:
-            return pass(gatherv(call.send, call.count, call.type, call.recv, call.counts.data(), call.offsets.data(),
-                                call.type, call.root, comm, more...),
-                        call.call);
-        case MpiCall::scatter:
-            return pass(
-                scatter(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...),
-                call.call);
-        case MpiCall::scatterv:
-            return pass(scatterv(call.send, call.counts.data(), call.offsets.data(), call.type, call.recv, call.count,
-                                 call.type, call.root, comm, more...),
-                        call.call);
-        case MpiCall::barrier:
-            return pass(barrier(comm, more...), call.call);
-        default:
-            return pass(broadcast(call.recv, call.count, call.type, call.root, comm, more...), call.call);
+        if (int const code = made(call, comm, more...); code != 0) [[unlikely]] {
+            throw_collective_failed(code, form, call.call, Where::here());
         }
     }
 
 private:
-    /// As check(), and the name is made where the call failed.
-    [[gnu::always_inline]] void pass(int code, MpiCall call, char const* file = __builtin_FILE(),
-                                     int line = __builtin_LINE(), char const* function = __builtin_FUNCTION()) const {
-        if (code != 0) [[unlikely]] {
-            throw_collective_failed(code, form, call, file, line, function);
+    [[gnu::always_inline]] int made(CollectiveArguments const& call, MPI_Comm comm, More... more) const {
+        switch (call.call) {
+        case MpiCall::allreduce:
+            return all_reduce(call.send, call.recv, call.count, call.type, call.operation, comm, more...);
+        case MpiCall::reduce:
+            return reduce(call.send, call.recv, call.count, call.type, call.operation, call.root, comm, more...);
+        case MpiCall::reduce_scatter:
+            return reduce_scatter(call.send, call.recv, call.counts.data(), call.type, call.operation, comm, more...);
+        case MpiCall::reduce_scatter_block:
+            return reduce_scatter_block(call.send, call.recv, call.count, call.type, call.operation, comm, more...);
+        case MpiCall::allgather:
+            return all_gather(call.send, call.count, call.type, call.recv, call.count, call.type, comm, more...);
+        case MpiCall::allgatherv:
+            return all_gatherv(call.send, call.count, call.type, call.recv, call.counts.data(), call.offsets.data(),
+                               call.type, comm, more...);
+        case MpiCall::gather:
+            return gather(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...);
+        case MpiCall::gatherv:
+            return gatherv(call.send, call.count, call.type, call.recv, call.counts.data(), call.offsets.data(),
+                           call.type, call.root, comm, more...);
+        case MpiCall::scatter:
+            return scatter(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm,
+                           more...);
+        case MpiCall::scatterv:
+            return scatterv(call.send, call.counts.data(), call.offsets.data(), call.type, call.recv, call.count,
+                            call.type, call.root, comm, more...);
+        case MpiCall::barrier:
+            return barrier(comm, more...);
+        default:
+            return broadcast(call.recv, call.count, call.type, call.root, comm, more...);
         }
     }
 };

@@ -16,13 +16,24 @@
 
 namespace dlmb::mpi {
 
-/// World rank of the other side of a Send or a Recv; nullopt of other steps.
-[[nodiscard]] inline std::optional<Rank> peer_of(Plan const& plan, Operation const& operation) {
+/// What MPI keeps the order of: the messages of a Send or a Recv. `peer`: world rank of the other side.
+struct MessageStream {
+    Rank peer = 0;
+    int channel = 0;
+    bool outgoing = false;
+    auto
+    operator<=>(MessageStream const&) const = default;  // NOLINT(modernize-use-nullptr): false alarm of clang-tidy 14
+};
+
+/// nullopt: the operation is no message.
+[[nodiscard]] inline std::optional<MessageStream> stream_of(Plan const& plan, Operation const& operation) {
     if (auto const* send = std::get_if<Send>(&operation)) {
-        return world_rank(plan, send->group, send->to.peer);
+        return MessageStream{world_rank(plan, send->group, send->to.peer), send->channel, true};
     }
-    auto const* recv = std::get_if<Recv>(&operation);
-    return recv == nullptr ? std::nullopt : std::optional(world_rank(plan, recv->group, recv->from.peer));
+    if (auto const* recv = std::get_if<Recv>(&operation)) {
+        return MessageStream{world_rank(plan, recv->group, recv->from.peer), recv->channel, false};
+    }
+    return std::nullopt;
 }
 
 class GroupCommunicators {
@@ -45,8 +56,9 @@ public:
         for (Step const& step : plan.steps) {
             if (auto const group = collective_group(step.operation)) {
                 needed.insert(plan.groups.at(*group).members);
-            } else if (auto const peer = peer_of(plan, step.operation); pairs && peer && *peer != plan.me) {
-                needed.insert({std::min(plan.me, *peer), std::max(plan.me, *peer)});
+            } else if (auto const stream = stream_of(plan, step.operation);
+                       pairs && stream && stream->peer != plan.me) {
+                needed.insert({std::min(plan.me, stream->peer), std::max(plan.me, stream->peer)});
             }
         }
         for (std::vector<Rank> const& members : needed) {

@@ -28,11 +28,7 @@ public:
         compute_.start(*queue_);
         done_.record(*queue_);
     }
-    void wait() {
-        while (!test()) {
-            idle_();
-        }
-    }
+    void idle() const { idle_(); }
     [[nodiscard]] bool test() { return done_.reached(); }
 
 private:
@@ -78,9 +74,8 @@ std::string limit_refusal(Operation const& operation, Plan const& plan, CallLimi
                    ? "in place there is no other call for blocks beyond MPI's int, which ends at 2^31 - 1"
                    : "";
     }
-    auto const* send = std::get_if<Send>(&operation);
-    auto const* recv = std::get_if<Recv>(&operation);
-    int const channel = send != nullptr ? send->channel : recv != nullptr ? recv->channel : 0;
+    auto const stream = stream_of(plan, operation);
+    int const channel = stream ? stream->channel : 0;
     return channel >= 0 && channel < limits.channels
                ? ""
                : fmt::format("channel {} is not among the {} tags of this MPI library", channel, limits.channels);
@@ -126,14 +121,12 @@ std::vector<StepId> collective_order(Plan const& plan) {
         if (auto const id = collective_group(operation)) {
             return {plan.groups.at(*id).members, -1, 0};
         }
-        auto const peer = peer_of(plan, operation);
-        if (!peer) {
+        auto const stream = stream_of(plan, operation);
+        if (!stream) {
             return {};
         }
-        std::vector<Rank> pair{std::min(plan.me, *peer), std::max(plan.me, *peer)};
-        auto const* send = std::get_if<Send>(&operation);
-        return send != nullptr ? StreamKey{std::move(pair), plan.me, send->channel}
-                               : StreamKey{std::move(pair), *peer, std::get<Recv>(operation).channel};
+        std::vector<Rank> pair{std::min(plan.me, stream->peer), std::max(plan.me, stream->peer)};
+        return {std::move(pair), stream->outgoing ? plan.me : stream->peer, stream->channel};
     };
     std::vector<StreamKey> keys;
     for (Step const& step : plan.steps) {

@@ -81,7 +81,9 @@ std::optional<ControlVariable> ControlVariable::find(std::string const& name) {
     variable.can_be_written_ = scope != MPI_T_SCOPE_CONSTANT && scope != MPI_T_SCOPE_READONLY;
     check(MPI_Type_size(type, &variable.bytes_), "MPI_Type_size");
     int elements = 0;
-    check(MPI_T_cvar_handle_alloc(index, nullptr, &variable.handle_, &elements), "MPI_T_cvar_handle_alloc");
+    MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+    check(MPI_T_cvar_handle_alloc(index, nullptr, &handle, &elements), "MPI_T_cvar_handle_alloc");
+    variable.handle_ = VariableHandle(new MPI_T_cvar_handle(handle));
     if (type == MPI_CHAR || type == MPI_DOUBLE || elements != 1 || !holds_whole_numbers(variable.bytes_)) {
         return std::nullopt;
     }
@@ -89,30 +91,9 @@ std::optional<ControlVariable> ControlVariable::find(std::string const& name) {
     return variable;
 }
 
-ControlVariable::ControlVariable(ControlVariable&& other) noexcept
-    : name_(std::move(other.name_)), description_(std::move(other.description_)), values_(std::move(other.values_)),
-      handle_(std::exchange(other.handle_, MPI_T_CVAR_HANDLE_NULL)), bytes_(other.bytes_),
-      can_be_written_(other.can_be_written_) {}
-
-ControlVariable& ControlVariable::operator=(ControlVariable&& other) noexcept {
-    std::swap(name_, other.name_);
-    std::swap(description_, other.description_);
-    std::swap(values_, other.values_);
-    std::swap(handle_, other.handle_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(can_be_written_, other.can_be_written_);
-    return *this;
-}
-
-ControlVariable::~ControlVariable() {
-    if (handle_ != MPI_T_CVAR_HANDLE_NULL) {
-        MPI_T_cvar_handle_free(&handle_);
-    }
-}
-
 std::int64_t ControlVariable::read() const {
     return with_number_of(bytes_, [&](auto number) -> std::int64_t {
-        check(MPI_T_cvar_read(handle_, &number), "MPI_T_cvar_read");
+        check(MPI_T_cvar_read(*handle_, &number), "MPI_T_cvar_read");
         return number;
     });
 }
@@ -120,7 +101,7 @@ std::int64_t ControlVariable::read() const {
 void ControlVariable::write(std::int64_t value) const {
     int const code = with_number_of(bytes_, [&](auto number) {
         number = static_cast<decltype(number)>(value);
-        return MPI_T_cvar_write(handle_, &number);
+        return MPI_T_cvar_write(*handle_, &number);
     });
     check(code, fmt::format("MPI_T_cvar_write of {} to {}", value, name_));
     if (std::int64_t const now = read(); now != value) {

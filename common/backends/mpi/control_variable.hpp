@@ -6,8 +6,7 @@
 #pragma once
 
 #include "common/backends/mpi/mpich_description.hpp"
-
-#include <mpi.h>
+#include "common/backends/mpi/native_handle.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -24,11 +23,6 @@ class ControlVariable {
 public:
     /// nullopt: this library has no variable of that name, or not one that holds a single whole number.
     [[nodiscard]] static std::optional<ControlVariable> find(std::string const& name);
-    ControlVariable(ControlVariable const&) = delete;
-    ControlVariable& operator=(ControlVariable const&) = delete;
-    ControlVariable(ControlVariable&& other) noexcept;
-    ControlVariable& operator=(ControlVariable&& other) noexcept;
-    ~ControlVariable();
 
     [[nodiscard]] std::string const& name() const { return name_; }
     /// The library's description of it.
@@ -47,7 +41,7 @@ private:
     std::string name_;
     std::string description_;
     std::vector<NamedValue> values_;
-    MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
+    VariableHandle handle_;
     int bytes_ = 0;
     bool can_be_written_ = false;
 };

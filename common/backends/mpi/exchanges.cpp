@@ -4,6 +4,7 @@
 // Methods alltoall, alltoallv, alltoallw and neighbor: one call of the library per exchange, which also does the self
 // block. What all of them lack is in messages.hpp: blocks beyond int, where the library has no call for these.
 #include "common/backends/mpi/collectives.hpp"
+#include "common/backends/mpi/native_handle.hpp"
 
 #include <algorithm>
 #include <span>
@@ -100,21 +101,6 @@ struct NeighborAlltoallv {
 /// Derived datatypes that are freed with their owner.
 class Datatypes {
 public:
-    Datatypes() = default;
-    Datatypes(Datatypes const&) = delete;
-    Datatypes& operator=(Datatypes const&) = delete;
-    Datatypes(Datatypes&&) noexcept = default;
-    Datatypes& operator=(Datatypes&&) = delete;
-    ~Datatypes() {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        for (MPI_Datatype& type : made_) {
-            if (finalized == 0 && type != MPI_DATATYPE_NULL) {
-                MPI_Type_free(&type);
-            }
-        }
-    }
-
     /// The bytes of `block` in pieces that a length of type int can hold. Its place, from `begin` on, is that of the
     /// datatype.
     [[nodiscard]] MPI_Datatype of(Block const& block, Bytes piece, Bytes begin) {
@@ -124,12 +110,11 @@ public:
             lengths.push_back(static_cast<int>(std::min(piece, block.bytes - first)));
             offsets.push_back(static_cast<MPI_Aint>(block.offset + first - begin));
         }
-        MPI_Datatype& type = made_.emplace_back(MPI_DATATYPE_NULL);
+        MPI_Datatype type = MPI_DATATYPE_NULL;
         check(
             MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), offsets.data(), MPI_BYTE, &type),
             "MPI_Type_create_hindexed");
-        check(MPI_Type_commit(&type), "MPI_Type_commit");
-        return type;
+        return committed(type);
     }
 
     /// Rows of `row_bytes` at `places`, which from `begin` on are that of the datatype.
@@ -137,16 +122,21 @@ public:
         std::vector<MPI_Aint> offsets(places.size());
         std::transform(places.begin(), places.end(), offsets.begin(),
                        [begin](Bytes place) { return static_cast<MPI_Aint>(place - begin); });
-        MPI_Datatype& type = made_.emplace_back(MPI_DATATYPE_NULL);
+        MPI_Datatype type = MPI_DATATYPE_NULL;
         check(MPI_Type_create_hindexed_block(static_cast<int>(offsets.size()), static_cast<int>(row_bytes),
                                              offsets.data(), MPI_BYTE, &type),
               "MPI_Type_create_hindexed_block");
-        check(MPI_Type_commit(&type), "MPI_Type_commit");
-        return type;
+        return committed(type);
     }
 
 private:
-    std::vector<MPI_Datatype> made_;
+    MPI_Datatype committed(MPI_Datatype type) {
+        made_.emplace_back(new MPI_Datatype(type));
+        check(MPI_Type_commit(made_.back().get()), "MPI_Type_commit");
+        return *made_.back();
+    }
+
+    std::vector<TypeHandle> made_;
 };
 
 /// By rank. Where a size or displacement is beyond int, the block of a peer is one element of a derived datatype that

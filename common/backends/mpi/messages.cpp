@@ -91,29 +91,30 @@ bool is_window(Operation const& operation) {
 
 }  // namespace
 
-SelfCopy::SelfCopy(Exchange const& exchange, Buffers const& buffers, int me, DeviceQueue const* queue) : queue_(queue) {
+MemoryCopy self_copy(Exchange const& exchange, int me, std::byte const* send, std::byte* recv) {
     auto const is_self = [me](Block const& block) { return block.peer == me; };
     auto const from = std::find_if(exchange.send.begin(), exchange.send.end(), is_self);
     auto const to = std::find_if(exchange.recv.begin(), exchange.recv.end(), is_self);
-    if (from == exchange.send.end() || to == exchange.recv.end()) {
-        return;
-    }
-    to_ = buffers.base[exchange.recv_buffer] + to->offset;
-    from_ = buffers.base[exchange.send_buffer] + from->offset;
-    bytes_ = std::min(from->bytes, to->bytes);
-    if (queue != nullptr && bytes_ > 0) {
+    bool const stays = from != exchange.send.end() && to != exchange.recv.end();
+    return stays ? MemoryCopy{recv + to->offset, send + from->offset, std::min(from->bytes, to->bytes)} : MemoryCopy{};
+}
+
+SelfCopy::SelfCopy(Exchange const& exchange, Buffers const& buffers, int me, DeviceQueue const* queue)
+    : copy_(self_copy(exchange, me, buffers.base[exchange.send_buffer], buffers.base[exchange.recv_buffer])),
+      queue_(queue) {
+    if (queue != nullptr && copy_.bytes > 0) {
         done_.emplace();
     }
 }
 
 void SelfCopy::start() {
-    if (bytes_ == 0) {
+    if (copy_.bytes == 0) {
         return;
     }
     if (queue_ == nullptr) {
-        std::memmove(to_, from_, bytes_);
+        std::memmove(copy_.to, copy_.from, copy_.bytes);
     } else {
-        queue_->copy(to_, from_, bytes_);
+        queue_->copy(copy_.to, copy_.from, copy_.bytes);
         done_->record(*queue_);
     }
 }

@@ -19,6 +19,15 @@ struct NativeMessage {
     bool outgoing = false;
 };
 
+struct MemoryCopy {
+    std::byte* to = nullptr;
+    std::byte const* from = nullptr;
+    Bytes bytes = 0;
+};
+
+/// The block of an exchange that stays on its rank; of 0 bytes where there is none.
+[[nodiscard]] MemoryCopy self_copy(Exchange const& exchange, int me, std::byte const* send, std::byte* recv);
+
 /// The block of an exchange that stays on its rank. Host memory is copied by the host in start(), device memory by a
 /// queue of the device.
 class SelfCopy {
@@ -35,9 +44,7 @@ public:
     }
 
 private:
-    std::byte* to_ = nullptr;
-    std::byte const* from_ = nullptr;
-    Bytes bytes_ = 0;
+    MemoryCopy copy_;
     DeviceQueue const* queue_ = nullptr;
     std::optional<DeviceEvent> done_;  // on a device
 };

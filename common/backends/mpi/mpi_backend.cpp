@@ -86,12 +86,11 @@ public:
                 {"progress_yield", idle_.yields() ? "yes" : "no"}};
     }
 
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                               MethodChoice const& choice) override {
+    [[nodiscard]] MadePlan compile(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) override {
         return compile(plan, buffers, choice, false);
     }
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
-    compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) override {
+    [[nodiscard]] MadePlan compile_polled(Plan const& plan, Buffers const& buffers,
+                                          MethodChoice const& choice) override {
         return compile(plan, buffers, choice, true);
     }
 
@@ -106,8 +105,7 @@ public:
 
 private:
     /// `polled`: as where steps overlap, every collective is made in its non-blocking form.
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
-    compile(Plan const& plan, Buffers const& buffers, MethodChoice const& choice, bool polled) {
+    [[nodiscard]] MadePlan compile(Plan const& plan, Buffers const& buffers, MethodChoice const& choice, bool polled) {
         bool const device = on_device(buffers.kind);
         ChosenMethod const method = read_method(choice, device && !path_.direct ? "staged" : "alltoallv");
         bool const is_staged = method.row->kind == MethodKind::staged;
@@ -168,8 +166,7 @@ private:
         std::string setting =
             fmt::format("mpi/{}, {} memory, {} ranks", to_string(choice), name_of(buffers.kind), bootstrap_.size());
         if (method.row->kind == MethodKind::threads) {
-            return std::unique_ptr<CompiledPlan>(
-                std::make_unique<ThreadsPlan>(plan, std::move(calls), std::move(setting), idle_));
+            return MadePlan(std::make_unique<ThreadsPlan>(plan, std::move(calls), std::move(setting), idle_));
         }
         auto made =
             std::make_unique<MpiPlan>(plan, std::move(calls), std::move(images), std::move(windows), std::move(board),
@@ -177,7 +174,7 @@ private:
         if (polled || (own.concurrent && method.calls->posts_later)) {
             made->run_by_polling();
         }
-        return std::unique_ptr<CompiledPlan>(std::move(made));
+        return MadePlan(std::move(made));
     }
 
     /// Why this rank cannot run its plan, besides what its calls refuse; empty: it can. `images`: allocated for

@@ -83,12 +83,9 @@ struct SidesOf {
         int const me = context.me(step.group);
         AccessedSides sides = of(context.send_base(step), rotated_peers(step.send, me), context.recv_base(step),
                                  rotated_peers(step.recv, me));
-        auto const is_self = [me](Block const& block) { return block.peer == me; };
-        auto const from = std::find_if(step.send.begin(), step.send.end(), is_self);
-        auto const to = std::find_if(step.recv.begin(), step.recv.end(), is_self);
-        if (from != step.send.end() && to != step.recv.end()) {
-            sides.self = {{context.recv_base(step) + to->offset, context.send_base(step) + from->offset,
-                           std::min(from->bytes, to->bytes)}};
+        MemoryCopy const copy = self_copy(step, me, context.send_base(step), context.recv_base(step));
+        if (copy.bytes > 0) {
+            sides.self = {copy};
         }
         return sides;
     }
@@ -148,7 +145,7 @@ int rank_of(MPI_Comm comm) {
 MPI_Comm comm_of(Operation const& operation, CompileContext const& context) {
     std::optional<GroupId> const group = collective_group(operation);
     return group ? context.comm(*group)
-                 : context.communicators.of_pair(context.plan.me, *peer_of(context.plan, operation));
+                 : context.communicators.of_pair(context.plan.me, stream_of(context.plan, operation)->peer);
 }
 
 /// Memory of the library takes the place of what is exposed, and is copied from or to it.
@@ -186,8 +183,8 @@ PostedAndStarted posted_and_started(OneSidedStep step) {
     for (Target const& target : step.targets) {
         peers.push_back(target.peer);
     }
-    RankGroup exposed_to(step.comm, step.origins);
-    RankGroup accessed(step.comm, peers);
+    GroupHandle exposed_to = rank_group(step.comm, step.origins);
+    GroupHandle accessed = rank_group(step.comm, peers);
     return {std::move(step), std::move(exposed_to), std::move(accessed)};
 }
 
@@ -195,7 +192,7 @@ PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileCon
     if (has_signals(operation)) {
         return compile_signals(operation, context);
     }
-    if (peer_of(context.plan, operation) == context.plan.me) {
+    if (auto const stream = stream_of(context.plan, operation); stream && stream->peer == context.plan.me) {
         return isend_irecv().compile(operation, context);
     }
     OneSidedStep step{verb, context.method.sync};

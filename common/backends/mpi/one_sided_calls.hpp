@@ -5,7 +5,8 @@
 // the step, and this rank learns when all peers are done, as an application has to.
 #pragma once
 
-#include "common/backends/mpi/methods.hpp"
+#include "common/backends/mpi/messages.hpp"
+#include "common/backends/mpi/native_handle.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,12 +14,6 @@
 namespace dlmb::mpi {
 
 enum class Verb : std::uint8_t { put, get, accumulate };
-
-struct MemoryCopy {
-    std::byte* to;
-    std::byte const* from;
-    Bytes bytes;
-};
 
 inline void make(std::vector<MemoryCopy> const& copies) {
     for (MemoryCopy const& copy : copies) {
@@ -103,53 +98,40 @@ struct Fenced {
     OneSidedStep step;
 };
 
-/// Some ranks of a communicator, as MPI wants them for an epoch.
-class RankGroup {
-public:
-    RankGroup(MPI_Comm comm, std::vector<int> const& ranks) {
-        MPI_Group all = MPI_GROUP_NULL;
-        check(MPI_Comm_group(comm, &all), "MPI_Comm_group");
-        check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &group_), "MPI_Group_incl");
-        check(MPI_Group_free(&all), "MPI_Group_free");
+/// Some ranks of a communicator, as MPI wants them for an epoch; nullptr: none.
+[[nodiscard]] inline GroupHandle rank_group(MPI_Comm comm, std::vector<int> const& ranks) {
+    if (ranks.empty()) {
+        return nullptr;
     }
-    RankGroup(RankGroup const&) = delete;
-    RankGroup& operator=(RankGroup const&) = delete;
-    RankGroup(RankGroup&& other) noexcept : group_(other.group_) { other.group_ = MPI_GROUP_NULL; }
-    RankGroup& operator=(RankGroup&&) = delete;
-    ~RankGroup() {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (finalized == 0 && group_ != MPI_GROUP_NULL && group_ != MPI_GROUP_EMPTY) {
-            MPI_Group_free(&group_);
-        }
-    }
-    [[nodiscard]] MPI_Group get() const { return group_; }
-
-private:
-    MPI_Group group_ = MPI_GROUP_NULL;
-};
+    MPI_Group all = MPI_GROUP_NULL;
+    check(MPI_Comm_group(comm, &all), "MPI_Comm_group");
+    MPI_Group some = MPI_GROUP_NULL;
+    check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some), "MPI_Group_incl");
+    check(MPI_Group_free(&all), "MPI_Group_free");
+    return GroupHandle(new MPI_Group(some));
+}
 
 /// sync=pscw.
 struct PostedAndStarted {
     void start() const {
         make(step.before);
-        if (!step.origins.empty()) {
-            check(MPI_Win_post(exposed_to.get(), 0, step.window), "MPI_Win_post");
+        if (exposed_to != nullptr) {
+            check(MPI_Win_post(*exposed_to, 0, step.window), "MPI_Win_post");
         }
-        if (!step.targets.empty()) {
-            check(MPI_Win_start(accessed.get(), 0, step.window), "MPI_Win_start");
+        if (accessed != nullptr) {
+            check(MPI_Win_start(*accessed, 0, step.window), "MPI_Win_start");
             step.access_all();
             check(MPI_Win_complete(step.window), "MPI_Win_complete");
         }
-        if (!step.origins.empty()) {
+        if (exposed_to != nullptr) {
             check(MPI_Win_wait(step.window), "MPI_Win_wait");
         }
         make(step.after);
     }
 
     OneSidedStep step;
-    RankGroup exposed_to;
-    RankGroup accessed;
+    GroupHandle exposed_to;
+    GroupHandle accessed;
 };
 
 /// sync=lock, lock_all and flush: the target makes no call for the accesses. It says by a message that its memory is

@@ -26,7 +26,7 @@ inline void make_progress() {
 class PreparedCall {
 public:
     /// `Call` has start(). It has test() as well, unless it is complete when start() returns, and wait(), unless that
-    /// is test() until it is true.
+    /// is test() until it is true, with idle(), if it has that, in between.
     template <class Call>
     requires(!std::is_same_v<Call, PreparedCall>) explicit PreparedCall(Call call)
         : call_(new Call(std::move(call)), [](void* known) { delete static_cast<Call*>(known); }),
@@ -62,6 +62,9 @@ private:
             call.wait();
         } else {
             while (!call.test()) {
+                if constexpr (requires { call.idle(); }) {
+                    call.idle();
+                }
             }
         }
     }

@@ -28,7 +28,7 @@ public:
     FixedTree(Operation const& operation, CompileContext const& context)
         : collective_(algorithms::shaped_step(context.plan, operation).value()),
           micro_(algorithms::fixed_tree(collective_.shape, {})), scratch_(micro_.scratch_bytes),
-          comm_(context.comm(collective_.group)), tag_(context.next_tag(comm_)) {
+          comm_(context.comm(collective_.group)), tag_(context.next_tag(comm_)), idle_(context.idle) {
         bases_ = {context.address(collective_.input), context.address(collective_.output), scratch_.data()};
         for (std::size_t i = 0; i < micro_.steps.size(); ++i) {
             prepare(i, context.limits);
@@ -43,6 +43,8 @@ public:
         }
         (void)test();
     }
+    void idle() const { idle_(); }
+
     /// Steps are looked at in order until none can go on.
     [[nodiscard]] bool test() {
         for (bool moved = true; moved && !left_.empty();) {
@@ -125,6 +127,7 @@ private:
     std::vector<std::byte> scratch_;
     MPI_Comm comm_;
     int tag_;
+    Idle idle_;
     std::array<std::byte*, 3> bases_{};                 // by Space
     std::vector<std::vector<NativeMessage>> messages_;  // by step
     std::vector<std::vector<MPI_Request>> requests_;    // by step

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/signal_board.hpp"
 
+#include "common/backend_kit/blobs.hpp"
 #include "common/backends/mpi/one_sided_calls.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
@@ -12,24 +13,6 @@
 
 namespace dlmb::mpi {
 namespace {
-
-/// The buffers of this rank that peers write to or read from; the k-th of each rank is behind the k-th window.
-std::vector<BufferId> accessed_buffers(Plan const& plan) {
-    std::vector<BufferId> buffers;
-    auto const add = [&](BufferId buffer) {
-        if (std::find(buffers.begin(), buffers.end(), buffer) == buffers.end()) {
-            buffers.push_back(buffer);
-        }
-    };
-    for (Step const& step : plan.steps) {
-        if (auto const* wait = std::get_if<WaitSignal>(&step.operation); wait != nullptr && !is_read(wait->kind)) {
-            add(wait->buffer);
-        } else if (auto const* put = std::get_if<Put>(&step.operation); put != nullptr && is_read(put->kind)) {
-            add(put->buffer);
-        }
-    }
-    return buffers;
-}
 
 /// Writes to one buffer of a peer.
 struct WindowWrites {
@@ -65,11 +48,7 @@ public:
         }
         next_ = 0;
     }
-    void wait() {
-        while (!test()) {
-            idle_();
-        }
-    }
+    void idle() const { idle_(); }
     [[nodiscard]] bool test() {
         for (; next_ < peers_.size() && may_write(peers_[next_]); ++next_) {
             write(peers_[next_]);
@@ -125,11 +104,7 @@ public:
     WaitCall(SignalBoard& board, AwaitedSignals const& signals, std::vector<PeerRead> reads, Idle idle)
         : board_(board), step_(signals.step), flags_(signals.flags), reads_(std::move(reads)), idle_(idle) {}
     void start() { begun_ = seen_ = 0; }
-    void wait() {
-        while (!test()) {
-            idle_();
-        }
-    }
+    void idle() const { idle_(); }
     [[nodiscard]] bool test() {
         std::size_t const more = board_.raised({flags_.first + begun_, flags_.count - begun_});
         if (more > 0 && reads_.empty()) {
@@ -246,7 +221,7 @@ SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bo
     if (bootstrap.size() == 1) {
         return;
     }
-    std::vector<BufferId> const accessed = accessed_buffers(plan);
+    std::vector<BufferId> const accessed = accessed_buffers(plan);  // the k-th of each rank is behind the k-th window
     auto const most =
         static_cast<std::size_t>(reduce_over_ranks(bootstrap, static_cast<std::int64_t>(accessed.size()), Fold::max));
     alignas(window_alignment) static std::byte nothing_exposed[1];
@@ -258,16 +233,10 @@ SignalBoard::SignalBoard(Plan const& plan, Buffers const& buffers, Bootstrap& bo
         windows.back().lock_all();
         data_.push_back(windows.back().get());
     }
-    Blob names(accessed.size() * sizeof(BufferId));
-    if (!names.empty()) {
-        std::memcpy(names.data(), accessed.data(), names.size());
-    }
-    std::vector<Blob> const all = bootstrap.all_gather(names);
+    auto const all = gather<BufferId>(bootstrap, accessed);
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        for (std::size_t k = 0; (k + 1) * sizeof(BufferId) <= all[rank].size(); ++k) {
-            BufferId buffer = 0;
-            std::memcpy(&buffer, all[rank].data() + k * sizeof buffer, sizeof buffer);
-            remote_windows_[{static_cast<Rank>(rank), buffer}] = data_[k];
+        for (std::size_t k = 0; k < all[rank].size(); ++k) {
+            remote_windows_[{static_cast<Rank>(rank), all[rank][k]}] = data_[k];
         }
     }
     Bytes const flags_end = (table_.flags * flag_bytes / window_alignment + 1) * window_alignment;

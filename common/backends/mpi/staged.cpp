@@ -20,16 +20,10 @@ Bytes with_room(Bytes bytes) {
     return (bytes + bytes / 8 + page - 1) / page * page;
 }
 
-struct HostCopy {
-    std::byte* to = nullptr;
-    std::byte const* from = nullptr;
-    Bytes bytes = 0;
-};
-
 struct StagedPart {
-    std::vector<HostCopy> to_host;
+    std::vector<MemoryCopy> to_host;
     PreparedCall call;
-    std::vector<HostCopy> to_device;
+    std::vector<MemoryCopy> to_device;
     DeviceEvent on_host;  // never recorded where nothing is copied, and then always reached
 };
 
@@ -47,7 +41,7 @@ public:
         called_ = false;
         self_.start();
         for (StagedPart& part : parts_) {
-            for (HostCopy const& copy : part.to_host) {
+            for (MemoryCopy const& copy : part.to_host) {
                 queues_->to_host.copy(copy.to, copy.from, copy.bytes);
             }
             if (!part.to_host.empty()) {
@@ -55,11 +49,7 @@ public:
             }
         }
     }
-    void wait() {
-        while (!test()) {
-            idle_();
-        }
-    }
+    void idle() const { idle_(); }
     [[nodiscard]] bool test() {
         while (current_ < parts_.size()) {
             if (!call_made() || !parts_[current_].call.test()) {
@@ -85,7 +75,7 @@ private:
     }
     void copy_back() {
         StagedPart const& part = parts_[current_];
-        for (HostCopy const& copy : part.to_device) {
+        for (MemoryCopy const& copy : part.to_device) {
             queues_->to_device.copy(copy.to, copy.from, copy.bytes);
         }
         if (!part.to_device.empty()) {
@@ -122,8 +112,8 @@ std::vector<Chunk> cut_step(Operation const& operation, bool in_one_call, Compil
     return chunks_of(operation, {context.method.chunk_bytes, rounds, context.me(group), context.ranks(group)});
 }
 
-std::vector<HostCopy> copies(std::vector<BufferRange> const& ranges, Buffers const& to, Buffers const& from) {
-    std::vector<HostCopy> result;
+std::vector<MemoryCopy> copies(std::vector<BufferRange> const& ranges, Buffers const& to, Buffers const& from) {
+    std::vector<MemoryCopy> result;
     result.reserve(ranges.size());
     for (BufferRange const& range : ranges) {
         result.push_back({to.base[range.buffer] + range.offset, from.base[range.buffer] + range.offset, range.bytes});

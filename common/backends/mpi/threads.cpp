@@ -12,25 +12,11 @@
 #include <csignal>
 #include <map>
 #include <optional>
-#include <tuple>
 
 namespace dlmb::mpi {
 namespace {
 
 constexpr std::size_t most_threads = 128;  // MAX_NUM_THREADS of OSU
-
-/// MPI keeps the order of the messages of one: they stay on one thread.
-using Stream = std::tuple<Rank, int, bool>;  // peer, channel, outgoing
-
-std::optional<Stream> stream_of(Plan const& plan, Operation const& operation) {
-    if (auto const* send = std::get_if<Send>(&operation)) {
-        return Stream{world_rank(plan, send->group, send->to.peer), send->channel, true};
-    }
-    if (auto const* recv = std::get_if<Recv>(&operation)) {
-        return Stream{world_rank(plan, recv->group, recv->from.peer), recv->channel, false};
-    }
-    return std::nullopt;
-}
 
 struct StepDivision {
     std::vector<std::vector<StepId>> threads;
@@ -41,12 +27,12 @@ struct StepDivision {
 // MPI's order within a stream; any other order could make two ranks wait for each other.
 StepDivision divide(Plan const& plan) {
     StepDivision division;
-    std::map<Stream, std::size_t> thread_of_stream;
+    std::map<MessageStream, std::size_t> thread_of_stream;
     std::vector<std::size_t> thread_of;  // by step
     std::vector<bool> is_stream;         // by thread: all its steps are of one stream
     for (StepId step = 0; step < plan.steps.size(); ++step) {
         std::vector<StepId> const& after = plan.steps[step].after;
-        std::optional<Stream> const stream = stream_of(plan, plan.steps[step].operation);
+        auto const stream = stream_of(plan, plan.steps[step].operation);
         if (!stream) {
             return {{}, fmt::format("{} is no message", name_of(plan.steps[step].operation))};
         }

@@ -12,9 +12,8 @@ char const* all_to_all_missing() {
 }
 
 ncclResult_t all_to_all(CollectiveCall const& call, cudaStream_t stream) {
-    ncclResult_t const code = ncclAlltoAll(call.send, call.recv, call.count, call.type, call.communicator, stream);
-    check(code, "ncclAlltoAll");
-    return code;
+    return checked(ncclAlltoAll(call.send, call.recv, call.count, call.type, call.communicator, stream),
+                   "ncclAlltoAll");
 }
 
 }  // namespace dlmb::nccl

@@ -25,4 +25,10 @@ inline void check(ncclResult_t code, std::string_view call, Where where = Where:
 template <class T>
 void check(T, std::string_view, Where = Where::here()) = delete;
 
+/// As check(), for calls of which it matters whether they are still in progress.
+inline ncclResult_t checked(ncclResult_t code, std::string_view call, Where where = Where::here()) {
+    check(code, call, where);
+    return code;
+}
+
 }  // namespace dlmb::nccl

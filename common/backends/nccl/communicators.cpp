@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/communicators.hpp"
 
+#include "common/backend_kit/blobs.hpp"
 #include "common/backends/nccl/check.hpp"
 #include "common/backends/nccl/iteration.hpp"
 #include "common/base/clock.hpp"
@@ -25,17 +26,13 @@ Blob pack_groups(std::span<Group const> groups) {
         numbers.push_back(static_cast<Rank>(group.members.size()));
         numbers.insert(numbers.end(), group.members.begin(), group.members.end());
     }
-    auto const bytes = std::as_bytes(std::span(numbers));
-    return {bytes.begin(), bytes.end()};
+    return blob_of(numbers);
 }
 
 std::vector<Group> unpack_groups(std::span<Blob const> blobs) {
     std::set<std::vector<Rank>> found;
     for (Blob const& blob : blobs) {
-        std::vector<Rank> numbers(blob.size() / sizeof(Rank));
-        if (!blob.empty()) {
-            std::memcpy(numbers.data(), blob.data(), blob.size());
-        }
+        auto const numbers = values_in<Rank>(blob);
         for (auto next = numbers.begin(); next != numbers.end();) {
             auto const end = next + 1 + *next;
             found.emplace(next + 1, end);

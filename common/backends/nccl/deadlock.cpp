@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/deadlock.hpp"
 
+#include "common/backend_kit/blobs.hpp"
 #include "common/base/hash.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <set>
 #include <unordered_map>
@@ -228,23 +228,17 @@ std::string why_deadlocked(Plan const& plan, std::vector<Item> const& items, Com
     if (reduce_over_ranks(bootstrap, static_cast<std::int64_t>(own.size()), Fold::sum) > most_parts) {
         return "";
     }
-    auto const bytes = std::as_bytes(std::span(own));
     std::vector<PeerBlob> answers;
-    std::vector<PeerBlob> const arrived = bootstrap.exchange({{deciding_rank, Blob(bytes.begin(), bytes.end())}});
+    std::vector<PeerBlob> const arrived = bootstrap.exchange({{deciding_rank, blob_of(own)}});
     if (bootstrap.rank() == deciding_rank) {
         std::vector<std::vector<CallPart>> parts(static_cast<std::size_t>(bootstrap.size()));
         for (PeerBlob const& each : arrived) {
-            std::vector<CallPart>& of_rank = parts[static_cast<std::size_t>(each.peer)];
-            of_rank.resize(each.blob.size() / sizeof(CallPart));
-            if (!each.blob.empty()) {  // memcpy takes no null pointer
-                std::memcpy(of_rank.data(), each.blob.data(), each.blob.size());
-            }
+            parts[static_cast<std::size_t>(each.peer)] = values_in<CallPart>(each.blob);
         }
         auto const items_of_ranks = deadlocked(parts);
         for (std::size_t rank = 0; rank < items_of_ranks.size(); ++rank) {
             if (items_of_ranks[rank]) {
-                auto const item = std::as_bytes(std::span(&*items_of_ranks[rank], 1));
-                answers.push_back({static_cast<Rank>(rank), Blob(item.begin(), item.end())});
+                answers.push_back({static_cast<Rank>(rank), blob_of(std::vector{*items_of_ranks[rank]})});
             }
         }
     }

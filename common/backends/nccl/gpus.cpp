@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/gpus.hpp"
 
+#include "common/backend_kit/blobs.hpp"
 #include "common/backends/nccl/check.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
@@ -9,7 +10,6 @@
 
 #include <cstdlib>
 #include <map>
-#include <span>
 
 namespace dlmb::nccl {
 namespace {
@@ -17,14 +17,6 @@ namespace {
 /// Cubins for fp8 reductions exist from 9.0 on.
 bool has_fp8_arithmetic(Device const& device) {
     return std::atoi(device.compute_capability.c_str()) >= 9;
-}
-
-std::vector<std::string> gather(Bootstrap& bootstrap, std::string const& mine) {
-    std::vector<std::string> all;
-    for (Blob const& blob : bootstrap.all_gather(std::as_bytes(std::span(mine)))) {
-        all.emplace_back(reinterpret_cast<char const*>(blob.data()), blob.size());
-    }
-    return all;
 }
 
 }  // namespace
@@ -49,7 +41,11 @@ Expected<Gpus, Unsupported> survey_gpus(Bootstrap& bootstrap, bool may_share) {
     check(cudaGetDevice(&index), "cudaGetDevice");
     Gpus gpus;
     gpus.mine = devices.list.at(static_cast<std::size_t>(index));
-    auto const everyone = gather(bootstrap, fmt::format("{} of {}", gpus.mine.pci_bus_id, bootstrap.host()));
+    std::vector<std::string> everyone;
+    std::string const mine = fmt::format("{} of {}", gpus.mine.pci_bus_id, bootstrap.host());
+    for (std::vector<char> const& told : gather<char>(bootstrap, mine)) {
+        everyone.emplace_back(told.begin(), told.end());
+    }
     if (auto const sharing = first_to_share(everyone)) {
         auto const [first, second] = *sharing;
         if (!may_share) {

@@ -10,11 +10,6 @@
 namespace dlmb::nccl {
 namespace {
 
-ncclResult_t checked(ncclResult_t code, std::string_view call) {
-    check(code, call);
-    return code;
-}
-
 /// A call on a non-blocking communicator may return before its work is in the stream.
 void until_enqueued(ncclComm_t communicator, Meanwhile const& meanwhile) {
     constexpr unsigned polls_between_calls = 256;

@@ -146,7 +146,7 @@ std::span<MethodInfo const> plain_methods(MemoryKind kind) {
 }
 
 Method read_method(MethodChoice const& choice) {
-    MethodInfo const& row = method_rows[choice.name == "default" ? 0 : find_method(method_rows, "nccl", choice.name)];
+    MethodInfo const& row = chosen_method(method_rows, "nccl", choice);
     std::string_view const name = row.name;
     Method method;
     if (name == algorithm_method) {
@@ -158,7 +158,7 @@ Method read_method(MethodChoice const& choice) {
     method.graph = name == "graph";
     method.registered = name == "registered";
     for (auto const& [knob, value] : choice.knobs) {
-        if (knob != "exchange" || row.knobs.empty()) {
+        if (knob != "exchange") {
             throw_unknown_knob("nccl", row, choice, knob);
         }
         method.all_to_all = read_exchange(choice, value);

@@ -120,9 +120,8 @@ Expected<std::unique_ptr<OneSidedCalls>, Unsupported> one_sided_calls(Plan const
 }
 
 /// Collective. `shared.communicators` are prepared for the plan's groups. `why_no_fp8`: empty when fp8 can be reduced.
-Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& plan, Buffers const& buffers,
-                                                                  Method const& asked, std::string const& why_no_fp8,
-                                                                  Shared const& shared) {
+MadePlan compile_plan(Plan const& plan, Buffers const& buffers, Method const& asked, std::string const& why_no_fp8,
+                      Shared const& shared) {
     if (asked.algorithm) {
         if (std::string reason = why_no_algorithm(*asked.algorithm, plan, shared); !reason.empty()) {
             return Unsupported{std::move(reason)};
@@ -156,8 +155,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
     }
     shared.communicators.connect(message_peers(plan.me, sent, arriving));
     if (method.registered) {
-        register_buffers(registration_kind(shared.bootstrap, plan, buffers.kind), plan, buffers, shared.bootstrap,
-                         shared.communicators, registration);
+        register_buffers(plan, buffers, shared.bootstrap, shared.communicators, registration);
     }
     auto queued =
         std::make_unique<QueuedPlan>(plan, buffers, std::move(items).value(), method, std::move(registration), shared);
@@ -166,7 +164,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
             return Unsupported{std::move(reason)};
         }
     }
-    return std::unique_ptr<CompiledPlan>(std::move(queued));
+    return MadePlan(std::move(queued));
 }
 
 class NcclBackend final : public Backend {
@@ -215,8 +213,7 @@ public:
                 {"nccl_algorithms", tuner_.why_not().empty() ? "by the tuner plugin" : "none: " + tuner_.why_not()}};
     }
 
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                               MethodChoice const& choice) override {
+    [[nodiscard]] MadePlan compile(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) override {
         Method const method = read_method(choice);
         if (!supports(buffers.kind)) {
             return Unsupported{fmt::format("nccl takes cuda and nccl memory, not {} memory", name_of(buffers.kind))};

@@ -18,17 +18,14 @@ ncclResult_t write(SignalledWrite const& write, ncclComm_t communicator, cudaStr
             ? ncclSignal(write.peer, signal_index, context, flags, communicator, stream)
             : ncclPutSignal(write.data, write.bytes, ncclUint8, write.peer, static_cast<ncclWindow_t>(write.window),
                             write.offset, signal_index, context, flags, communicator, stream);
-    check(code, write.bytes == 0 ? "ncclSignal" : "ncclPutSignal");
-    return code;
+    return checked(code, write.bytes == 0 ? "ncclSignal" : "ncclPutSignal");
 }
 
 ncclResult_t wait(std::vector<AwaitedCount> const& waits, ncclComm_t communicator, cudaStream_t stream) {
     static_assert(sizeof(AwaitedCount) == sizeof(ncclWaitSignalDesc_t));
     auto* const descriptors =  // NCCL only reads them
         reinterpret_cast<ncclWaitSignalDesc_t*>(const_cast<AwaitedCount*>(waits.data()));
-    ncclResult_t const code = ncclWaitSignal(static_cast<int>(waits.size()), descriptors, communicator, stream);
-    check(code, "ncclWaitSignal");
-    return code;
+    return checked(ncclWaitSignal(static_cast<int>(waits.size()), descriptors, communicator, stream), "ncclWaitSignal");
 }
 
 }  // namespace
@@ -48,9 +45,7 @@ ncclResult_t post(OneSidedCall const& call, cudaStream_t stream) {
     for (SignalledWrite const& each : call.writes) {
         (void)write(each, call.communicator, stream);
     }
-    ncclResult_t const code = ncclGroupEnd();
-    check(code, "ncclGroupEnd");
-    return code;
+    return checked(ncclGroupEnd(), "ncclGroupEnd");
 }
 
 }  // namespace dlmb::nccl

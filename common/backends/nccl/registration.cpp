@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/registration.hpp"
 
+#include "common/backend_kit/blobs.hpp"
 #include "common/backends/nccl/check.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
@@ -35,8 +36,7 @@ Blob sizes_blob(Plan const& plan, std::vector<BufferId> const& buffers) {
     for (BufferId const buffer : buffers) {
         sizes.push_back(plan.buffers[buffer].bytes);
     }
-    auto const bytes = std::as_bytes(std::span(sizes));
-    return {bytes.begin(), bytes.end()};
+    return blob_of(sizes);
 }
 
 /// Collective. Windows take equal sizes in one order on all ranks. Each rank sends its sizes in the order of its
@@ -99,14 +99,10 @@ Registration::~Registration() {
                   [](Handle const& made) { made.undo(made.communicator, made.handle); });
 }
 
-RegistrationKind registration_kind(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind) {
-    bool const windows = kind == MemoryKind::nccl && windows_missing() == nullptr && sizes_are_equal(bootstrap, plan);
-    return windows ? RegistrationKind::windows : RegistrationKind::user_buffers;
-}
-
-void register_buffers(RegistrationKind registered, Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,
-                      Communicators& communicators, Registration& registration) {
-    bool const windows = registered == RegistrationKind::windows;
+void register_buffers(Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap, Communicators& communicators,
+                      Registration& registration) {
+    bool const windows =
+        buffers.kind == MemoryKind::nccl && windows_missing() == nullptr && sizes_are_equal(bootstrap, plan);
     for (auto const& [members, used] : collective_uses(plan)) {
         ncclComm_t const communicator = communicators.of({members});
         for (BufferId const id : used) {

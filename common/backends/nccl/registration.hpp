@@ -40,15 +40,11 @@ private:
     std::vector<Handle> handles_;
 };
 
-/// windows: symmetric ones, for exchanges and collectives.
-enum class RegistrationKind { user_buffers, windows };
-
-/// Collective. Windows for memory of kind nccl where the library has them and the sizes of this plan's buffers are the
-/// same on all ranks, user buffers elsewhere.
-[[nodiscard]] RegistrationKind registration_kind(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind);
-/// Collective. Adds every buffer with every communicator that uses it. Throws Error.
-void register_buffers(RegistrationKind registered, Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,
-                      Communicators& communicators, Registration& registration);
+/// Collective. Adds every buffer with every communicator that uses it: exchanges and collectives in symmetric windows,
+/// for memory of kind nccl where the library has them and the sizes of this plan's buffers are the same on all ranks;
+/// everything else as user buffers. Throws Error.
+void register_buffers(Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap, Communicators& communicators,
+                      Registration& registration);
 
 /// ncclCommWindowRegister, NCCL 2.27 and later. nullptr: it can be called.
 [[nodiscard]] char const* windows_missing();

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/translate.hpp"
 
+#include "common/backend_kit/blobs.hpp"
 #include "common/formats/plan/group_index.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 #include <tuple>
 
 namespace dlmb::nccl {
@@ -105,9 +105,6 @@ private:
     [[nodiscard]] ncclComm_t of(GroupId group) const { return communicators.of_group(plan.groups[group]); }
     [[nodiscard]] std::byte* at(Region const& region) const { return buffers.base[region.buffer] + region.offset; }
     [[nodiscard]] std::size_t size(GroupId group) const { return plan.groups[group].members.size(); }
-    [[nodiscard]] Rank world_rank(GroupId group, Rank peer) const {
-        return plan.groups[group].members[static_cast<std::size_t>(peer)];
-    }
     [[nodiscard]] MaybeItem done(Work work) const { return Item{{step}, std::move(work), std::nullopt}; }
     [[nodiscard]] MaybeItem cannot(std::string_view why) const {
         return Unsupported{fmt::format("nccl: \"{}\": {}", plan.steps[step].label, why)};
@@ -117,7 +114,7 @@ private:
         std::vector<Transfer> messages;
         std::byte* data = buffers.base[operation.buffer] + block.offset;
         for (Bytes message = 0; message < operation.window.messages; ++message, data += operation.window.stride) {
-            messages.push_back({data, block.bytes, world_rank(operation.group, block.peer), operation.channel});
+            messages.push_back({data, block.bytes, world_rank(plan, operation.group, block.peer), operation.channel});
         }
         return messages;
     }
@@ -347,14 +344,11 @@ ChannelOrder channels_sent(std::vector<Item> const& items) {
 ChannelOrder channels_arriving(Bootstrap& bootstrap, ChannelOrder const& sent) {
     std::vector<PeerBlob> outgoing;
     for (auto const& [peer, channels] : sent) {
-        auto const bytes = std::as_bytes(std::span(channels));
-        outgoing.push_back({peer, Blob(bytes.begin(), bytes.end())});
+        outgoing.push_back({peer, blob_of(channels)});
     }
     ChannelOrder arriving;
     for (PeerBlob const& each : bootstrap.exchange(std::move(outgoing))) {
-        std::vector<int> channels(each.blob.size() / sizeof(int));
-        std::memcpy(channels.data(), each.blob.data(), channels.size() * sizeof(int));
-        arriving[each.peer] = std::move(channels);
+        arriving[each.peer] = values_in<int>(each.blob);
     }
     return arriving;
 }

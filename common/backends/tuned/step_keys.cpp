@@ -161,15 +161,6 @@ private:
 
 }  // namespace
 
-NodeOfRank nodes_of(Bootstrap& bootstrap) {
-    Rank const leader = bootstrap.node_leader();
-    NodeOfRank nodes;
-    for (std::vector<Rank> const& each : gather<Rank>(bootstrap, {&leader, 1})) {
-        nodes.push_back(each.at(0));
-    }
-    return nodes;
-}
-
 std::vector<std::optional<tuning::Key>> step_keys(Plan const& plan, MemoryKind memory, NodeOfRank const& nodes,
                                                   Bootstrap& bootstrap) {
     std::vector<OperationKey> const keys = operation_keys(plan);

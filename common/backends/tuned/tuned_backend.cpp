@@ -28,16 +28,6 @@ constexpr std::array<MethodInfo, 1> method_table{
 
 using Source = Expected<std::shared_ptr<Backend>, Unsupported>;
 
-void check_method(MethodChoice const& method) {
-    if (method.name != "default" && method.name != method_table[0].name) {
-        std::array<std::string, 2> const known{"default", std::string(method_table[0].name)};
-        throw UsageError(unknown_name("tuned method", method.name, known));
-    }
-    if (!method.knobs.empty()) {
-        throw UsageError(fmt::format("--method {}: it has no knobs", to_string(method)));
-    }
-}
-
 /// Collective. All ranks must choose by the same table: throws UsageError on all, naming who has which, unless all
 /// bring the same digest.
 void require_one_digest(std::string const& digest, Bootstrap& bootstrap) {
@@ -221,7 +211,8 @@ private:
 class TunedBackend final : public Backend {
 public:
     explicit TunedBackend(BackendContext const& context)
-        : bootstrap_(context.bootstrap), chooser_(context.delegation->chooser), nodes_(nodes_of(context.bootstrap)) {
+        : bootstrap_(context.bootstrap), chooser_(context.delegation->chooser),
+          nodes_(from_every_rank(context.bootstrap, context.bootstrap.node_leader())) {
         for (std::string const& name : chooser_.backends()) {
             if (name == own_name) {
                 throw UsageError("the tuning table chooses 'tuned', which only hands on; name a transport");
@@ -274,9 +265,8 @@ public:
         return facts;
     }
 
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                               MethodChoice const& method) override {
-        check_method(method);
+    [[nodiscard]] MadePlan compile(Plan const& plan, Buffers const& buffers, MethodChoice const& method) override {
+        (void)chosen_method(method_table, own_name, method);
         turn_.end();
         if (any_rank(bootstrap_, has_signals(plan))) {
             return Unsupported{"tuned: has no rules for puts and gets; name a backend that does them"};
@@ -296,8 +286,7 @@ public:
             }
             compiled.push_back(std::move(made).value());
         }
-        return std::unique_ptr<CompiledPlan>(
-            std::make_unique<TunedPlan>(std::move(compiled), plan.steps.size(), std::move(facts), turn_));
+        return MadePlan(std::make_unique<TunedPlan>(std::move(compiled), plan.steps.size(), std::move(facts), turn_));
     }
 
     void quiesce() override {

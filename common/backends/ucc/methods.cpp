@@ -73,11 +73,8 @@ std::span<MethodInfo const> method_table() {
 }
 
 Method read_method(MethodChoice const& choice) {
-    MethodInfo const& row = method_rows[choice.name == "default" ? 0 : find_method(method_rows, "ucc", choice.name)];
+    MethodInfo const& row = chosen_method(method_rows, "ucc", choice);
     Method method{.persistent = row.name != by_call};
-    if (row.name != algorithm_method && !choice.knobs.empty()) {
-        throw_unknown_knob("ucc", row, choice, choice.knobs.begin()->first);
-    }
     if (row.name == algorithm_method && choice.knobs.empty()) {
         throw UsageError("--method algorithm: name one, for example algorithm:allreduce=ring");
     }

@@ -86,9 +86,8 @@ Provenance facts_of(Method const& method) {
 }
 
 /// Collective over the world. `method` says how steps are called, `context` has its algorithms.
-Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& plan, Buffers const& buffers,
-                                                                  Method const& method, Context& context,
-                                                                  Bootstrap& bootstrap, Idle idle) {
+MadePlan compile_plan(Plan const& plan, Buffers const& buffers, Method const& method, Context& context,
+                      Bootstrap& bootstrap, Idle idle) {
     if (std::string reason = first_refusal(bootstrap, refusal_of(plan, buffers.kind)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
@@ -119,8 +118,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
     if (std::string reason = first_refusal(bootstrap, unsupported); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
-    return std::unique_ptr<CompiledPlan>(
-        std::make_unique<UccPlan>(plan, std::move(tasks), context, facts_of(method), idle));
+    return MadePlan(std::make_unique<UccPlan>(plan, std::move(tasks), context, facts_of(method), idle));
 }
 
 /// UCC loads what serves a kind of memory from a folder beside the library.
@@ -164,8 +162,7 @@ public:
         return {{"ucc_version", ucc_get_version_string()}, {"yields", idle_.yields() ? "yes" : "no"}};
     }
 
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                               MethodChoice const& choice) override {
+    [[nodiscard]] MadePlan compile(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) override {
         Method const method = read_method(choice);
         if (!supports(buffers.kind)) {
             return Unsupported{fmt::format("{} memory: {}", dlmb::name_of(buffers.kind), why_no(buffers.kind))};
@@ -174,8 +171,8 @@ public:
         return context ? compile_plan(plan, buffers, method, *context.value(), bootstrap_, idle_) : context.error();
     }
 
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
-    compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) override {
+    [[nodiscard]] MadePlan compile_polled(Plan const& plan, Buffers const& buffers,
+                                          MethodChoice const& choice) override {
         return compile(plan, buffers, choice);
     }
 

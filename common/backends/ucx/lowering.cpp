@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/lowering.hpp"
 
+#include "common/backend_kit/blobs.hpp"
 #include "common/base/error.hpp"
 #include "common/base/hash.hpp"
 #include "common/formats/plan/group_index.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 #include <tuple>
 
@@ -59,6 +59,7 @@ Expected<std::vector<StepMethod>, Unsupported> step_methods(Plan const& plan, Bu
 
 namespace {
 
+constexpr ucp_tag_t no_tag = 0;
 constexpr auto kind_of_send = static_cast<std::uint64_t>(OperationKind::send);
 
 /// Over the members: group ids differ from rank to rank, members do not.
@@ -78,7 +79,8 @@ std::uint64_t fingerprint(algorithms::ShapedStep const& collective) {
 
 class StepLowering {
 public:
-    StepLowering(Plan const& plan, Buffers const& buffers) : plan_(plan), buffers_(buffers) {}
+    StepLowering(Plan const& plan, Buffers const& buffers, std::uint64_t first_operation)
+        : plan_(plan), buffers_(buffers), first_operation_(first_operation) {}
 
     LoweredStep lower(StepId id, StepMethod const& method, std::byte* scratch) {
         Operation const& operation = plan_.steps[id].operation;
@@ -162,13 +164,13 @@ private:
     void add(Send const& step) {
         enter(step.group);
         out_.key = static_cast<std::uint32_t>(step.channel);
-        add_window(out_.sends, step, step.to, ring(step.to.peer - my_place_));
+        add_window(out_.sends, step, step.to, own_tag(), ring(step.to.peer - my_place_));
     }
     void add(Recv const& step) {
         enter(step.group);
         out_.key = static_cast<std::uint32_t>(step.channel);
         out_.kind = kind_of_send;
-        add_window(out_.receives, step, step.from, ring(my_place_ - step.from.peer));
+        add_window(out_.receives, step, step.from, no_tag, ring(my_place_ - step.from.peer));
     }
     void add(Compute const& /*step*/) {}
     void add(Put const& /*step*/) {}
@@ -186,22 +188,24 @@ private:
 
     void send(Rank place, std::byte* data, Bytes bytes) {
         if (bytes > 0) {
-            out_.sends.push_back({world_rank(place), ring(place - my_place_), data, bytes});
+            out_.sends.push_back({data, bytes, own_tag(), nullptr, world_rank(place), ring(place - my_place_)});
         }
     }
     void receive(Rank place, std::byte* data, Bytes bytes) {
         if (bytes > 0) {
-            out_.receives.push_back({world_rank(place), ring(my_place_ - place), data, bytes});
+            out_.receives.push_back({data, bytes, no_tag, nullptr, world_rank(place), ring(my_place_ - place)});
         }
     }
 
     /// An empty message is sent, too.
-    void add_window(std::vector<LoweredMessage>& messages, auto const& step, Block const& block, int distance) {
+    void add_window(std::vector<Transfer>& messages, auto const& step, Block const& block, ucp_tag_t tag,
+                    int distance) {
         for (Bytes message = 0; message < step.window.messages; ++message) {
-            messages.push_back({world_rank(block.peer), distance,
-                                at(step.buffer, block.offset + message * step.window.stride), block.bytes});
+            messages.push_back({at(step.buffer, block.offset + message * step.window.stride), block.bytes, tag, nullptr,
+                                world_rank(block.peer), distance});
         }
     }
+    [[nodiscard]] ucp_tag_t own_tag() const { return send_tag(first_operation_, out_.step, plan_.me); }
 
     [[nodiscard]] Block own_block(std::vector<Block> const& blocks) const {
         auto const found =
@@ -216,6 +220,7 @@ private:
 
     Plan const& plan_;
     Buffers const& buffers_;
+    std::uint64_t first_operation_;
     Group const* group_ = nullptr;
     int my_place_ = 0;
     LoweredStep out_;
@@ -236,21 +241,16 @@ struct Queue {
 };
 using PeerSends = std::map<std::tuple<Rank, std::uint64_t, std::uint64_t>, Queue>;
 
-std::vector<PeerBlob> describe_sends(Plan const& plan, std::vector<LoweredStep> const& steps,
-                                     std::uint64_t first_operation) {
-    std::map<Rank, Blob> blobs;
+std::vector<PeerBlob> describe_sends(std::vector<LoweredStep> const& steps) {
+    std::map<Rank, std::vector<SendInfo>> by_peer;
     for (LoweredStep const& step : steps) {
-        for (LoweredMessage const& message : step.sends) {
-            SendInfo const sent{step.kind, step.key, message.bytes, send_tag(first_operation, step.step, plan.me)};
-            Blob& blob = blobs[message.peer];
-            blob.resize(blob.size() + sizeof sent);
-            std::memcpy(blob.data() + blob.size() - sizeof sent, &sent, sizeof sent);
+        for (Transfer const& message : step.sends) {
+            by_peer[message.peer].push_back({step.kind, step.key, message.bytes, message.tag});
         }
     }
     std::vector<PeerBlob> outgoing;
-    outgoing.reserve(blobs.size());
-    for (auto& [peer, blob] : blobs) {
-        outgoing.push_back({peer, std::move(blob)});
+    for (auto const& [peer, sends] : by_peer) {
+        outgoing.push_back({peer, blob_of(sends)});
     }
     return outgoing;
 }
@@ -258,38 +258,34 @@ std::vector<PeerBlob> describe_sends(Plan const& plan, std::vector<LoweredStep> 
 PeerSends read_sends(std::vector<PeerBlob> const& incoming) {
     PeerSends peer_sends;
     for (PeerBlob const& each : incoming) {
-        for (std::size_t at = 0; at + sizeof(SendInfo) <= each.blob.size(); at += sizeof(SendInfo)) {
-            SendInfo sent;
-            std::memcpy(&sent, each.blob.data() + at, sizeof sent);
+        for (SendInfo const& sent : values_in<SendInfo>(each.blob)) {
             peer_sends[{each.peer, sent.kind, sent.key}].sends.push_back(sent);
         }
     }
     return peer_sends;
 }
 
-/// Sets `tag` to that of the next send that fits `message`. Returns what does not fit.
-std::optional<std::string> take(PeerSends& peer_sends, LoweredStep const& step, LoweredMessage const& message,
-                                ucp_tag_t& tag) {
+/// Gives `message` the tag of the next send that fits. Returns what does not fit.
+std::string take(PeerSends& peer_sends, LoweredStep const& step, Transfer& message) {
     Queue& queue = peer_sends[{message.peer, step.kind, step.key}];
     if (queue.taken == queue.sends.size()) {
         return fmt::format("expects {} B from rank {}, which sends nothing there", message.bytes, message.peer);
     }
     SendInfo const& sent = queue.sends[queue.taken++];
-    if (sent.bytes != message.bytes) {
-        return fmt::format("expects {} B from rank {}, which sends {} B", message.bytes, message.peer, sent.bytes);
-    }
-    tag = sent.tag;
-    return std::nullopt;
+    message.tag = sent.tag;
+    return sent.bytes == message.bytes
+               ? ""
+               : fmt::format("expects {} B from rank {}, which sends {} B", message.bytes, message.peer, sent.bytes);
 }
 
-std::optional<std::string> left_over(PeerSends const& peer_sends, Rank me) {
+std::string left_over(PeerSends const& peer_sends, Rank me) {
     for (auto const& [who, queue] : peer_sends) {
         if (queue.taken < queue.sends.size()) {
             return fmt::format("ucx: rank {} sends {} B to rank {}, which does not expect it", std::get<0>(who),
                                queue.sends[queue.taken].bytes, me);
         }
     }
-    return std::nullopt;
+    return "";
 }
 
 std::string describe(Plan const& plan, LoweredStep const& step, std::string_view problem) {
@@ -299,8 +295,8 @@ std::string describe(Plan const& plan, LoweredStep const& step, std::string_view
 }  // namespace
 
 std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepMethod> const& methods,
-                               std::vector<std::byte*> const& scratch) {
-    StepLowering lowering(plan, buffers);
+                               std::vector<std::byte*> const& scratch, std::uint64_t first_operation) {
+    StepLowering lowering(plan, buffers, first_operation);
     std::vector<LoweredStep> steps;
     steps.reserve(plan.steps.size());
     for (StepId id = 0; id < plan.steps.size(); ++id) {
@@ -313,28 +309,20 @@ ucp_tag_t send_tag(std::uint64_t first_operation, StepId step, Rank me) {
     return make_tag(TagKind::payload, first_operation + step, me);
 }
 
-MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredStep> const& steps,
-                  std::uint64_t first_operation) {
-    PeerSends peer_sends = read_sends(bootstrap.exchange(describe_sends(plan, steps, first_operation)));
-    MatchedTags matched;
-    for (LoweredStep const& step : steps) {
-        if (!step.problem.empty() && !matched.problem) {
-            matched.problem = describe(plan, step, step.problem);
+std::string match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredStep>& steps) {
+    PeerSends peer_sends = read_sends(bootstrap.exchange(describe_sends(steps)));
+    std::string first;
+    for (LoweredStep& step : steps) {
+        std::string problem = step.problem;
+        for (Transfer& message : step.receives) {
+            std::string const mismatch = take(peer_sends, step, message);
+            problem = problem.empty() ? mismatch : problem;
         }
-        std::vector<ucp_tag_t>& tags = matched.receives.emplace_back();
-        for (LoweredMessage const& message : step.receives) {
-            ucp_tag_t tag = 0;
-            auto const problem = take(peer_sends, step, message, tag);
-            if (problem && !matched.problem) {
-                matched.problem = describe(plan, step, *problem);
-            }
-            tags.push_back(tag);
+        if (first.empty() && !problem.empty()) {
+            first = describe(plan, step, problem);
         }
     }
-    if (!matched.problem) {
-        matched.problem = left_over(peer_sends, plan.me);
-    }
-    return matched;
+    return first.empty() ? left_over(peer_sends, plan.me) : first;
 }
 
 }  // namespace dlmb::ucx

@@ -26,13 +26,6 @@ struct StepMethod {
 [[nodiscard]] Expected<std::vector<StepMethod>, Unsupported> step_methods(Plan const& plan, Buffers const& buffers,
                                                                           ChosenMethods const& methods);
 
-struct LoweredMessage {
-    Rank peer = 0;     // world rank
-    int distance = 0;  // how far ahead (sends) or behind (receives) in the group's ring: the rotated order
-    std::byte* data = nullptr;
-    Bytes bytes = 0;
-};
-
 /// A micro-step: which of the step's messages or local work it is, and the earlier ones that are complete before it.
 struct LoweredMicro {
     algorithms::Action action = algorithms::Action::copy;
@@ -46,28 +39,24 @@ struct LoweredStep {
     StepId step = 0;
     std::uint64_t kind = 0;  // index of the operation; a receive carries that of its send
     std::uint64_t key = 0;   // group members and what is reduced, or the channel of a send and receive
-    std::vector<LoweredMessage> receives;
-    std::vector<LoweredMessage> sends;
+    std::vector<Transfer> receives;
+    std::vector<Transfer> sends;
     std::vector<LocalWork> work;
     std::vector<LoweredMicro> micro;  // order of all the above, if the step is done by an algorithm
     std::string problem;              // what is wrong with this rank's step on its own; empty when nothing is
 };
 
-/// Blocks to oneself are copies. `scratch`: by StepId, memory of an algorithm's own.
+/// Blocks to oneself are copies. `scratch`: by StepId, memory of an algorithm's own. Sends have the tags of operations
+/// from `first_operation` on; receives have none, and no message an endpoint.
 [[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers,
                                              std::vector<StepMethod> const& methods,
-                                             std::vector<std::byte*> const& scratch);
+                                             std::vector<std::byte*> const& scratch, std::uint64_t first_operation);
 
-struct MatchedTags {
-    std::vector<std::vector<ucp_tag_t>> receives;  // [step][receive], in the order of LoweredStep::receives
-    std::optional<std::string> problem;            // what this rank found wrong; not yet agreed on
-};
-
-/// Tag of this rank's sends of `step` when its operations start at `first_operation`.
+/// Tag of the sends of rank `me` in `step` when its operations start at `first_operation`.
 [[nodiscard]] ucp_tag_t send_tag(std::uint64_t first_operation, StepId step, Rank me);
 
-/// Collective.
-[[nodiscard]] MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredStep> const& steps,
-                                std::uint64_t first_operation);
+/// Collective. Gives the receives the tags of their sends. What this rank found wrong, not yet agreed on; empty:
+/// nothing.
+[[nodiscard]] std::string match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredStep>& steps);
 
 }  // namespace dlmb::ucx

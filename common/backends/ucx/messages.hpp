@@ -22,7 +22,7 @@ struct Transfer {
     ucp_tag_t tag = 0;            // without the iteration
     ucp_ep_h endpoint = nullptr;  // sends only
     Rank peer = 0;                // world rank
-    int distance = 0;             // in the group's ring, as in Message
+    int distance = 0;             // how far ahead (sends) or behind (receives) in the group's ring: the rotated order
 };
 
 /// Messages of one kind of memory. What goes wrong is thrown with rank, step and peer.

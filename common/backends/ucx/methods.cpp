@@ -68,17 +68,23 @@ void post_in_windows(BatchPlan& batch, std::optional<std::size_t> max_outstandin
     batch.send_window = batch.receive_window;
 }
 
-/// The first method that has an operation is the default for it. An algorithm is a graph with one order of operands per
-/// element, whichever message comes first: that is what is said to be stable.
+/// An algorithm is a graph with one order of operands per element, whichever message comes first: that is what is said
+/// to be stable. `worth_measuring`: values of its knob.
+Method by_algorithm(std::string_view name, std::string_view description, OperationSet operations,
+                    OperationSet stable = {}, std::string_view knobs = "",
+                    std::span<std::string_view const> worth_measuring = {}) {
+    return {.info = {name, description, operations, knobs, false, {stable}},
+            .by_algorithm = true,
+            .worth_measuring = worth_measuring};
+}
+
+/// The first method that has an operation is the default for it.
 std::vector<Method> all_methods() {
-    std::vector<Method> methods{
-        {.info = {"auto",
-                  "one of the algorithms below, chosen by operation and size",
-                  collectives,
-                  "",
-                  false,
-                  {reductions}},
-         .by_algorithm = true},
+    Method bruck = by_algorithm(
+        "bruck", "blocks packed by the bits of their distance: few messages, for small equal blocks", exchange);
+    bruck.info.uniform_only = true;
+    return {
+        by_algorithm("auto", "one of the algorithms below, chosen by operation and size", collectives, reductions),
         {.info = {"linear", "ucp_tag_send_nbx to all peers, then ucp_tag_recv_nbx from all, rotated by rank", direct,
                   "max_outstanding=N"},
          .arrange = post_everything},
@@ -86,67 +92,34 @@ std::vector<Method> all_methods() {
                   "max_outstanding=N"},
          .arrange = post_in_windows,
          .worth_measuring = windows},
-        {.info = {"recursive_doubling",
-                  "all data with a partner at distance 1, 2, 4 ...; lower ranks are the left operand",
-                  all_reduce,
-                  "",
-                  false,
-                  {all_reduce}},
-         .by_algorithm = true},
-        {.info = {"ring",
-                  "parts around a ring in segments; part p is reduced from rank p + 1 around to p",
-                  reductions_and_gather,
-                  "segment=SIZE (default 256K)",
-                  false,
-                  {reductions_without_root}},
-         .by_algorithm = true,
-         .worth_measuring = segments},
-        {.info = {"knomial",
-                  "scatter by reduction and gather over groups of groups of K; with a root, a tree of that degree",
-                  by_tree,
-                  "radix=K (default 4)",
-                  false,
-                  {reductions}},
-         .by_algorithm = true,
-         .worth_measuring = radices},
-        {.info = {"bruck", "blocks packed by the bits of their distance: few messages, for small equal blocks",
-                  exchange, "", true},
-         .by_algorithm = true},
-        {.info = {"bruck_allgather", "1, 2, 4 ... parts from as many ranks further on: few messages, for small parts",
-                  gather},
-         .by_algorithm = true},
-        {.info = {"neighbor", "pairs of parts with both neighbours in turn (an odd number of ranks: as ring)", gather},
-         .by_algorithm = true},
-        {.info = {"chain",
-                  "along all ranks in segments, from the root or to it",
-                  broadcast_and_reduce,
-                  "segment=SIZE (default 256K)",
-                  false,
-                  {reduce}},
-         .by_algorithm = true,
-         .worth_measuring = segments},
-        {.info = {"scatter_allgather", "a part from the root to each other rank, then the parts among these",
-                  broadcast},
-         .by_algorithm = true},
-        {.info = {"reproducible",
-                  "one fixed tree of pairs of ranges of ranks, whatever the size (knomial:radix=2)",
-                  reductions_without_root,
-                  "",
-                  false,
-                  {reductions_without_root}},
-         .by_algorithm = true},
-        {.info = {"dissemination", "a message to the rank 1, 2, 4 ... further on", barrier}, .by_algorithm = true},
-    };
-    methods.push_back(
+        by_algorithm("recursive_doubling",
+                     "all data with a partner at distance 1, 2, 4 ...; lower ranks are the left operand", all_reduce,
+                     all_reduce),
+        by_algorithm("ring", "parts around a ring in segments; part p is reduced from rank p + 1 around to p",
+                     reductions_and_gather, reductions_without_root, "segment=SIZE (default 256K)", segments),
+        by_algorithm("knomial",
+                     "scatter by reduction and gather over groups of groups of K; with a root, a tree of that degree",
+                     by_tree, reductions, "radix=K (default 4)", radices),
+        bruck,
+        by_algorithm("bruck_allgather",
+                     "1, 2, 4 ... parts from as many ranks further on: few messages, for small parts", gather),
+        by_algorithm("neighbor", "pairs of parts with both neighbours in turn (an odd number of ranks: as ring)",
+                     gather),
+        by_algorithm("chain", "along all ranks in segments, from the root or to it", broadcast_and_reduce, reduce,
+                     "segment=SIZE (default 256K)", segments),
+        by_algorithm("scatter_allgather", "a part from the root to each other rank, then the parts among these",
+                     broadcast),
+        by_algorithm("reproducible", "one fixed tree of pairs of ranges of ranks, whatever the size (knomial:radix=2)",
+                     reductions_without_root, reductions_without_root),
+        by_algorithm("dissemination", "a message to the rank 1, 2, 4 ... further on", barrier),
         {.info = {"put",
                   "ucp_put_nbx into the memory of each receiver, and a flush; of puts with signals, of flags too",
                   moving.with(write_operations)},
-         .verb = Verb::put});
-    methods.push_back(
+         .verb = Verb::put},
         {.info = {"get", "ucp_get_nbx from the memory of each sender; of gets behind signals, flags by ucp_put_nbx",
                   moving.with(read_operations)},
-         .verb = Verb::get});
-    return methods;
+         .verb = Verb::get},
+    };
 }
 
 int read_number(std::string_view text, std::string const& what, int least) {

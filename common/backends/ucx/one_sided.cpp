@@ -9,35 +9,26 @@
 namespace dlmb::ucx {
 namespace {
 
-/// Messages of one step and one peer: they lie next to each other in the list.
+/// Messages of one step and one peer: they lie next to each other in the list, and have one tag.
 struct PairMessages {
-    LoweredMessage const* first = nullptr;
+    Transfer const* first = nullptr;
     std::size_t count = 0;
-    ucp_tag_t tag = 0;
 };
 
 /// In the rotated order of the method linear.
-std::vector<PairMessages> pairs_of(std::vector<LoweredMessage> const& messages, auto const& tag_of) {
+std::vector<PairMessages> pairs_of(std::vector<Transfer> const& messages) {
     std::vector<PairMessages> pairs;
     for (std::size_t i = 0; i < messages.size(); ++i) {
         if (i > 0 && messages[i - 1].peer == messages[i].peer) {
             ++pairs.back().count;
         } else {
-            pairs.push_back({&messages[i], 1, tag_of(i)});
+            pairs.push_back({&messages[i], 1});
         }
     }
     std::stable_sort(pairs.begin(), pairs.end(), [](PairMessages const& a, PairMessages const& b) {
         return a.first->distance < b.first->distance;
     });
     return pairs;
-}
-
-std::vector<PairMessages> sent_pairs(LoweredStep const& step, std::uint64_t first_operation, Rank me) {
-    return pairs_of(step.sends, [&](std::size_t /*i*/) { return send_tag(first_operation, step.step, me); });
-}
-
-std::vector<PairMessages> received_pairs(LoweredStep const& step, MatchedTags const& tags) {
-    return pairs_of(step.receives, [&](std::size_t i) { return tags.receives[step.step][i]; });
 }
 
 /// The key to the buffer in which `data` lies.
@@ -58,61 +49,54 @@ Transfer notice(ucp_tag_t tag, ucp_ep_h endpoint, Rank peer) {
 
 std::unique_ptr<RemoteMemory> exchange_memory(Plan const& plan, Buffers const& buffers,
                                               std::vector<LoweredStep> const& steps,
-                                              std::vector<StepMethod> const& methods, MatchedTags const& tags,
-                                              std::uint64_t first_operation, Worker& worker) {
+                                              std::vector<StepMethod> const& methods, Worker& worker) {
     auto memory = std::make_unique<RemoteMemory>(worker);
     for (LoweredStep const& step : steps) {
         if (methods[step.step].messages == nullptr || !methods[step.step].messages->verb) {
             continue;
         }
         bool const reads = *methods[step.step].messages->verb == Verb::get;
-        for (PairMessages const& pair :
-             reads ? sent_pairs(step, first_operation, plan.me) : received_pairs(step, tags)) {
+        for (PairMessages const& pair : pairs_of(reads ? step.sends : step.receives)) {
             Blob const& key = pair.first->bytes > 0 ? key_to(*memory, plan, buffers, pair.first->data) : Blob{};
-            memory->tell(pair.first->peer, pair.tag, pair.first->data, key);
+            memory->tell(pair.first->peer, pair.first->tag, pair.first->data, key);
         }
     }
     memory->exchange();
     return memory;
 }
 
-OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name, MatchedTags const& tags,
-                            std::uint64_t first_operation, Rank me, RemoteMemory const& memory, Worker const& worker) {
+OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name, Rank me, RemoteMemory const& memory,
+                            Worker const& worker) {
     OneSidedPlan plan{verb, std::move(name), {}, {}};
     // From the sender of the payload goes a message with the tag of the payload, and from its receiver the answer.
     auto const to_receiver = [&](PairMessages const& pair) {
-        return notice(pair.tag, worker.endpoint(pair.first->peer), pair.first->peer);
+        return notice(pair.first->tag, worker.endpoint(pair.first->peer), pair.first->peer);
     };
     auto const to_sender = [&](PairMessages const& pair, Rank receiver) {
-        return notice(answer_tag(pair.tag, receiver), worker.endpoint(pair.first->peer), pair.first->peer);
+        return notice(answer_tag(pair.first->tag, receiver), worker.endpoint(pair.first->peer), pair.first->peer);
     };
     auto const accesses_of = [&](PairMessages const& pair) {
-        RemoteMemory::Place const& remote = memory.of(pair.first->peer, pair.tag);
+        RemoteMemory::Place const& remote = memory.of(pair.first->peer, pair.first->tag);
         std::vector<Access> accesses;
         for (std::size_t i = 0; i < pair.count && pair.first->bytes > 0; ++i) {
-            LoweredMessage const& message = pair.first[i];
+            Transfer const& message = pair.first[i];
             auto const behind = static_cast<std::uint64_t>(message.data - pair.first->data);
             accesses.push_back({message.data, message.bytes, remote.address + behind, remote.key});
         }
         return accesses;
     };
-    for (PairMessages const& pair : sent_pairs(step, first_operation, me)) {
-        Transfer const mine = to_receiver(pair);
-        Transfer const theirs = to_sender(pair, pair.first->peer);
-        if (verb == Verb::put) {
+    auto const add = [&](PairMessages const& pair, Transfer const& mine, Transfer const& theirs, bool accesses) {
+        if (accesses) {
             plan.accessed.push_back({theirs, accesses_of(pair), mine});
         } else {
             plan.accessing.push_back({mine, theirs});
         }
+    };
+    for (PairMessages const& pair : pairs_of(step.sends)) {
+        add(pair, to_receiver(pair), to_sender(pair, pair.first->peer), verb == Verb::put);
     }
-    for (PairMessages const& pair : received_pairs(step, tags)) {
-        Transfer const theirs = to_receiver(pair);
-        Transfer const mine = to_sender(pair, me);
-        if (verb == Verb::get) {
-            plan.accessed.push_back({theirs, accesses_of(pair), mine});
-        } else {
-            plan.accessing.push_back({mine, theirs});
-        }
+    for (PairMessages const& pair : pairs_of(step.receives)) {
+        add(pair, to_sender(pair, me), to_receiver(pair), verb == Verb::get);
     }
     return plan;
 }

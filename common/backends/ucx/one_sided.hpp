@@ -41,14 +41,11 @@ struct OneSidedPlan {
 /// of the step's messages. Endpoints of all peers exist.
 [[nodiscard]] std::unique_ptr<RemoteMemory> exchange_memory(Plan const& plan, Buffers const& buffers,
                                                             std::vector<LoweredStep> const& steps,
-                                                            std::vector<StepMethod> const& methods,
-                                                            MatchedTags const& tags, std::uint64_t first_operation,
-                                                            Worker& worker);
+                                                            std::vector<StepMethod> const& methods, Worker& worker);
 
 /// The plan of a step whose method has this verb.
-[[nodiscard]] OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name, MatchedTags const& tags,
-                                          std::uint64_t first_operation, Rank me, RemoteMemory const& memory,
-                                          Worker const& worker);
+[[nodiscard]] OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name, Rank me,
+                                          RemoteMemory const& memory, Worker const& worker);
 
 /// Runs the plan, and the copies of the step beside it. The hot path: nothing is allocated, nothing virtual is called.
 class OneSidedBatch {

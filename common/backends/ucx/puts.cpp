@@ -21,23 +21,9 @@ void Puts::exchange_memory(Plan const& plan, Buffers const& buffers, SignalTable
         }
     };
     tell(of_flags, reinterpret_cast<std::byte*>(flags_), signals.flags * flag_bytes);
-    std::vector<BufferId> told;
-    auto const tell_buffer = [&](BufferId buffer) {
-        if (plan.buffers.at(buffer).bytes > 0 && std::find(told.begin(), told.end(), buffer) == told.end()) {
-            told.push_back(buffer);
+    for (BufferId const buffer : accessed_buffers(plan)) {
+        if (plan.buffers.at(buffer).bytes > 0) {
             tell(buffer, buffers.base.at(buffer), plan.buffers[buffer].bytes);
-        }
-    };
-    for (AwaitedSignals const& each : signals.waits) {
-        auto const& wait = std::get<WaitSignal>(plan.steps[each.step].operation);
-        if (!is_read(wait.kind)) {
-            tell_buffer(wait.buffer);
-        }
-    }
-    for (PutSignals const& each : signals.puts) {
-        auto const& put = std::get<Put>(plan.steps[each.step].operation);
-        if (is_read(put.kind)) {
-            tell_buffer(put.buffer);
         }
     }
     memory_.exchange();

@@ -14,8 +14,6 @@
 
 namespace dlmb::ucx {
 
-inline constexpr ucp_request_param_t no_options{};
-
 /// One access to the memory of a peer.
 struct Access {
     std::byte* here = nullptr;

@@ -74,8 +74,7 @@ private:
             LoweredStep const& step = from_.steps[id];
             Rank const me = from_.plan.me;
             std::string const& name = tasks_.step_names[id];
-            OneSidedPlan plan =
-                one_sided_plan(*verb, step, name, from_.tags, from_.first_operation, me, *from_.remote, worker_);
+            OneSidedPlan plan = one_sided_plan(*verb, step, name, me, *from_.remote, worker_);
             if (tasks_.in_flight == nullptr) {
                 tasks_.in_flight =
                     std::make_unique<AccessesInFlight>(static_cast<std::size_t>(worker_.bootstrap().size()));
@@ -146,10 +145,10 @@ private:
     Task micro_task(LoweredStep const& step, LoweredMicro const& micro) {
         switch (micro.action) {
         case algorithms::Action::send:
-            tasks_.transfers.push_back(sent(step, step.sends[micro.index]));
+            tasks_.transfers.push_back(sent(step.sends[micro.index]));
             return {Task::Kind::send, false, step.step, size(tasks_.transfers) - 1};
         case algorithms::Action::receive:
-            tasks_.transfers.push_back(received(step, micro.index));
+            tasks_.transfers.push_back(step.receives[micro.index]);
             return {Task::Kind::receive, false, step.step, size(tasks_.transfers) - 1};
         case algorithms::Action::copy:
         case algorithms::Action::reduce:
@@ -163,11 +162,9 @@ private:
     BatchPlan batch_plan(LoweredStep const& step) {
         BatchPlan batch;
         batch.name = tasks_.step_names[step.step];
-        for (std::size_t i = 0; i < step.receives.size(); ++i) {
-            batch.receives.push_back(received(step, i));
-        }
-        for (LoweredMessage const& message : step.sends) {
-            batch.sends.push_back(sent(step, message));
+        batch.receives = step.receives;
+        for (Transfer const& message : step.sends) {
+            batch.sends.push_back(sent(message));
         }
         batch.copies = step.work;
         batch.device = from_.device == nullptr ? nullptr : &from_.device->work;
@@ -176,15 +173,9 @@ private:
         return batch;
     }
 
-    [[nodiscard]] Transfer sent(LoweredStep const& step, LoweredMessage const& to) const {
-        return {
-            to.data, to.bytes,   send_tag(from_.first_operation, step.step, from_.plan.me), worker_.endpoint(to.peer),
-            to.peer, to.distance};
-    }
-    [[nodiscard]] Transfer received(LoweredStep const& step, std::size_t index) const {
-        LoweredMessage const& message = step.receives[index];
-        return {message.data, message.bytes, from_.tags.receives[step.step][index],
-                nullptr,      message.peer,  message.distance};
+    [[nodiscard]] Transfer sent(Transfer message) const {
+        message.endpoint = worker_.endpoint(message.peer);
+        return message;
     }
     template <class List>
     static std::uint32_t size(List const& list) {

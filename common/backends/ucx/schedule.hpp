@@ -58,8 +58,6 @@ struct TaskSources {
     std::vector<LoweredStep> const& steps;
     std::vector<StepMethod> const& step_methods;
     ChosenMethods const& methods;
-    MatchedTags const& tags;
-    std::uint64_t first_operation = 0;
     TrackedQueues* device = nullptr;       // does local work and Compute steps; nullptr: the host does
     RemoteMemory const* remote = nullptr;  // of steps by put and get
     std::unique_ptr<Puts> puts = nullptr;  // of steps with signals

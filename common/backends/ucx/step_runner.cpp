@@ -14,15 +14,6 @@ namespace {
 /// Operation in the tags of all steps. Between two ranks messages keep their order: first sent, first received.
 constexpr std::uint64_t one_operation = 0;
 
-MatchedTags tags_of(LoweredStep const& step) {
-    MatchedTags matched;
-    std::vector<ucp_tag_t>& tags = matched.receives.emplace_back();
-    for (LoweredMessage const& message : step.receives) {
-        tags.push_back(send_tag(one_operation, step.step, message.peer));
-    }
-    return matched;
-}
-
 }  // namespace
 
 StepRunner::StepRunner(BackendContext const& context, std::span<MethodChoice const> methods)
@@ -66,14 +57,17 @@ void StepRunner::run(Plan const& plan, Buffers const& buffers, MethodChoice cons
     ChosenMethods const methods = methods_.choose(choice);
     Worker& worker = *workers_.with(methods.context_settings()).value();
     std::vector<StepMethod> const made = step_methods(plan, buffers, methods).value();
-    std::vector<LoweredStep> const steps = lower(plan, buffers, made, {scratch(made.front().micro.scratch_bytes)});
+    std::vector<LoweredStep> steps =
+        lower(plan, buffers, made, {scratch(made.front().micro.scratch_bytes)}, one_operation);
     if (!steps.front().problem.empty()) {
         throw Error(fmt::format("ucx: rank {}: {}", plan.me, steps.front().problem));
     }
-    MatchedTags const tags = tags_of(steps.front());
+    for (Transfer& message : steps.front().receives) {
+        message.tag = send_tag(one_operation, 0, message.peer);
+    }
     ScheduleResources resources;
     resources.messages = std::make_unique<Messages>(worker, ucx_type_of(buffers.kind));
-    Tasks tasks = build_tasks({plan, buffers, steps, made, methods, tags, one_operation}, *resources.messages, worker);
+    Tasks tasks = build_tasks({plan, buffers, steps, made, methods}, *resources.messages, worker);
     Schedule schedule(std::move(tasks), std::move(resources), worker, workers_);
     schedule.launch();
     while (!schedule.poll()) {

@@ -26,6 +26,9 @@ void check(ucs_status_t status, std::string_view call, Where where = Where::here
 template <class T>
 void check(T, std::string_view) = delete;  // another library's code must not convert
 
+/// Parameters of a request that asks for nothing special.
+inline constexpr ucp_request_param_t no_options{};
+
 struct ReleaseConfig {
     void operator()(ucp_config_t* config) const { ucp_config_release(config); }
 };

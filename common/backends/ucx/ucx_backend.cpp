@@ -33,8 +33,8 @@ std::string why_not(Plan const& plan, Buffers const& buffers, ChosenMethods cons
 std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps, SignalTable const& signals) {
     std::vector<Rank> peers = signals.peers;
     for (LoweredStep const& step : steps) {
-        for (std::vector<LoweredMessage> const* const messages : {&step.sends, &step.receives}) {
-            for (LoweredMessage const& message : *messages) {
+        for (std::vector<Transfer> const* const messages : {&step.sends, &step.receives}) {
+            for (Transfer const& message : *messages) {
                 peers.push_back(message.peer);
             }
         }
@@ -94,8 +94,7 @@ public:
 
     /// Chooses a method for each step, lowers it to messages and local work, matches sends with receives over all
     /// ranks, connects, and makes tasks.
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                               MethodChoice const& choice) override {
+    [[nodiscard]] MadePlan compile(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) override {
         ChosenMethods const methods = methods_.choose(choice);
         bool const signals = any_rank(workers_.standard().bootstrap(), has_signals(plan));
         auto const found = workers_.with(methods.context_settings(), methods.one_sided() || signals);
@@ -116,9 +115,8 @@ public:
             return Unsupported{std::move(reason)};
         }
         auto const scratch = provide_scratch(plan, buffers.kind, made.value(), resources.scratch);
-        std::vector<LoweredStep> const steps = lower(plan, buffers, made.value(), scratch);
-        MatchedTags const matched = match(bootstrap, plan, steps, *first);
-        if (std::string const problem = first_refusal(bootstrap, matched.problem.value_or("")); !problem.empty()) {
+        std::vector<LoweredStep> steps = lower(plan, buffers, made.value(), scratch, *first);
+        if (std::string const problem = first_refusal(bootstrap, match(bootstrap, plan, steps)); !problem.empty()) {
             throw Error(problem);
         }
         SignalTable const table = signals ? match_signals(plan, bootstrap) : SignalTable{};
@@ -127,19 +125,16 @@ public:
         }
         resources.messages = std::make_unique<Messages>(worker, ucx_type_of(buffers.kind));
         resources.device = works_on_device(buffers.kind) ? make_queues(plan, steps) : nullptr;
-        resources.remote = methods.one_sided()
-                               ? exchange_memory(plan, buffers, steps, made.value(), matched, *first, worker)
-                               : nullptr;
+        resources.remote = methods.one_sided() ? exchange_memory(plan, buffers, steps, made.value(), worker) : nullptr;
         auto puts = signals ? std::make_unique<Puts>(plan, buffers, table, worker) : nullptr;
-        Tasks tasks = build_tasks({plan, buffers, steps, made.value(), methods, matched, *first, resources.device.get(),
+        Tasks tasks = build_tasks({plan, buffers, steps, made.value(), methods, resources.device.get(),
                                    resources.remote.get(), std::move(puts)},
                                   *resources.messages, worker);
-        return std::unique_ptr<CompiledPlan>(
-            std::make_unique<Schedule>(std::move(tasks), std::move(resources), worker, workers_));
+        return MadePlan(std::make_unique<Schedule>(std::move(tasks), std::move(resources), worker, workers_));
     }
 
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
-    compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) override {
+    [[nodiscard]] MadePlan compile_polled(Plan const& plan, Buffers const& buffers,
+                                          MethodChoice const& choice) override {
         return compile(plan, buffers, choice);
     }
 

@@ -163,14 +163,13 @@ void Worker::exchange_first_messages(std::span<Rank const> peers) {
     std::vector<std::uint64_t> received(peers.size());
     std::uint64_t const sent = 0;
     std::vector<ucs_status_ptr_t> requests;
-    ucp_request_param_t const plain{};
     for (std::size_t i = 0; i < peers.size(); ++i) {
         requests.push_back(ucp_tag_recv_nbx(worker_.get(), &received[i], sizeof received[i],
-                                            make_tag(TagKind::wire_up, 0, peers[i]), full_tag_mask, &plain));
+                                            make_tag(TagKind::wire_up, 0, peers[i]), full_tag_mask, &no_options));
     }
     for (Rank const peer : peers) {
         requests.push_back(ucp_tag_send_nbx(endpoint(peer), &sent, sizeof sent,
-                                            make_tag(TagKind::wire_up, 0, bootstrap_.rank()), &plain));
+                                            make_tag(TagKind::wire_up, 0, bootstrap_.rank()), &no_options));
     }
     for (ucs_status_ptr_t const request : requests) {
         wait(request, "wire-up message");
@@ -194,16 +193,14 @@ void Worker::wait(ucs_status_ptr_t request, std::string_view call) {
 }
 
 void Worker::flush() {
-    ucp_request_param_t const plain{};
-    wait(ucp_worker_flush_nbx(worker_.get(), &plain), "ucp_worker_flush_nbx");
+    wait(ucp_worker_flush_nbx(worker_.get(), &no_options), "ucp_worker_flush_nbx");
 }
 
 void Worker::close_endpoints() {
-    ucp_request_param_t const plain{};
     std::vector<ucs_status_ptr_t> requests;
     for (ucp_ep_h& endpoint : endpoints_) {
         if (endpoint != nullptr) {
-            requests.push_back(ucp_ep_close_nbx(endpoint, &plain));
+            requests.push_back(ucp_ep_close_nbx(endpoint, &no_options));
             endpoint = nullptr;
         }
     }

@@ -24,7 +24,7 @@ constexpr std::uint64_t second_round = 1 + round;
 
 Plan ragged_exchange(mpi::Rig const& rig) {
     PlanBuilder builder(rig.me());
-    mpi::add_exchange(
+    add_exchange(
         builder, rig.world(), rig.me(),
         [](Rank from, Rank to) { return static_cast<Bytes>(64 * (1 + (3 * from + to) % 4)); }, "exchange");
     return std::move(builder).finish();
@@ -73,7 +73,7 @@ void expect_caught(record::CellResult const& result, std::string const& what) {
     EXPECT_TRUE(result.samples_ns.empty()) << what;
 }
 
-TEST(StruckMpi, ACleanRunPassesAndSaysHowManyTimedIterationsWereChecked) {
+TEST(CleanMpi, ARunPassesAndSaysHowManyTimedIterationsWereChecked) {
     Ranks rig;
     for (auto const& [slots, checked] : {std::pair<std::uint64_t, std::uint64_t>{1, 1}, {4, 2}}) {
         record::CellResult const exchange = rig.measured(ragged_exchange(rig), "alltoallv", slots, std::nullopt);
@@ -85,11 +85,18 @@ TEST(StruckMpi, ACleanRunPassesAndSaysHowManyTimedIterationsWereChecked) {
     }
 }
 
-TEST(StruckMpi, EveryFaultThatLastsForARoundIsCaught) {
-    Ranks rig;
-    if (rig.ranks() <= victim) {
-        GTEST_SKIP() << "nobody to strike";
+class StruckMpi : public testing::Test {
+protected:
+    void SetUp() override {
+        if (rig.ranks() <= victim) {
+            GTEST_SKIP() << "nobody to strike";
+        }
     }
+
+    Ranks rig;
+};
+
+TEST_F(StruckMpi, EveryFaultThatLastsForARoundIsCaught) {
     for (std::uint64_t const slots : {1U, 4U}) {
         for (Fault const fault : intercepted::every_fault) {
             Strike const strike{fault, second_round, second_round + round - 1};
@@ -102,11 +109,7 @@ TEST(StruckMpi, EveryFaultThatLastsForARoundIsCaught) {
     }
 }
 
-TEST(StruckMpi, SumsInPlaceThatFollowEachOtherAreCaughtInAnyCallThatMakesThemWrong) {
-    Ranks rig;
-    if (rig.ranks() <= victim) {
-        GTEST_SKIP() << "nobody to strike";
-    }
+TEST_F(StruckMpi, SumsInPlaceThatFollowEachOtherAreCaughtInAnyCallThatMakesThemWrong) {
     for (measure::Mode const mode : {measure::Mode::stream, measure::Mode::osu, measure::Mode::nccl}) {
         auto const run = [&](std::optional<Strike> const& strike) {
             return rig.measured(sum_in_place(rig), "blocking", 1, strike, mode);
@@ -124,11 +127,7 @@ TEST(StruckMpi, SumsInPlaceThatFollowEachOtherAreCaughtInAnyCallThatMakesThemWro
     }
 }
 
-TEST(StruckMpi, ASingleCallThatDeliversNothingIsCaughtIfItIsLookedAt) {
-    Ranks rig;
-    if (rig.ranks() <= victim) {
-        GTEST_SKIP() << "nobody to strike";
-    }
+TEST_F(StruckMpi, ASingleCallThatDeliversNothingIsCaughtIfItIsLookedAt) {
     constexpr std::uint64_t slots = 4;
     constexpr std::uint64_t checked = 2;
     std::uint64_t caught = 0;
@@ -151,15 +150,11 @@ Plan puts_and_waits(mpi::Rig const& rig) {
     return std::move(builder).finish();
 }
 
-TEST(StruckMpi, AWindowThatOneRankLacksIsARefusalOnAllAndTheNextPlanRuns) {
-    Ranks rig;
-    if (rig.ranks() <= victim) {
-        GTEST_SKIP() << "nobody to strike";
-    }
+TEST_F(StruckMpi, AWindowThatOneRankLacksIsARefusalOnAllAndTheNextPlanRuns) {
     PlanBuilder builder(rig.me());
     std::vector<StepId> after;
     for (char const* const label : {"a", "b", "c"}) {
-        after = {mpi::add_exchange(
+        after = {add_exchange(
             builder, rig.world(), rig.me(), [](Rank, Rank) { return Bytes{64}; }, label, after)};
     }
     Plan const exchanges = std::move(builder).finish();

@@ -41,8 +41,7 @@ public:
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return carrier_->methods(); }
     [[nodiscard]] bool supports(MemoryKind kind) const override { return carrier_->supports(kind); }
     [[nodiscard]] Provenance provenance() const override { return {{"test_double", "yes"}}; }
-    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                               MethodChoice const& method) override {
+    [[nodiscard]] MadePlan compile(Plan const& plan, Buffers const& buffers, MethodChoice const& method) override {
         return carrier_->compile(plan, buffers, method);
     }
     void quiesce() override {

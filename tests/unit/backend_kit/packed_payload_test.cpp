@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Faults of packing, of the network and of unpacking are caught and named: of numbers, of rows, and of both.
+#include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/number_payload.hpp"
 #include "common/memory/small_float.hpp"
-#include "tests/unit/backend_kit/two_ranks.hpp"
+#include "tests/unit/backend_kit/ranks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,11 +23,48 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr std::uint64_t row_numbers = 1001;
-using test::iteration;
-using test::pack;
-using test::unpack;
+constexpr std::uint32_t iteration = 5;
+constexpr StepId pack = 0;
+constexpr StepId move = 1;
+constexpr StepId unpack = 2;
 
-class PackedPayload : public test::TwoRanks {
+/// Two ranks that pack, exchange and unpack.
+class TwoRanks : public testing::Test {
+protected:
+    using Build = std::function<void(PlanBuilder&, Rank)>;
+
+    /// `build` adds the three steps of a rank; one iteration of them is run.
+    void run_both(Build const& build) {
+        prepare_both(build);
+        for (Rank const rank : {0, 1}) {
+            compute(rank, pack);
+        }
+        exchange();
+        for (Rank const rank : {0, 1}) {
+            compute(rank, unpack);
+        }
+    }
+    void prepare_both(Build const& build) {
+        ranks.emplace(2, build);
+        ranks->prepare(iteration);
+    }
+    void compute(Rank rank, StepId step) {
+        HostCompute work(std::get<Compute>(at(rank).plan.steps[step].operation), at(rank).memory.buffers);
+        work.start();
+        while (!work.test()) {
+        }
+    }
+    void exchange() { ranks->exchange(move); }
+    std::vector<std::string> verify(Rank rank) { return ranks->verify(rank, iteration); }
+    test::Ranks::Endpoint& at(Rank rank) { return ranks->at(rank); }
+    Conversion const& conversion(Rank rank, StepId step) {
+        return *std::get<Compute>(at(rank).plan.steps[step].operation).conversion;
+    }
+
+    std::optional<test::Ranks> ranks;
+};
+
+class PackedPayload : public TwoRanks {
 protected:
     PackedPayload() { run({Code::int4, 32, ScaleType::fp32}, Element::bf16); }
 
@@ -38,9 +76,6 @@ protected:
             rows[static_cast<std::size_t>(me)] = 2;
             builder.packed_exchange(all, rows, rows, row_numbers, {format, element}, "dispatch");
         });
-    }
-    Conversion const& conversion(Rank rank, StepId step) {
-        return *std::get<Compute>(at(rank).plan.steps[step].operation).conversion;
     }
 };
 
@@ -54,7 +89,7 @@ TEST_F(PackedPayload, ThereIsNoFaultWhenEverythingArrivedInAnyFormat) {
             }
         }
     }
-    EXPECT_EQ(at(0).payload->blocks_checked(), 4U);  // two blocks, packed and unpacked
+    EXPECT_EQ(at(0).payload.blocks_checked(), 4U);  // two blocks, packed and unpacked
 }
 
 /// 64 numbers of a stream.
@@ -100,7 +135,7 @@ TEST(NumberPayload, HoldsTheSameNumbersInEveryElementCutToItsMantissa) {
 
 TEST_F(PackedPayload, AStepThatPacksNothingIsNamed) {
     auto const& out = conversion(1, pack);
-    at(1).payload->prepare(iteration);
+    at(1).payload.prepare(iteration);
     exchange();
     compute(0, unpack);
     EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 1 \"dispatch\": block from rank 1, codes: byte 0 of")));
@@ -110,7 +145,7 @@ TEST_F(PackedPayload, AStepThatPacksNothingIsNamed) {
 
 TEST_F(PackedPayload, AWrongCodeAndAWrongScaleAreNamed) {
     Conversion const& in = conversion(0, unpack);
-    std::byte* const rows = at(0).buffers.base[in.packed] + in.blocks[1].packed;
+    std::byte* const rows = at(0).memory.buffers.base[in.packed] + in.blocks[1].packed;
     rows[500] ^= std::byte{1};  // the last code of 1001
     Bytes const row = in.format.row_bytes(row_numbers);
     rows[row + in.format.code_bytes(row_numbers)] ^= std::byte{1};  // the first scale of the second row
@@ -121,14 +156,14 @@ TEST_F(PackedPayload, AWrongCodeAndAWrongScaleAreNamed) {
 
 TEST_F(PackedPayload, ANumberThatIsNotWhatWasPackedIsNamed) {
     Conversion const& in = conversion(1, unpack);
-    at(1).buffers.base[in.numbers][in.blocks[0].numbers + 2 * row_numbers] ^= std::byte{1};
+    at(1).memory.buffers.base[in.numbers][in.blocks[0].numbers + 2 * row_numbers] ^= std::byte{1};
     EXPECT_THAT(verify(1),
                 ElementsAre(HasSubstr("step 2 \"unpack.dispatch\": block from rank 0, unpacked: byte 2002 of 6006")));
 }
 
 TEST_F(PackedPayload, ABlockFromTheWrongRankIsFound) {
     Conversion const& in = conversion(0, unpack);
-    std::byte* const packed = at(0).buffers.base[in.packed];
+    std::byte* const packed = at(0).memory.buffers.base[in.packed];
     std::memcpy(packed + in.blocks[0].packed, packed + in.blocks[1].packed, in.packed_bytes(in.blocks[0]));
     EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 1 \"dispatch\": block from rank 0")));
 }
@@ -136,14 +171,14 @@ TEST_F(PackedPayload, ABlockFromTheWrongRankIsFound) {
 TEST_F(PackedPayload, BytesBehindTheNumbersAreGuarded) {
     Conversion const& in = conversion(0, unpack);
     RowBlock const& last = in.blocks.back();
-    at(0).buffers.base[in.numbers][last.numbers + in.number_bytes(last)] ^= std::byte{1};
+    at(0).memory.buffers.base[in.numbers][last.numbers + in.number_bytes(last)] ^= std::byte{1};
     EXPECT_THAT(verify(0),
                 ElementsAre("step 2 \"unpack.dispatch\": 1 byte behind the block from rank 1 was overwritten"));
 }
 
 TEST_F(PackedPayload, NumbersThatWereChangedAfterPackingAreNamed) {
     Conversion const& out = conversion(0, pack);
-    at(0).buffers.base[out.numbers][out.blocks[0].numbers] ^= std::byte{1};
+    at(0).memory.buffers.base[out.numbers][out.blocks[0].numbers] ^= std::byte{1};
     EXPECT_THAT(verify(0), ElementsAre(HasSubstr("step 0 \"pack.dispatch\": what this rank sends: byte 0 of")));
 }
 
@@ -203,7 +238,7 @@ Orders orders_of(Rank me) {
     return orders;
 }
 
-class MovedPayload : public test::TwoRanks {
+class MovedPayload : public TwoRanks {
 protected:
     MovedPayload() {
         run_both([](PlanBuilder& builder, Rank me) {
@@ -216,17 +251,17 @@ protected:
         return *std::get<Compute>(at(rank).plan.steps[step].operation).rearrangement;
     }
     std::byte* from(Rank rank, StepId step, std::size_t row) {
-        return at(rank).buffers.base[rows(rank, step).from] + rows(rank, step).runs[row].from;
+        return at(rank).memory.buffers.base[rows(rank, step).from] + rows(rank, step).runs[row].from;
     }
     std::byte* to(Rank rank, StepId step, std::size_t row) {
-        return at(rank).buffers.base[rows(rank, step).to] + rows(rank, step).runs[row].to;
+        return at(rank).memory.buffers.base[rows(rank, step).to] + rows(rank, step).runs[row].to;
     }
 };
 
 TEST_F(MovedPayload, ThereIsNoFaultWhenEveryRowArrived) {
     EXPECT_THAT(verify(0), IsEmpty());
     EXPECT_THAT(verify(1), IsEmpty());
-    EXPECT_EQ(at(0).payload->blocks_checked(), 6U) << "of two blocks of neighbouring rows, and of four rows in reverse";
+    EXPECT_EQ(at(0).payload.blocks_checked(), 6U) << "of two blocks of neighbouring rows, and of four rows in reverse";
 }
 
 TEST_F(MovedPayload, ARowInTheWrongPlaceIsNamed) {
@@ -244,7 +279,7 @@ TEST_F(MovedPayload, ARowOfTheWrongTokenIsNamedAtBothEnds) {
 }
 
 TEST_F(MovedPayload, AStepThatMovesNothingIsNamed) {
-    at(1).payload->prepare(iteration);
+    at(1).payload.prepare(iteration);
     exchange();
     EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 1 \"dispatch\": block from rank 1: byte 0 of")));
 }
@@ -258,7 +293,7 @@ TEST_F(MovedPayload, ATokenThatWasChangedAndBytesBehindTheRowsAreNamed) {
 }
 
 /// The same rows, whose numbers the steps that move them also pack.
-class MovedNumbers : public test::TwoRanks {
+class MovedNumbers : public TwoRanks {
 protected:
     MovedNumbers() {
         run_both([](PlanBuilder& builder, Rank me) {
@@ -268,16 +303,13 @@ protected:
                                         "dispatch");
         });
     }
-    Conversion const& conversion(Rank rank, StepId step) {
-        return *std::get<Compute>(at(rank).plan.steps[step].operation).conversion;
-    }
     std::byte* packed(Rank rank, StepId step, std::size_t row) {
         Conversion const& rows = conversion(rank, step);
-        return at(rank).buffers.base[rows.packed] + rows.blocks[row].packed;
+        return at(rank).memory.buffers.base[rows.packed] + rows.blocks[row].packed;
     }
     std::byte* numbers(Rank rank, StepId step, std::size_t row) {
         Conversion const& rows = conversion(rank, step);
-        return at(rank).buffers.base[rows.numbers] + rows.blocks[row].numbers;
+        return at(rank).memory.buffers.base[rows.numbers] + rows.blocks[row].numbers;
     }
 };
 
@@ -309,7 +341,7 @@ TEST_F(MovedNumbers, ATokenThatWasChangedAndBytesBehindTheRowsAreNamed) {
 }
 
 /// The same rows in one step; the test moves them.
-class ScatteredPayload : public test::TwoRanks {
+class ScatteredPayload : public TwoRanks {
 protected:
     ScatteredPayload() {
         prepare_both([](PlanBuilder& builder, Rank me) {
@@ -325,17 +357,17 @@ protected:
     }
     Exchange const& step(Rank rank) { return std::get<Exchange>(at(rank).plan.steps[0].operation); }
     std::byte* sent(Rank rank, std::size_t row) {
-        return at(rank).buffers.base[step(rank).send_buffer] + step(rank).scattered->sent.places()[row];
+        return at(rank).memory.buffers.base[step(rank).send_buffer] + step(rank).scattered->sent.places()[row];
     }
     std::byte* received(Rank rank, std::size_t row) {
-        return at(rank).buffers.base[step(rank).recv_buffer] + step(rank).scattered->received.places()[row];
+        return at(rank).memory.buffers.base[step(rank).recv_buffer] + step(rank).scattered->received.places()[row];
     }
 };
 
 TEST_F(ScatteredPayload, ThereIsNoFaultWhenEveryRowIsWhereItBelongs) {
     EXPECT_THAT(verify(0), IsEmpty());
     EXPECT_THAT(verify(1), IsEmpty());
-    EXPECT_EQ(at(0).payload->blocks_checked(), 4U) << "rows in reverse order do not join";
+    EXPECT_EQ(at(0).payload.blocks_checked(), 4U) << "rows in reverse order do not join";
 }
 
 TEST_F(ScatteredPayload, ARowOfTheSamePeerInTheWrongPlaceIsNamed) {

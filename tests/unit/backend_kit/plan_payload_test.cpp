@@ -3,11 +3,8 @@
 //
 // Every fault that a transport can commit is caught and named. No transport here: the test plays the network and copies
 // what the plan says, or something else.
-#include "common/backend_kit/plan_payload.hpp"
 #include "common/base/error.hpp"
-#include "common/formats/plan/builder.hpp"
-#include "common/memory/host_space.hpp"
-#include "tests/unit/plan_memory.hpp"
+#include "tests/unit/backend_kit/ranks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,82 +15,19 @@
 namespace dlmb::plan_payload_test {
 namespace {
 
+using test::Ranks;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// All ranks of a plan set in this process, with their memory and payload.
-class Ranks {
-public:
-    explicit Ranks(std::vector<Plan> plans) : plans_(std::move(plans)) {
-        for (Plan const& plan : plans_) {
-            memory_.emplace_back(space_, plan);
-        }
-        for (std::size_t rank = 0; rank < plans_.size(); ++rank) {
-            payloads_.emplace_back(space_, memory_[rank].buffers, plans_[rank]);
-        }
-    }
-
-    void prepare(std::uint32_t iteration) {
-        for (PlanPayload& payload : payloads_) {
-            payload.prepare(iteration);
-        }
-    }
-    std::vector<std::string> verify(Rank rank, std::uint32_t iteration) {
-        return payloads_[index(rank)].verify(iteration);
-    }
-    PlanPayload& payload(Rank rank) { return payloads_[index(rank)]; }
-    Plan const& plan(Rank rank) const { return plans_[index(rank)]; }
-    std::byte* at(Rank rank, BufferId buffer, Bytes offset) {
-        return memory_[index(rank)].buffers.base[buffer] + offset;
-    }
-
-    /// Does exchange `step` of all ranks.
-    void exchange(StepId step) {
-        for (Plan const& receiver : plans_) {
-            auto const& in = std::get<Exchange>(receiver.steps[step].operation);
-            for (Block const& block : in.recv) {
-                std::memcpy(at(receiver.me, in.recv_buffer, block.offset), sent(block.peer, receiver.me, step),
-                            block.bytes);
-            }
-        }
-    }
-    /// Where `from` keeps what it sends to `to`, and where `to` wants it.
-    std::byte* sent(Rank from, Rank to, StepId step) {
-        auto const& exchange = std::get<Exchange>(plan(from).steps[step].operation);
-        return at(from, exchange.send_buffer, block_of(exchange.send, to).offset);
-    }
-    std::byte* received(Rank to, Rank from, StepId step) {
-        auto const& exchange = std::get<Exchange>(plan(to).steps[step].operation);
-        return at(to, exchange.recv_buffer, block_of(exchange.recv, from).offset);
-    }
-
-private:
-    static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
-    static Block block_of(std::vector<Block> const& blocks, Rank peer) {
-        return *std::find_if(blocks.begin(), blocks.end(), [peer](Block const& block) { return block.peer == peer; });
-    }
-
-    HostSpace space_;
-    std::vector<Plan> plans_;
-    std::vector<PlanMemory> memory_;  // as many as plans before payloads_ refers to them
-    std::vector<PlanPayload> payloads_;
-};
-
 constexpr Bytes block_bytes = 1001;
 
 /// Three ranks, dispatch and combine, `block_bytes` from everyone to everyone.
-std::vector<Plan> two_exchanges() {
-    std::vector<Plan> plans;
+void two_exchanges(PlanBuilder& builder, Rank /*me*/) {
     std::vector<Bytes> const bytes(3, block_bytes);
-    for (Rank me = 0; me < 3; ++me) {
-        PlanBuilder builder(me);
-        GroupId const all = builder.group({{0, 1, 2}});
-        StepId const dispatch = builder.exchange(all, bytes, bytes, "dispatch");
-        builder.exchange(all, bytes, bytes, "combine", {dispatch});
-        plans.push_back(std::move(builder).finish());
-    }
-    return plans;
+    GroupId const all = builder.group({{0, 1, 2}});
+    StepId const dispatch = builder.exchange(all, bytes, bytes, "dispatch");
+    builder.exchange(all, bytes, bytes, "combine", {dispatch});
 }
 
 class PlanPayloadFault : public testing::Test {
@@ -106,14 +40,14 @@ protected:
         }
     }
     static constexpr std::uint32_t now = 6;
-    Ranks ranks{two_exchanges()};
+    Ranks ranks{3, two_exchanges};
 };
 
 TEST_F(PlanPayloadFault, ThereIsNoneWhenEverythingArrived) {
     for (Rank rank = 0; rank < 3; ++rank) {
         EXPECT_THAT(ranks.verify(rank, now), IsEmpty());
     }
-    EXPECT_EQ(ranks.payload(0).blocks_checked(), 6U);  // two exchanges of three blocks
+    EXPECT_EQ(ranks.at(0).payload.blocks_checked(), 6U);  // two exchanges of three blocks
 }
 
 TEST_F(PlanPayloadFault, AFlippedByteIsNamedByStepSourceAndOffset) {
@@ -143,7 +77,7 @@ TEST_F(PlanPayloadFault, AShortBlockIsNamedAtItsEnd) {
     ranks.exchange(1);
     // All but the last 401 bytes of one block: those are as prepare() left them.
     std::vector<std::byte> const arrived(ranks.received(1, 0, 1), ranks.received(1, 0, 1) + 600);
-    ranks.payload(1).prepare(now);
+    ranks.at(1).payload.prepare(now);
     ranks.exchange(0);
     for (Rank const from : {1, 2}) {
         std::memcpy(ranks.received(1, from, 1), ranks.sent(from, 1, 1), block_bytes);
@@ -195,10 +129,10 @@ TEST_F(PlanPayloadFault, NothingThatArrivedIsNamedForEveryBlock) {
 
 TEST(PlanPayload, ChecksTheSmallestBlocksAndTheGapsBetweenThem) {
     for (Bytes const bytes : std::vector<Bytes>{1, 2, 3, 7, 9, 63, 64, 65}) {
-        PlanBuilder builder(0);
-        builder.exchange(builder.group({{0}}), std::vector<Bytes>{bytes}, std::vector<Bytes>{bytes}, "self");
-        Ranks ranks({std::move(builder).finish()});
-        for (Bytes wrong = 0; wrong < ranks.plan(0).buffers[1].bytes; ++wrong) {
+        Ranks ranks(1, [bytes](PlanBuilder& builder, Rank) {
+            builder.exchange(builder.group({{0}}), std::vector<Bytes>{bytes}, std::vector<Bytes>{bytes}, "self");
+        });
+        for (Bytes wrong = 0; wrong < ranks.at(0).plan.buffers[1].bytes; ++wrong) {
             ranks.prepare(0);
             ranks.exchange(0);
             ASSERT_THAT(ranks.verify(0, 0), IsEmpty()) << bytes;
@@ -210,8 +144,8 @@ TEST(PlanPayload, ChecksTheSmallestBlocksAndTheGapsBetweenThem) {
 
 /// Delivers what rank 0 sends to rank 1, message by message from the last on.
 void deliver_window(Ranks& ranks, MessageWindow const& window, Bytes bytes) {
-    auto const& send = std::get<Send>(ranks.plan(0).steps[0].operation);
-    auto const& recv = std::get<Recv>(ranks.plan(1).steps[0].operation);
+    auto const& send = std::get<Send>(ranks.at(0).plan.steps[0].operation);
+    auto const& recv = std::get<Recv>(ranks.at(1).plan.steps[0].operation);
     for (Bytes message = window.messages; message-- > 0;) {
         std::memcpy(ranks.at(1, recv.buffer, recv.from.offset + message * window.stride),
                     ranks.at(0, send.buffer, send.to.offset + message * window.stride), bytes);
@@ -219,15 +153,11 @@ void deliver_window(Ranks& ranks, MessageWindow const& window, Bytes bytes) {
 }
 
 Ranks window_of(MessageWindow const& window, Bytes bytes) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 2; ++me) {
-        PlanBuilder builder(me);
-        GroupId const pair = builder.group({{0, 1}});
-        me == 0 ? builder.send(pair, 1, bytes, 0, -1, "w", {}, window)
-                : builder.recv(pair, 0, bytes, 0, -1, "w", {}, window);
-        plans.push_back(std::move(builder).finish());
-    }
-    return Ranks(std::move(plans));
+    return {2, [&](PlanBuilder& builder, Rank me) {
+                GroupId const pair = builder.group({{0, 1}});
+                me == 0 ? builder.send(pair, 1, bytes, 0, -1, "w", {}, window)
+                        : builder.recv(pair, 0, bytes, 0, -1, "w", {}, window);
+            }};
 }
 
 TEST(PlanPayload, MessagesOfAWindowInOnePlaceCarryOnePayload) {
@@ -235,7 +165,7 @@ TEST(PlanPayload, MessagesOfAWindowInOnePlaceCarryOnePayload) {
     ranks.prepare(3);
     deliver_window(ranks, {5, 0}, 21);
     EXPECT_THAT(ranks.verify(1, 3), IsEmpty());
-    *ranks.at(1, 0, std::get<Recv>(ranks.plan(1).steps[0].operation).from.offset + 20) ^= std::byte{1};
+    *ranks.at(1, 0, std::get<Recv>(ranks.at(1).plan.steps[0].operation).from.offset + 20) ^= std::byte{1};
     EXPECT_EQ(ranks.verify(1, 3).size(), 1U);
 }
 
@@ -245,7 +175,7 @@ TEST(PlanPayload, MessagesOfAWindowInPlacesOfTheirOwnHavePayloadsOfTheirOwn) {
     ranks.prepare(3);
     deliver_window(ranks, window, 21);
     EXPECT_THAT(ranks.verify(1, 3), IsEmpty());
-    Bytes const begin = std::get<Recv>(ranks.plan(1).steps[0].operation).from.offset;
+    Bytes const begin = std::get<Recv>(ranks.at(1).plan.steps[0].operation).from.offset;
     std::swap_ranges(ranks.at(1, 0, begin + 24), ranks.at(1, 0, begin + 24) + 21, ranks.at(1, 0, begin + 72));
     EXPECT_EQ(ranks.verify(1, 3).size(), 2U) << "two messages changed places";
     ranks.prepare(4);
@@ -256,10 +186,10 @@ TEST(PlanPayload, MessagesOfAWindowInPlacesOfTheirOwnHavePayloadsOfTheirOwn) {
 }
 
 TEST(PlanPayload, ABufferThatNothingIsDeliveredToMustStayUntouched) {
-    PlanBuilder builder(0);
-    builder.exchange(builder.group({{0, 1}}), std::vector<Bytes>{0, 0}, std::vector<Bytes>{0, 0}, "nothing");
-    Ranks ranks({std::move(builder).finish()});
-    ASSERT_GT(ranks.plan(0).buffers[1].bytes, 5U);
+    Ranks ranks(1, [](PlanBuilder& builder, Rank) {
+        builder.exchange(builder.group({{0, 1}}), std::vector<Bytes>{0, 0}, std::vector<Bytes>{0, 0}, "nothing");
+    });
+    ASSERT_GT(ranks.at(0).plan.buffers[1].bytes, 5U);
     ranks.prepare(0);
     EXPECT_THAT(ranks.verify(0, 0), IsEmpty());
     *ranks.at(0, 1, 5) ^= std::byte{1};
@@ -270,17 +200,14 @@ TEST(PlanPayload, ABufferThatNothingIsDeliveredToMustStayUntouched) {
 
 /// Three ranks, one allreduce of `count` elements; `result` is where rank 1 has its own.
 Ranks reduction(Element element, std::uint64_t count) {
-    std::vector<Plan> plans;
-    for (Rank me = 0; me < 3; ++me) {
-        PlanBuilder builder(me);
-        builder.all_reduce(builder.group({{0, 1, 2}}), count * size_of(element), element, Reduction::sum, "gradients");
-        plans.push_back(std::move(builder).finish());
-    }
-    return Ranks(std::move(plans));
+    return {3, [&](PlanBuilder& builder, Rank) {
+                builder.all_reduce(builder.group({{0, 1, 2}}), count * size_of(element), element, Reduction::sum,
+                                   "gradients");
+            }};
 }
 
 std::byte* result_of_rank_1(Ranks& ranks) {
-    auto const& reduce = std::get<Collective>(ranks.plan(1).steps[0].operation);
+    auto const& reduce = std::get<Collective>(ranks.at(1).plan.steps[0].operation);
     return ranks.at(1, reduce.recv.buffer, reduce.recv.offset);
 }
 
@@ -317,28 +244,24 @@ TEST(PlanPayloadReduction, TheSumOfAllInputsIsRightAndOtherSumsAreNamed) {
 }
 
 TEST(PlanPayloadReduction, SumsInPlaceThatWereSummedUpAgainUnforeseenAreLeftOutAndCounted) {
-    PlanBuilder builder(0);
-    builder.in_place(true);
-    builder.all_reduce(builder.group({{0, 1}}), 64, Element::fp32, Reduction::sum, "gradients");
-    Ranks ranks({std::move(builder).finish()});
+    Ranks ranks(1, [](PlanBuilder& builder, Rank) {
+        builder.in_place(true);
+        builder.all_reduce(builder.group({{0, 1}}), 64, Element::fp32, Reduction::sum, "gradients");
+    });
     ranks.prepare(0);
-    EXPECT_FALSE(ranks.payload(0).verify(0).empty()) << "nothing was summed up";
-    EXPECT_EQ(ranks.payload(0).blocks_skipped(), 0U);
-    EXPECT_THAT(ranks.payload(0).verify(0, {.repeated = true}), IsEmpty());
-    EXPECT_EQ(ranks.payload(0).blocks_skipped(), 1U);
+    EXPECT_FALSE(ranks.at(0).payload.verify(0).empty()) << "nothing was summed up";
+    EXPECT_EQ(ranks.at(0).payload.blocks_skipped(), 0U);
+    EXPECT_THAT(ranks.at(0).payload.verify(0, {.repeated = true}), IsEmpty());
+    EXPECT_EQ(ranks.at(0).payload.blocks_skipped(), 1U);
 }
 
 TEST(PlanPayload, AnExchangeInPlaceReplacesWhatIsSentAndIsLeftOutWhereItWasMadeAgain) {
     constexpr Bytes bytes = 100;
-    std::vector<Plan> plans;
-    for (Rank const me : {0, 1}) {
-        PlanBuilder builder(me);
+    Ranks ranks(2, [](PlanBuilder& builder, Rank) {
         builder.exchange_in_place(builder.group({{0, 1}}), std::vector<Bytes>{bytes, bytes}, "swap");
-        plans.push_back(std::move(builder).finish());
-    }
-    Ranks ranks(std::move(plans));
+    });
     auto const block = [&](Rank rank) {
-        auto const& exchange = std::get<Exchange>(ranks.plan(rank).steps.front().operation);
+        auto const& exchange = std::get<Exchange>(ranks.at(rank).plan.steps.front().operation);
         return ranks.at(rank, exchange.recv_buffer, exchange.recv.at(rank == 0 ? 1 : 0).offset);
     };
     ranks.prepare(3);
@@ -349,8 +272,8 @@ TEST(PlanPayload, AnExchangeInPlaceReplacesWhatIsSentAndIsLeftOutWhereItWasMadeA
     }
     *block(1) ^= std::byte{1};
     EXPECT_THAT(ranks.verify(1, 3), ElementsAre(HasSubstr("block from rank 0")));
-    EXPECT_THAT(ranks.payload(1).verify(3, {.repeated = true}), IsEmpty());
-    EXPECT_EQ(ranks.payload(1).blocks_skipped(), 2U);
+    EXPECT_THAT(ranks.at(1).payload.verify(3, {.repeated = true}), IsEmpty());
+    EXPECT_EQ(ranks.at(1).payload.blocks_skipped(), 2U);
 }
 
 TEST(PlanPayloadReduction, AWrongElementIsNamedInAnyChunk) {
@@ -433,8 +356,8 @@ TEST(PlanPayload, ManySmallBlocksOnADeviceAreReadAndWrittenByOneTransferOfTheirB
 TEST(PlanPayload, RefusesPlansWhoseBuffersAreNotBound) {
     HostSpace space;
     Buffers const none;
-    Plan const plan = two_exchanges()[0];
-    EXPECT_THROW(PlanPayload(space, none, plan), Error);
+    Ranks ranks(3, two_exchanges);
+    EXPECT_THROW(PlanPayload(space, none, ranks.at(0).plan), Error);
 }
 
 }  // namespace

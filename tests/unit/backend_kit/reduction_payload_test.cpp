@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/host_reduce.hpp"
-#include "common/backend_kit/reduction_payload.hpp"
+#include "common/backend_kit/plan_payload.hpp"
+#include "common/memory/host_space.hpp"
 #include "tests/reductions/all_reductions.hpp"
 
 #include <gtest/gtest.h>
@@ -119,6 +120,33 @@ TEST(ReductionPayload, AnotherIterationHasAnotherResult) {
     payload.result(key, 0, now);
     payload.result(payload_key(every_rank, every_rank, 9, 1), 0, before);
     EXPECT_NE(now, before);
+}
+
+// As the kernels compute it, for which nvcc compiles what is constexpr.
+TEST(ReductionPayload, AnElementOfTheResultIsConstant) {
+    constexpr ReductionPayload payload(Element::byte, Reduction::sum, 6);
+    constexpr std::int32_t at_compile_time = payload.result_at(key, 11);
+    std::byte at_run_time{};
+    payload.result(key, 11, std::span(&at_run_time, 1));
+    EXPECT_EQ(at_compile_time, std::to_integer<std::int32_t>(at_run_time));
+}
+
+TEST(ReductionBuffers, NameTheFirstWrongElementOfAnyChunk) {
+    HostSpace space;
+    ReductionBuffers check(space);
+    for (Element const element : {Element::byte, Element::bf16, Element::fp64}) {
+        constexpr std::size_t elements = 70'000;
+        constexpr std::uint64_t first = 11;
+        ReductionPayload const payload(element, Reduction::max, 6);
+        Bytes const size = size_of(element);
+        std::vector<std::byte> result(elements * size);
+        payload.result(key, first, result);
+        EXPECT_EQ(check.first_wrong(result.data(), elements, payload, key, first), std::nullopt) << name_of(element);
+        result.back() ^= std::byte{0x01};
+        EXPECT_EQ(check.first_wrong(result.data(), elements, payload, key, first), std::optional<Bytes>(elements - 1));
+        result[66'000 * size] ^= std::byte{0x01};
+        EXPECT_EQ(check.first_wrong(result.data(), elements, payload, key, first), std::optional<Bytes>(66'000));
+    }
 }
 
 }  // namespace

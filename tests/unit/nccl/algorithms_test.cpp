@@ -81,7 +81,7 @@ TEST_F(NcclAlgorithms, WhatNcclForbidsIsNotApplicable) {
 TEST_F(NcclAlgorithmsOfRanks, ACollectiveThatNcclDecidesByItselfIsNotApplicable) {
     char const* const by_tree = "algorithm:allreduce=tree:protocol=ll";
     auto const compiled = rank.compile(plan, by_tree);
-    DoubleSetting const silent("DLMB_FAKE_NCCL_ASKS_TUNER", "0");
+    ScopedVariable const silent("DLMB_FAKE_NCCL_ASKS_TUNER", "0");
     EXPECT_THAT(rank.refusal(plan, by_tree), HasSubstr("NCCL asked its tuner about 0 of 1 collectives"));
     EXPECT_THAT([&] { compiled->launch(); }, testing::ThrowsMessage<Error>(HasSubstr("was not taken in an iteration")))
         << "no time is taken for that of another algorithm";

@@ -6,6 +6,7 @@
 // loop stands beside each plan, and both are run by what runs them on a GPU: the measuring sampler and BareLoop.
 #include "common/measure/sampling/sampler.hpp"
 #include "tests/gpu/bench/bare_calls.hpp"
+#include "tests/unit/exchange_step.hpp"
 #include "tests/unit/nccl/call_list.hpp"
 #include "tests/unit/nccl/double_rig.hpp"
 
@@ -21,18 +22,6 @@ namespace {
 
 using benchmark::BareExchange;
 using benchmark::BareLoop;
-using Bytes2D = std::function<Bytes(Rank from, Rank to)>;
-
-StepId add_exchange(PlanBuilder& builder, RankOnDouble const& rank, char const* label, Bytes2D const& bytes,
-                    std::vector<StepId> after = {}) {
-    std::vector<Bytes> sent;
-    std::vector<Bytes> received;
-    for (Rank const peer : rank.world().members) {
-        sent.push_back(bytes(rank.me(), peer));
-        received.push_back(bytes(peer, rank.me()));
-    }
-    return builder.exchange(builder.group(rank.world()), sent, received, label, std::move(after));
-}
 
 Bytes equal(Rank /*from*/, Rank /*to*/) {
     return 256;
@@ -63,12 +52,13 @@ Traffic const all_gather{"all_gather", [](PlanBuilder& builder, RankOnDouble con
 Traffic const broadcast{"broadcast", [](PlanBuilder& builder, RankOnDouble const& rank) {
                             builder.broadcast(builder.group(rank.world()), 0, 1024, Element::byte, "b");
                         }};
-Traffic const all_to_all{
-    "all_to_all", [](PlanBuilder& builder, RankOnDouble const& rank) { add_exchange(builder, rank, "e", equal); }};
+Traffic const all_to_all{"all_to_all", [](PlanBuilder& builder, RankOnDouble const& rank) {
+                             add_exchange(builder, rank.world(), rank.me(), equal, "e");
+                         }};
 Traffic const experts{"dispatch_and_combine", [](PlanBuilder& builder, RankOnDouble const& rank) {
-                          StepId const dispatch = add_exchange(builder, rank, "dispatch", skewed);
-                          add_exchange(builder, rank, "combine", [](Rank from, Rank to) { return skewed(to, from); },
-                                       {dispatch});
+                          StepId const dispatch = add_exchange(builder, rank.world(), rank.me(), skewed, "dispatch");
+                          add_exchange(builder, rank.world(), rank.me(),
+                                       [](Rank from, Rank to) { return skewed(to, from); }, "combine", {dispatch});
                       }};
 Traffic const ring{"sendrecv", [](PlanBuilder& builder, RankOnDouble const& rank) {
                        Rank const ranks = static_cast<Rank>(rank.world().members.size());

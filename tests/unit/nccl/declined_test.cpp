@@ -41,14 +41,14 @@ TEST(NcclDeclines, AlgorithmsWithoutTheTunerPlugin) {
 }
 
 TEST(NcclDeclines, AlgorithmsWithAnotherTuner) {
-    DoubleSetting const plugin("NCCL_TUNER_PLUGIN", "libc.so.6");
+    ScopedVariable const plugin("NCCL_TUNER_PLUGIN", "libc.so.6");
     RankOnDouble rank;
     EXPECT_THAT(rank.refusal(all_reduce_plan(rank), "algorithm:allreduce=ring:protocol=simple"),
                 HasSubstr("NCCL_TUNER_PLUGIN=libc.so.6 is another tuner"));
 }
 
 TEST(NcclDeclines, AlgorithmsWithATunerThatCannotBeLoaded) {
-    DoubleSetting const plugin("NCCL_TUNER_PLUGIN", "libnothing.so");
+    ScopedVariable const plugin("NCCL_TUNER_PLUGIN", "libnothing.so");
     RankOnDouble rank;
     EXPECT_THAT(rank.backend().provenance().at("nccl_algorithms"), HasSubstr("NCCL_TUNER_PLUGIN=libnothing.so: "));
 }
@@ -61,7 +61,7 @@ TEST(NcclDeclines, ProductsWithoutCublas) {
 }
 
 TEST(NcclDeclines, Fp8ReductionsByALibraryThatIsOlderThanTheBuild) {
-    DoubleSetting const older("DLMB_FAKE_NCCL_VERSION", "22304");
+    ScopedVariable const older("DLMB_FAKE_NCCL_VERSION", "22304");
     RankOnDouble rank;
     PlanBuilder builder(rank.me());
     builder.all_reduce(builder.group(rank.world()), 1024, Element::fp8, Reduction::sum, "gradients");

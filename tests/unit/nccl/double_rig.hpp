@@ -9,40 +9,15 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/formats/plan/builder.hpp"
-#include "common/formats/plan/world.hpp"
 #include "common/memory/devices.hpp"
+#include "tests/unit/plan_memory.hpp"
+#include "tests/unit/scoped_variable.hpp"
 
-#include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace dlmb::nccl {
-
-/// A setting of the double for as long as it lives.
-class DoubleSetting {
-public:
-    DoubleSetting(char const* name, char const* value) : name_(name) {
-        if (char const* const before = std::getenv(name)) {
-            before_ = before;
-        }
-        setenv(name, value, 1);
-    }
-    DoubleSetting(DoubleSetting const&) = delete;
-    DoubleSetting& operator=(DoubleSetting const&) = delete;
-    ~DoubleSetting() {
-        if (before_) {
-            setenv(name_, before_->c_str(), 1);
-        } else {
-            unsetenv(name_);
-        }
-    }
-
-private:
-    char const* name_;
-    std::optional<std::string> before_;
-};
 
 class RankOnDouble {
 public:
@@ -61,9 +36,7 @@ public:
     [[nodiscard]] Bootstrap& bootstrap() { return *bootstrap_; }
     [[nodiscard]] Backend& backend() { return *backend_; }
     [[nodiscard]] Rank me() const { return bootstrap_->rank(); }
-    [[nodiscard]] Group world() const {
-        return consecutive_group({bootstrap_->size(), bootstrap_->size()}, 0, bootstrap_->size());
-    }
+    [[nodiscard]] Group world() const { return world_of(bootstrap_->size()); }
 
     /// Collective, in new buffers.
     [[nodiscard]] auto try_compile(Plan const& plan, char const* method) {
@@ -88,20 +61,13 @@ public:
         return payload.verify(0);
     }
 
-    [[nodiscard]] Buffers new_buffers(Plan const& plan) {
-        Buffers buffers{space_->kind(), {}};
-        for (Buffer const& buffer : plan.buffers) {
-            memory_.push_back(space_->allocate(buffer.bytes));
-            buffers.base.push_back(memory_.back().data());
-        }
-        return buffers;
-    }
+    [[nodiscard]] Buffers new_buffers(Plan const& plan) { return memory_.emplace_back(*space_, plan).buffers; }
 
 private:
     std::unique_ptr<Bootstrap> bootstrap_;
     std::unique_ptr<Backend> backend_;
     std::unique_ptr<MemorySpace> space_;
-    std::vector<Allocation> memory_;
+    std::vector<PlanMemory> memory_;
 };
 
 inline Plan all_reduce_plan(RankOnDouble const& rank) {

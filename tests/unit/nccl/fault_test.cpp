@@ -61,7 +61,7 @@ TEST_P(NcclFault, AnEnqueueThatDoesNotEndIsGivenUp) {
     RankOnDouble rank(short_timeout_ns, "nonblocking");
     Plan const plan = all_reduce_plan(rank);
     auto const connected = rank.compile(plan, "native");
-    DoubleSetting const forever("DLMB_FAKE_NCCL_QUESTIONS", "2147483647");
+    ScopedVariable const forever("DLMB_FAKE_NCCL_QUESTIONS", "2147483647");
     EXPECT_THAT([&] { rank.compile(plan, GetParam())->launch(); },
                 ThrowsMessage<TimeoutError>(HasSubstr("step 0 \"gradients\" is not complete after 0.3 s")));
     EXPECT_THAT([&] { (void)rank.try_compile(plan, GetParam()); },

@@ -73,7 +73,7 @@ TEST(NcclPuts, AreNotHeldUpByAWaitBeforeThem) {
 }
 
 TEST(NcclPuts, WhosePayloadComesBehindTheSignalAreFound) {
-    DoubleSetting const overtaken("DLMB_FAKE_NCCL_ONE_SIDED", "overtaken");
+    ScopedVariable const overtaken("DLMB_FAKE_NCCL_ONE_SIDED", "overtaken");
     RankOnDouble rank = with_windows();
     EXPECT_THAT(rank.problems(there_and_back(rank), "put"), testing::Contains(HasSubstr("back.wait")));
 }
@@ -90,14 +90,14 @@ TEST(NcclPuts, AreNotCaptured) {
 }
 
 TEST(NcclPuts, NeedTheLibraryTooToBeOf229) {
-    DoubleSetting const older("DLMB_FAKE_NCCL_VERSION", "22809");
+    ScopedVariable const older("DLMB_FAKE_NCCL_VERSION", "22809");
     RankOnDouble rank = with_windows();
     EXPECT_THAT(rank.refusal(there_and_back(rank), "put"),
                 AllOf(HasSubstr("came with NCCL 2.29"), HasSubstr("runs with 2.28.9")));
 }
 
 TEST(NcclPuts, AreDeclinedWithTheWordsOfNcclWhereGpusDoNotReachEachOther) {
-    DoubleSetting const none("DLMB_FAKE_NCCL_ONE_SIDED", "no");
+    ScopedVariable const none("DLMB_FAKE_NCCL_ONE_SIDED", "no");
     RankOnDouble rank = with_windows();
     EXPECT_THAT(rank.refusal(there_and_back(rank), "put"),
                 HasSubstr("nccl makes no one-sided calls here: ncclSignal: invalid argument"));

@@ -41,23 +41,13 @@ TEST_F(UcxOnDevice, AQueuesWorkIsCompleteInOrderAndItsEventsAreUsedAgain) {
 }
 
 TEST_F(UcxOnDevice, MessagesArriveWhileAComputeStepRuns) {
-    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
-        UcxRank rank(bootstrap, MemoryKind::cuda);
-        Plan const plan = rank.answer_beside_computation();
-        Buffers const buffers = rank.bind(plan);
-        auto const compiled = std::move(rank.backend().compile(plan, buffers, {})).value();
-        rank.run(*compiled, plan, buffers, 1);
-        if (bootstrap.rank() == 0) {
-            EXPECT_EQ(compiled->marks().back().step, 0U) << "the computation ends last";
-        }
-    });
+    in_process::run_ranks(
+        2, [](Bootstrap& bootstrap) { UcxRank(bootstrap, MemoryKind::cuda).answer_beside_computation(); });
 }
 
 TEST_F(UcxOnDevice, CollectivesSideBySideShareOneQueueAndGetTheirOwnResults) {
-    in_process::run_ranks(4, [](Bootstrap& bootstrap) {
-        UcxRank rank(bootstrap, MemoryKind::cuda);
-        rank.run_by_methods(rank.collectives_side_by_side(500'000));
-    });
+    in_process::run_ranks(
+        4, [](Bootstrap& bootstrap) { UcxRank(bootstrap, MemoryKind::cuda).collectives_side_by_side(500'000); });
 }
 
 TEST_F(UcxOnDevice, InManagedMemoryTheGpuPacksAndMakesTheCopiesThatPackingIsComparedWith) {

@@ -8,16 +8,12 @@
 #include "common/backends/ucx/ucx_backend.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/formats/plan/builder.hpp"
-#include "common/formats/plan/world.hpp"
+#include "tests/unit/exchange_step.hpp"
+#include "tests/unit/plan_memory.hpp"
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 namespace dlmb::ucx {
-
-using Sizes = std::function<Bytes(Rank from, Rank to)>;
 
 /// One rank: a backend, and plans with buffers of their own.
 class UcxRank {
@@ -28,20 +24,14 @@ public:
 
     Backend& backend() { return *backend_; }
 
-    Plan exchange(Sizes const& sizes) const {
+    Plan exchange(BytesBetween const& sizes) const {
         PlanBuilder builder(bootstrap_.rank());
-        std::vector<Bytes> to;
-        std::vector<Bytes> from;
-        for (Rank peer = 0; peer < bootstrap_.size(); ++peer) {
-            to.push_back(sizes(bootstrap_.rank(), peer));
-            from.push_back(sizes(peer, bootstrap_.rank()));
-        }
-        builder.exchange(builder.group(world()), to, from, "dispatch");
+        add_exchange(builder, world(), bootstrap_.rank(), sizes, "dispatch");
         return std::move(builder).finish();
     }
 
     /// Rank 1's answer needs rank 0's second step; rank 0's long computation, its first step, stands beside it.
-    Plan answer_beside_computation() const {
+    void answer_beside_computation() {
         PlanBuilder builder(bootstrap_.rank());
         GroupId const all = builder.group(world());
         if (bootstrap_.rank() == 0) {
@@ -51,11 +41,18 @@ public:
         } else {
             builder.send(all, 0, 64, 0, -1, "answer", {builder.recv(all, 0, 64, 0, -1, "ask")});
         }
-        return std::move(builder).finish();
+        Plan const plan = std::move(builder).finish();
+        Buffers const buffers = bind(plan);
+        auto const compiled = std::move(backend_->compile(plan, buffers, {})).value();
+        run(*compiled, plan, buffers, 1);
+        if (bootstrap_.rank() == 0) {
+            EXPECT_EQ(compiled->marks().back().step, 0U) << "the computation ends last";
+        }
     }
 
-    /// Nine collectives in place that wait for nothing; allreduces of `reduced` bytes.
-    Plan collectives_side_by_side(Bytes reduced) const {
+    /// Nine collectives in place that wait for nothing; allreduces of `reduced` bytes. Five iterations by each of
+    /// several methods.
+    void collectives_side_by_side(Bytes reduced) {
         PlanBuilder builder(bootstrap_.rank());
         GroupId const all = builder.group(world());
         builder.in_place(true);
@@ -65,11 +62,7 @@ public:
                                    "scatter." + std::to_string(i));
             builder.all_gather(all, 8'000, Element::byte, "gather." + std::to_string(i));
         }
-        return std::move(builder).finish();
-    }
-
-    /// Five iterations by each of several methods.
-    void run_by_methods(Plan const& plan) {
+        Plan const plan = std::move(builder).finish();
         Buffers const buffers = bind(plan);
         for (char const* const method : {"auto", "ring:segment=4K", "knomial:radix=2", "recursive_doubling"}) {
             auto const compiled = std::move(backend_->compile(plan, buffers, parse_method(method))).value();
@@ -89,16 +82,9 @@ public:
         return "";
     }
 
-    Group world() const { return consecutive_group({bootstrap_.size(), bootstrap_.size()}, 0, bootstrap_.size()); }
+    Group world() const { return world_of(bootstrap_.size()); }
 
-    Buffers bind(Plan const& plan) {
-        Buffers buffers{memory_->kind(), {}};
-        for (Buffer const& each : plan.buffers) {
-            allocations_.push_back(memory_->allocate(each.bytes));
-            buffers.base.push_back(allocations_.back().data());
-        }
-        return buffers;
-    }
+    Buffers bind(Plan const& plan) { return bound_.emplace_back(*memory_, plan).buffers; }
 
     void run(CompiledPlan& compiled, Plan const& plan, Buffers const& buffers, std::uint32_t iteration) {
         PlanPayload payload(*memory_, buffers, plan);
@@ -115,7 +101,7 @@ private:
     Bootstrap& bootstrap_;
     std::string why_not_;
     std::unique_ptr<MemorySpace> memory_;
-    std::vector<Allocation> allocations_;
+    std::vector<PlanMemory> bound_;
     std::unique_ptr<Backend> backend_;
 };
 

@@ -3,9 +3,8 @@
 // Workers: what they tell of their transports, several with settings of their own in one process, and TCP alone.
 #include "common/backends/ucx/transports.hpp"
 #include "common/backends/ucx/worker.hpp"
+#include "tests/unit/scoped_variable.hpp"
 #include "tests/unit/ucx/ucx_rank.hpp"
-
-#include <cstdlib>
 
 namespace dlmb::ucx {
 namespace {
@@ -74,28 +73,6 @@ TEST(UcxContexts, PlansOfSeveralTakeTurns) {
     });
 }
 
-/// A setting of UCX for as long as it lives. Made and destroyed while no other thread reads the environment.
-class Variable {
-public:
-    Variable(char const* name, char const* value)
-        : name_(name), before_(std::getenv(name) == nullptr ? "" : std::getenv(name)) {
-        setenv(name, value, 1);
-    }
-    Variable(Variable const&) = delete;
-    Variable& operator=(Variable const&) = delete;
-    ~Variable() {
-        if (before_.empty()) {
-            unsetenv(name_);
-        } else {
-            setenv(name_, before_.c_str(), 1);
-        }
-    }
-
-private:
-    char const* name_;
-    std::string before_;
-};
-
 TEST(UcxContexts, SettingsByWhichNobodyIsReachedAreRefusedAlikeOnAllRanks) {
     struct Row {
         char const* name;
@@ -105,7 +82,7 @@ TEST(UcxContexts, SettingsByWhichNobodyIsReachedAreRefusedAlikeOnAllRanks) {
     for (auto const& [name, value, remedy] :
          {Row{"UCX_TLS", "rc", "UCX_TLS is rc"}, Row{"UCX_TLS", "self", "UCX_TLS is self"},
           Row{"UCX_RNDV_THRESH", "some", "unset the variable UCX_... that UCX names above"}}) {
-        Variable const useless(name, value);
+        ScopedVariable const useless(name, value);
         std::vector<std::string> refusals(3);
         in_process::run_ranks(3, [&](Bootstrap& bootstrap) {
             Workers workers({bootstrap, YieldPolicy::always});
@@ -125,7 +102,7 @@ TEST(UcxContexts, SettingsByWhichNobodyIsReachedAreRefusedAlikeOnAllRanks) {
 }
 
 TEST(UcxOverTcp, EagerAndRendezvousBlocksArriveAndTheRecordNamesTheTransport) {
-    Variable const only_tcp("UCX_TLS", "self,tcp");
+    ScopedVariable const only_tcp("UCX_TLS", "self,tcp");
     for (char const* const method : {"linear", "pairwise"}) {
         in_process::run_ranks(3, [method](Bootstrap& bootstrap) {
             UcxRank rank(bootstrap);
