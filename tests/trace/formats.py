@@ -366,7 +366,7 @@ class Formats(TraceTest):
     def test_pmpi_names_calls_that_move_data_and_are_not_read(self):
         moving = ["MPI_Alltoallw", "MPI_Exscan", "MPI_Neighbor_allgather", "MPI_Start", "MPI_Get", "MPI_Rput", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Imrecv", "MPI_Igather"]
         other = ["MPI_Get_count", "MPI_Reduce_local", "MPI_Win_start", "MPI_Comm_get_attr", "MPI_Waitall", "MPI_Iprobe"]
-        text = "".join(f"{call}:1:2:3\n" for call in ["MPI_Init", *moving, *other, "MPI_Finalize"])
+        text = "".join(f"{call}:1:0:0:0:2\n" for call in ["MPI_Init", *moving, *other, "MPI_Finalize"])
         self.assertEqual(self.summary(self.file("pmpi-trace-rank-0.txt", text))["why_not"], [f"{call} is not read" for call in moving])
 
     def test_pmpi_scatters_what_each_rank_gets(self):

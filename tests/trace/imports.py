@@ -173,8 +173,92 @@ class Imports(TraceTest):
         # Between the calls are 1 us, 1 us and, behind the barrier, 5 us; the rest of the second is waiting.
         calls = [[f"MPI_{call}:140:1:3:DOUBLE:{1 - rank}:0:94,{rank},2:77:141", "MPI_Waitall:142:1:9:9:1000142",
                   f"MPI_Barrier:1000143:94,{rank},2:1000144", f"MPI_Barrier:1000149:94,{rank},2:1000150"] for rank, call in enumerate(("Isend", "Irecv"))]
-        for plan in self.plans(self.pmpi("wait", *calls))["plans"]:
-            self.assertEqual([step["busy_ns"] for step in plan["steps"] if step["operation"] == "compute"], [2000, 5000])
+        sender, receiver = ([step["busy_ns"] for step in plan["steps"] if step["operation"] == "compute"] for plan in self.plans(self.pmpi("wait", *calls))["plans"])
+        self.assertEqual((sender, receiver), ([2000, 5000], [1000, 1000, 5000]))
+
+    def steps_of(self, folder, rank):
+        """Operations of a rank's plan, those that a computation waits for by their names, with its time in us."""
+        steps = self.plans(folder)["plans"][rank]["steps"]
+        return [(step["busy_ns"] // 1000, [steps[before]["operation"] for before in step["after"]]) if step["operation"] == "compute" else step["operation"]
+                for step in steps]
+
+    def receiving(self, name, *waits, receive="MPI_Irecv:100:1:3:DOUBLE:{message}:80:101"):
+        """Steps of rank 0, which receives, computes 49 us, sends, computes 49 us, waits for 10 us per call, computes 30 us and synchronizes; of computations
+        what they wait for. Requests are at 80 and 88."""
+        ranks = []
+        for rank in (0, 1):
+            message, begin = f"{1 - rank}:0:94,{rank},2", 200
+            lines = [receive.format(message=message), f"MPI_Isend:150:1:3:DOUBLE:{message}:88:151"]
+            for wait in waits:
+                lines.append(f"MPI_{wait.format(begin=begin)}:{begin + 10}")
+                begin += 10
+            lines.append(f"MPI_Barrier:{begin + 30}:94,{rank},2:{begin + 31}")
+            ranks.append(lines if rank == 0 else [lines[1], lines[0].replace(":100:", ":152:").replace(":101", ":153"), *lines[2:]])
+        folder = self.pmpi(name, *ranks)
+        steps = self.plans(folder)["plans"][0]["steps"]
+        found = [(step["busy_ns"] // 1000, [steps[before]["operation"] for before in step["after"]]) if step["operation"] == "compute" else step["operation"]
+                 for step in steps]
+        return found, [note["count"] for note in self.summary(folder)["notes"] if note["text"].startswith("receives that no computation waits for")]
+
+    def test_a_computation_waits_for_the_receives_that_the_rank_waited_for(self):
+        halves = [(49, ["compute"]), (30, ["compute", "recv"])]
+        for name, waits in (("all", ["Waitall:{begin}:2:80:0"]), ("one", ["Wait:{begin}:80:0"]), ("copied", ["Waitall:{begin}:2:640:0"]),
+                            ("any", ["Waitany:{begin}:2:80:0:0"] * 2), ("narrow", ["Wait:{begin}:88:0", "Waitall:{begin}:1:80:0"])):
+            self.assertEqual(self.receiving(name, *waits), (["recv", (49, []), "send", *halves, "barrier"], []), name)
+        unknown = ["recv", (49, []), "send", (79, ["compute"]), "barrier"]
+        for name, wait in (("test", "Test:{begin}:80:0:0"), ("other", "Wait:{begin}:88:0"), ("some", "Waitany:{begin}:2:80:0:0"), ("far", "Wait:{begin}:640:0")):
+            self.assertEqual(self.receiving(name, wait), (unknown, [2]), name)
+        self.assertEqual(self.receiving("of 4 bytes", "Waitall:{begin}:1:80:0", receive="MPI_Irecv:100:1:3:DOUBLE:{message}:84:101"), (unknown, [2]))
+        self.assertEqual(self.receiving("blocking", receive="MPI_Recv:100:1:3:DOUBLE:{message}:0:101"), (["recv", (49, ["recv"]), "send", (79, ["compute"]), "barrier"], []))
+
+    def test_receives_that_no_computation_can_wait_for_are_told(self):
+        messages = "num_ranks 2\nrank 0 {\nrecv 8b from 1\ncalc 5\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\ncalc 5\nsend 8b to 0\n}\n"
+        done = run("import", self.file("a.goal", messages), "-o", "-")
+        self.assertEqual([step["after"] for step in plan_of(done.stdout)["plans"][0]["steps"]], [[], [], [1]])
+        self.assertEqual(done.stderr, "note: receives that no computation waits for, since ranks would wait for each other then (2)\n")
+
+    def iterations(self, folder, *options):
+        done = run("import", folder, "-o", f"{folder}.plans/", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [plan_of(path.read_text())["plans"] for path in sorted(Path(f"{folder}.plans").iterdir())], done.stderr
+
+    def test_an_iteration_begins_with_what_is_computed_behind_the_one_before(self):
+        for name, options, warm_up in (("found", [], 0), ("assumed", ["--assume", "iterations=3"], 0), ("behind", [], 1)):
+            calls = [[f"MPI_Barrier:200:94,{rank},2:300"] * warm_up for rank in (0, 1)]
+            for rank, lines in enumerate(calls):
+                for begin in (1000, 2000, 3000):
+                    lines += [f"MPI_Allreduce:{begin}:1:2:4:DOUBLE:3:94,{rank},2:{begin + 100}", f"MPI_Bcast:{begin + 300}:1:4:DOUBLE:0:94,{rank},2:{begin + 310}"]
+            plans, _ = self.iterations(self.pmpi(name, *calls), *options)
+            self.assertEqual([[step.get("busy_ns", 0) for step in plan[1]["steps"]] for plan in plans], [[700000] * warm_up + [0, 200000, 0], *[[690000, 0, 200000, 0]] * 2])
+            self.assertEqual([step["recorded_ns"] for step in plans[1][1]["steps"]], [[0, 690000], [690000, 100000], [790000, 200000], [990000, 10000]])
+
+    def test_ranks_may_repeat_on_their_own_more_often_than_all(self):
+        # Rank 1 receives and sends twice in an iteration; tags are counters.
+        calls = [[], []]
+        for iteration in range(3):
+            for rank, order in enumerate((("Irecv", "Isend", "Send", "Recv"), ("Irecv", "Isend", "Recv", "Send"))):
+                for place, call in enumerate(order):
+                    begin, tag = 1000 * iteration + 100 * place + 100, 2 * iteration + place // 2
+                    calls[rank].append(f"MPI_{call}:{begin}:1:3:DOUBLE:{1 - rank}:{tag}:94,{rank},2:{80 + 8 * place}:{begin + 10}")
+        plans, found = self.iterations(self.pmpi("own", *calls))
+        self.assertIn("3 repetitions of 4 operations (rank 0, of the same sizes), 0 outside of them", found)
+        self.assertEqual([[[step["operation"] for step in rank["steps"] if step["operation"] != "compute"] for rank in plan] for plan in plans],
+                         [[["recv", "send", "send", "recv"], ["recv", "send", "recv", "send"]]] * 3)
+
+    def test_negative_ranks_are_those_of_the_mpi_library(self):
+        for handle, null, anybody in (("94123433336480", -2, -1), ("0", -2, -1), ("1140850688", -1, -2), ("18446744071629176832", -1, -2), ("-2080374784", -1, -2)):
+            def folder(name, peer):
+                call = "MPI_Sendrecv:100:1:3:DOUBLE:{}:0:2:3:DOUBLE:{}:0:{},{},2:0:110"
+                return self.pmpi(f"{name}{handle}", [call.format(1, peer, handle, 0)], [call.format(null, 0, handle, 1)])
+            plans = self.plans(folder("null", null))["plans"]
+            self.assertEqual([[step["operation"] for step in plan["steps"]] for plan in plans], [["send"], ["recv"]])
+            self.incomplete(folder("anybody", anybody), "recv: the trace does not say which rank the peer is")
+
+    def test_reasons_name_groups_without_a_name(self):
+        part = self.pmpi("part", *[[f"MPI_Allreduce:110:1:2:4:DOUBLE:3:95,{rank},2:120"] * (rank < 2) + [f"MPI_Barrier:130:94,{rank},3:140"] for rank in range(3)])
+        self.assertEqual(self.summary(part)["why_not"], ["the trace does not say which 2 of the 3 ranks are in a group"])
+        roots = self.pmpi("roots", *[[f"MPI_Bcast:110:1:4:DOUBLE:{rank}:95,{rank},2:120"] for rank in range(2)])
+        self.assertEqual(self.summary(roots)["why_not"], ["broadcast 0 of group of all ranks has root 1 on rank 1, 0 on rank 0"])
 
     def test_local_work_is_computation(self):
         calls = [[f"MPI_Barrier:110:94,{rank},2:120", "MPI_Reduce_local:121:1:2:3:4:5:1121", f"MPI_Barrier:1122:94,{rank},2:1123"] for rank in (0, 1)]
@@ -239,6 +323,9 @@ class Imports(TraceTest):
         folder = self.pmpi("clock", ["MPI_Barrier:110:94,0,1:120", "MPI_Barrier:121:94,0,1:122", "MPI_Barrier:7200000000:94,0,1:7200000001", "MPI_Barrier:7200000002:94,0,1:7200000003"])
         self.assertEqual([step.get("busy_ns") for step in self.plans(folder)["plans"][0]["steps"]], [None, 1000, None, None, 1000, None])
         self.assertIn({"text": "pauses of more than an hour, as of a clock that was set; they are no computation", "count": 1}, self.summary(folder)["notes"])
+        message = ":1:3:DOUBLE:0:0:94,0,1"
+        folder = self.pmpi("wait", [f"MPI_Irecv:110{message}:80:120", f"MPI_Isend:121{message}:88:122", "MPI_Waitall:7200000000:2:80:0:7200000001", "MPI_Barrier:7200000003:94,0,1:7200000004"])
+        self.assertEqual([step["busy_ns"] for step in self.plans(folder)["plans"][0]["steps"] if step["operation"] == "compute"], [1000])
 
     def test_what_is_left_out_is_told(self):
         folder = self.pmpi("left", ["MPI_Barrier:110:94,0,1:120", "MPI_Comm_free:121:1:122"])

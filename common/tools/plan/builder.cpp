@@ -143,7 +143,10 @@ void Builder::check_operation(Rank rank, TraceOperation const& operation, bool i
         incomplete(fmt::format("rank {}: {} names no process group, so which ranks take part is not known", rank,
                                name_of(operation.kind)));
     } else if (group.size > 1 && group.size != trace_.ranks && group.stride == 0 && group.members.empty()) {
-        incomplete(fmt::format("the trace does not say which ranks group '{}' of {} has", group.name, group.size));
+        incomplete(group.name.empty() ? fmt::format("the trace does not say which {} of the {} ranks are in a group",
+                                                    group.size, trace_.ranks)
+                                      : fmt::format("the trace does not say which ranks group '{}' of {} has",
+                                                    group.name, group.size));
     }
     if (group.size == 0) {
         incomplete(fmt::format("the trace does not say how many ranks take part in {}: give --assume ranks=N",
@@ -209,6 +212,9 @@ void Builder::forget_long_pauses(RankProgram& program) {
         double const pause_us = *operation.start_us - busy_until_us.value_or(*operation.start_us);
         if (pause_us - operation.waited_us > longest_us) {
             operation.waited_us = pause_us;
+            for (Wait& wait : operation.waits) {
+                wait.computed_us = 0;
+            }
             note("pauses of more than an hour, as of a clock that was set; they are no computation");
         }
         double const end_us = *operation.start_us + *operation.duration_us;

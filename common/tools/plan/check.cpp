@@ -198,7 +198,7 @@ private:
         if (members.empty()) {
             return nullptr;
         }
-        groups_.emplace(members, group.name);
+        groups_.emplace(members, group.name.empty() ? "of all ranks" : group.name);
         return &calls_[std::pair(std::move(members), rank)];
     }
 
@@ -230,8 +230,8 @@ private:
             TraceCalls const& calls = *all[place];
             Rank const rank = members[place];
             if (calls.size() != first.size()) {
-                report("rank {} has {} collectives of group {}, rank {} has {}", rank, calls.size(),
-                       name.empty() ? "of all ranks" : name, members.front(), first.size());
+                report("rank {} has {} collectives of group {}, rank {} has {}", rank, calls.size(), name,
+                       members.front(), first.size());
                 return;
             }
             for (std::size_t call = 0; call < calls.size(); ++call) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -153,21 +154,30 @@ Repetition find_repetition(Trace const& trace) {
     for (bool const with_sizes : {true, false}) {
         CallKeys all(with_sizes);
         Repetition found;
-        std::size_t outside = 0;
+        std::vector<int> times;  // of each program
         for (RankProgram const& program : trace.programs) {
             auto const keys = all.of(program);
             found.parts.push_back(longest_repetition(keys, most_comparisons / trace.programs.size()));
-            int const times = times_of(keys, found.parts.back());
+            times.push_back(times_of(keys, found.parts.back()));
             // Calls of one kind with different sizes are no iterations of one call.
             bool const one_call = !with_sizes && found.parts.back().length == 1;
-            if (times == 0 || one_call || (found.times != 0 && times != found.times)) {
+            if (times.back() == 0 || one_call) {
                 found.times = 0;
                 break;
             }
-            found.times = times;
-            outside += program.operations.size() - found.parts.back().length * static_cast<std::size_t>(times);
+            // An iteration may repeat on one rank what others do once in it.
+            found.times = std::gcd(found.times, times.back());
         }
-        if (found.times > 0 && cut_alike(trace, found.parts)) {
+        if (found.times < 2) {
+            continue;
+        }
+        std::size_t outside = 0;
+        for (std::size_t index = 0; index < times.size(); ++index) {
+            found.parts[index].length *= static_cast<std::size_t>(times[index] / found.times);
+            outside += trace.programs[index].operations.size() -
+                       found.parts[index].length * static_cast<std::size_t>(found.times);
+        }
+        if (cut_alike(trace, found.parts)) {
             found.text = fmt::format(
                 "{} repetitions of {} operations ({}, {}), {} outside of them", found.times, found.parts.front().length,
                 trace.programs.size() > 1 ? fmt::format("rank {}", trace.programs.front().ranks.front()) : "each rank",

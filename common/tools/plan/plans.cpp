@@ -140,7 +140,16 @@ public:
         }
     }
 
-    /// Computation in the trace, or the time from the end of all earlier operations to the start, less waiting.
+    /// An operation of another iteration: where the trace marks no times of iterations, the end of the earlier ones is
+    /// the begin of this one.
+    void pass_over(TraceOperation const& operation) {
+        if (!end_us_ && operation.start_us && operation.duration_us) {
+            busy_until_us_ = std::max(busy_until_us_.value_or(0), *operation.start_us + *operation.duration_us);
+        }
+    }
+    [[nodiscard]] static Nanoseconds before(Wait const& wait) { return in_ns(wait.computed_us); }
+    /// Computation in the trace, or the time from the end of all earlier operations to the start, less waiting and what
+    /// was computed before waits.
     [[nodiscard]] Nanoseconds before(TraceOperation const& operation) {
         took_last_ = &operation == &program_.operations.back();
         if (program_.computed_after_us) {
@@ -149,8 +158,11 @@ public:
         if (!operation.start_us || !operation.duration_us) {
             return 0;
         }
-        double const pause_us = busy_until_us_ ? *operation.start_us - *busy_until_us_ - operation.waited_us : 0;
-        begin_us_ = begin_us_.value_or(*operation.start_us);
+        double pause_us = busy_until_us_ ? *operation.start_us - *busy_until_us_ - operation.waited_us : 0;
+        for (Wait const& wait : operation.waits) {
+            pause_us -= wait.computed_us;
+        }
+        begin_us_ = begin_us_.value_or(busy_until_us_.value_or(*operation.start_us));
         busy_until_us_ = std::max(busy_until_us_.value_or(0), *operation.start_us + *operation.duration_us);
         timed_ = true;
         return in_ns(pause_us);
@@ -199,7 +211,12 @@ public:
                                            : fmt::format("{}.{}", details.phase, name_of(operation.kind));
             parts_ = std::move(details.parts);
             if (request_.iteration && operation.iteration != request_.iteration) {
+                pauses_.pass_over(operation);
                 continue;
+            }
+            for (Wait const& wait : operation.waits) {
+                compute(Pauses::before(wait), std::nullopt);
+                complete(wait);
             }
             Nanoseconds const pause_ns = pauses_.before(operation);
             auto const recorded = pauses_.recorded(operation);
@@ -235,6 +252,14 @@ private:
             received_.clear();
         }
         last_ = {plan_.compute(time_ns, "compute", std::move(after))};
+    }
+
+    void complete(Wait const& wait) {
+        for (std::size_t const receive : wait.receives) {
+            if (auto const step = open_.extract(receive)) {
+                received_.push_back(step.mapped());
+            }
+        }
     }
 
     void add(TraceOperation const& operation) {
@@ -295,7 +320,11 @@ private:
             in_flight_.push_back(plan_.send(everybody(), peer, operation.sent, channel, -1, label_, last_));
         } else {
             in_flight_.push_back(plan_.recv(everybody(), peer, operation.received, channel, -1, label_, last_));
-            received_.push_back(in_flight_.back());
+            if (program_.tells_waits) {
+                open_.emplace(&operation - program_.operations.data(), in_flight_.back());
+            } else {
+                received_.push_back(in_flight_.back());
+            }
         }
     }
 
@@ -324,7 +353,8 @@ private:
     Bytes blocks_ = 0;
     std::vector<StepId> last_;
     std::vector<StepId> in_flight_;
-    std::vector<StepId> received_;  // of these, which no computation has waited for
+    std::map<std::size_t, StepId> open_;  // receives that no wait has completed, by place in the program
+    std::vector<StepId> received_;        // others that no computation has waited for
 };
 
 }  // namespace

@@ -64,6 +64,12 @@ struct SplitBytes {
     }
 };
 
+/// Where a rank waited for receives that were in flight.
+struct Wait {
+    std::vector<std::size_t> receives;  // places in the program
+    double computed_us = 0;             // by the rank since the operation or wait before
+};
+
 /// One call of a rank. Sizes are payload in bytes: what the rank hands over for others and what it gets from them, its
 /// own block of an exchange included; of an allgather its share is handed over, of a reduce_scatter the whole vector.
 struct TraceOperation {
@@ -83,6 +89,7 @@ struct TraceOperation {
     std::optional<double> start_us;  // on the rank's own clock
     std::optional<double> duration_us;
     double waited_us = 0;          // since the operation before, in calls that are left out and are no computation
+    std::vector<Wait> waits;       // since the operation before
     std::string label;             // what the trace calls the phase or the layer; of several the inner one last
     double computed_us = 0;        // by the rank since the operation before, where the trace has computations
     std::optional<int> iteration;  // of those that the trace marks
@@ -110,6 +117,7 @@ struct RankProgram {
     std::vector<TraceOperation> operations;
     std::optional<double> computed_after_us = std::nullopt;  // behind the last; none: there are no computations in it
     std::vector<std::pair<double, double>> iterations_us{};  // from when to when, on the rank's own clock
+    bool tells_waits = false;                                // for receives, blocking ones included
 
     /// Computes before the next operation.
     void add_computation(double us) { computed_after_us = computed_after_us.value_or(0) + us; }

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -37,6 +38,18 @@ Bytes memory_of(Plan const& plan) {
         bytes += (sent_blocks(step.operation).size() + received_blocks(step.operation).size()) * sizeof(Block);
     }
     return bytes;
+}
+
+/// How many computations could wait for.
+std::uint64_t receives_of(std::vector<Plan> const& plans) {
+    std::uint64_t receives = 0;
+    for (Plan const& plan : plans) {
+        receives +=
+            static_cast<std::uint64_t>(std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
+                return kind_of(step.operation) == OperationKind::recv;
+            }));
+    }
+    return receives;
 }
 
 class Import {
@@ -85,7 +98,7 @@ private:
                   (std::filesystem::path(output_) / fmt::format("iteration-{:06}.jsonl", iteration)).string());
         }
     }
-    void write(trace::Trace const& trace, std::optional<int> iteration, bool is_found, std::string const& path) const {
+    void write(trace::Trace& trace, std::optional<int> iteration, bool is_found, std::string const& path) const {
         PlanHeader header;
         header.pattern = "trace";
         header.parameters["format"] = trace.format;
@@ -105,9 +118,9 @@ private:
         write_output(path, text);
     }
 
-    /// What a plan of a pattern proves in a test, one of a trace proves here. A computation waits for the messages that
+    /// What a plan of a pattern proves in a test, one of a trace proves here. A computation waits for the receives that
     /// came before, as what it works on; where ranks would wait for each other then, they did not wait in the run.
-    [[nodiscard]] std::vector<Plan> checked(trace::Trace const& trace, std::optional<int> iteration,
+    [[nodiscard]] std::vector<Plan> checked(trace::Trace& trace, std::optional<int> iteration,
                                             std::vector<trace::RecordedTimes>& recorded) const {
         trace::PlanRequest request{iteration, true, &recorded};
         std::string problem;
@@ -126,6 +139,10 @@ private:
             });
             auto const problems = validate(plans);
             if (problems.empty()) {
+                if (!behind_receives) {
+                    trace.notes["receives that no computation waits for, since ranks would wait for each other then"] +=
+                        receives_of(plans);
+                }
                 return plans;
             }
             problem = problem.empty() ? problems.front().text : problem;

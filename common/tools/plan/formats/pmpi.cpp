@@ -3,7 +3,8 @@
 //
 // Traces of MPI calls as liballprof writes them: one file per rank, "pmpi-trace-rank-3.txt", a line per call with its
 // arguments between colons and its start and end in us as the first and the last. A datatype is "number,size,extent", a
-// communicator "handle,rank,size", a list of counts "address:1,2,3" (gencode.py of liballprof).
+// communicator "handle,rank,size", a list of counts "address:1,2,3", a request the address of its variable (gencode.py
+// of liballprof).
 #include "common/base/error.hpp"
 #include "common/base/lower_case.hpp"
 #include "common/tools/plan/formats/formats.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace dlmb::trace {
@@ -79,6 +81,83 @@ bool works(std::string_view call) {
     return std::any_of(beginnings.begin(), beginnings.end(), [&](auto word) { return name.starts_with(word); });
 }
 
+/// In MPICH and what comes of it, handles are integers: two bits that are not 0, four of the kind, 1 for communicators.
+bool is_of_mpich(std::string_view communicator) {
+    auto const is_unsigned = parse_whole<std::uint64_t>(communicator);
+    auto const handle =
+        is_unsigned ? static_cast<std::int64_t>(*is_unsigned) : parse_whole<std::int64_t>(communicator).value_or(0);
+    auto const above = handle >> 32;  // the sign
+    auto const bits = static_cast<std::uint32_t>(handle);
+    return (above == 0 || above == -1) && bits >> 30U != 0 && (bits >> 26U & 15U) == 1;
+}
+
+using Receives = std::vector<std::size_t>;  // places in the program
+
+/// Requests that no wait has completed for certain.
+class OpenRequests {
+public:
+    /// `receive`: its place; none: of another call.
+    void add(Bytes address, std::optional<std::size_t> receive) {
+        if (address % 8 != 0) {
+            request_bytes_ = 4;  // of Fortran and of MPICH; those of Open MPI are pointers
+        }
+        receives_ += static_cast<std::size_t>(receive.has_value());
+        auto const [known, is_new] = by_address_.try_emplace(address, receive);
+        if (!is_new) {  // the program has a copy, or has asked whether it is complete
+            overwritten_.push_back(std::exchange(known->second, receive));
+            completed_in_.clear();
+        }
+    }
+    /// MPI_Wait and MPI_Waitall. A program may copy its requests to where it waits: then, if it waits for so many, for
+    /// all.
+    Receives wait_for_all(Bytes address, Bytes count) {
+        auto [begin, end] = range(address, count);
+        Receives receives;
+        if (begin == end && count == by_address_.size() + overwritten_.size()) {
+            begin = by_address_.begin();
+            end = by_address_.end();
+            for (auto const& receive : std::exchange(overwritten_, {})) {
+                if (receive) {
+                    receives.push_back(*receive);
+                }
+            }
+        }
+        return take(begin, end, std::move(receives));
+    }
+    /// MPI_Waitany. Which one is not told, but so many calls as requests complete them all.
+    Receives wait_for_one(Bytes address, Bytes count) {
+        auto const [begin, end] = range(address, count);
+        bool const all = ++completed_in_[address] >= static_cast<std::size_t>(std::distance(begin, end));
+        return all ? take(begin, end, {}) : Receives();
+    }
+    [[nodiscard]] std::size_t receives() const { return receives_; }
+
+private:
+    using Requests = std::map<Bytes, std::optional<std::size_t>>;
+
+    std::pair<Requests::iterator, Requests::iterator> range(Bytes address, Bytes count) {
+        Bytes const bytes = std::min(count, Bytes{1} << 31U) * request_bytes_;
+        return {by_address_.lower_bound(address), by_address_.lower_bound(address + bytes)};
+    }
+    Receives take(Requests::iterator begin, Requests::iterator end, Receives receives) {
+        for (auto each = begin; each != end; ++each) {
+            if (each->second) {
+                receives.push_back(*each->second);
+            }
+        }
+        by_address_.erase(begin, end);
+        completed_in_.clear();
+        receives_ -= receives.size();
+        return receives;
+    }
+
+    Requests by_address_;
+    std::vector<std::optional<std::size_t>> overwritten_;
+    std::map<Bytes, std::size_t> completed_in_;  // by address of an array: calls that completed one of it
+    Bytes request_bytes_ = 8;
+    std::size_t receives_ = 0;
+};
+
 class PmpiReader : public TraceReader {
 public:
     using TraceReader::TraceReader;
@@ -89,7 +168,9 @@ public:
             input.refuse("its name does not tell its rank, as pmpi-trace-rank-3.txt does");
         }
         RankProgram program{{*rank}, {}};
-        waited_us_ = 0;
+        program.tells_waits = true;
+        since_last_ = {};
+        requests_ = {};
         bool ended = false;
         std::string_view line;
         while (input.line(line)) {
@@ -118,6 +199,11 @@ public:
             builder_.leave_out("rank without communication");
         }
         builder_.add(input.name(), std::move(program));
+        if (requests_.receives() > 0) {
+            builder_.note("receives that no computation waits for: the trace does not say when they were complete, as "
+                          "with MPI_Test",
+                          requests_.receives());
+        }
     }
 
 private:
@@ -177,10 +263,15 @@ private:
 
     void add_call(LineFields const& fields, TraceOperation operation, RankProgram& program) {
         operation.dtype = builder_.assumed_dtype().value_or(Dtype{});
-        operation.waited_us = std::exchange(waited_us_, 0);
+        operation.waited_us = since_last_.waited_us;
+        operation.waits = std::move(since_last_.waits);
+        auto end_us = since_last_.end_us;
         if ((operation.duration_us = duration_us(fields))) {
             operation.start_us = parse_whole<double>(fields[1]);
+            end_us = std::max(end_us.value_or(0), *operation.start_us + *operation.duration_us);
         }
+        since_last_ = {};
+        since_last_.end_us = end_us;
         program.operations.push_back(std::move(operation));
     }
     static std::optional<double> duration_us(LineFields const& fields) {
@@ -199,11 +290,18 @@ private:
         Bytes const bytes =
             product(input, fields[0], number(input, fields, layout.count), part(input, fields, layout.type, 1));
         auto const other = parse_whole<int>(field(input, fields, layout.peer));
-        constexpr int any_source = -1;
         if (!other || *other >= size) {
             input.refuse(fmt::format("{}: '{}' is no rank of {}", fields[0], field(input, fields, layout.peer), size));
         }
-        if (*other < (kind == OperationKind::send ? 0 : any_source)) {
+        std::string const handle(split(field(input, fields, layout.communicator), ",")[0]);
+        int const any_source = is_of_mpich(handle) ? -2 : -1;
+        bool const is_proc_null = *other < 0 && (kind == OperationKind::send || *other != any_source);
+        bool const receives = kind == OperationKind::recv && !is_proc_null;
+        if (fields[0].starts_with("MPI_I")) {
+            requests_.add(number(input, fields, layout.communicator + 1),
+                          receives ? std::optional(program.operations.size()) : std::nullopt);
+        }
+        if (is_proc_null) {
             builder_.leave_out("message with MPI_PROC_NULL");
             return;
         }
@@ -212,10 +310,32 @@ private:
             (kind == OperationKind::send ? operation.sent : operation.received) = bytes;
         }
         operation.tag = parse_whole<int>(field(input, fields, layout.tag)).value_or(0);
-        std::string const handle(split(field(input, fields, layout.communicator), ",")[0]);
         operation.communicator =
             communicators_.try_emplace(handle, static_cast<int>(communicators_.size())).first->second;
         add_call(fields, std::move(operation), program);
+        if (receives && !fields[0].starts_with("MPI_I")) {
+            since_last_.waits.push_back({{program.operations.size() - 1}});
+        }
+    }
+
+    /// A call that is left out, and may complete requests.
+    void wait(Input const& input, LineFields const& fields) {
+        Receives receives;
+        if (fields[0] == "MPI_Wait") {
+            receives = requests_.wait_for_all(number(input, fields, 1), 1);
+        } else if (fields[0] == "MPI_Waitall") {
+            receives = requests_.wait_for_all(number(input, fields, 2), number(input, fields, 1));
+        } else if (fields[0] == "MPI_Waitany") {
+            receives = requests_.wait_for_one(number(input, fields, 2), number(input, fields, 1));
+        }
+        if (!receives.empty()) {
+            double const start_us = parse_whole<double>(fields[1]).value_or(0);
+            double const since_us = start_us - since_last_.end_us.value_or(start_us);
+            double const computed_us = std::max(since_us - since_last_.waited_us - since_last_.computed_us, 0.0);
+            since_last_.waits.push_back({std::move(receives), computed_us});
+            since_last_.computed_us += computed_us;
+        }
+        since_last_.waited_us += duration_us(fields).value_or(0);
     }
 
     void add(Input const& input, Rank rank, LineFields const& fields, RankProgram& program) {
@@ -231,13 +351,18 @@ private:
                 builder_.incomplete(fmt::format("{} is not read", fields[0]));
             }
             builder_.leave_out(fields[0]);
-            waited_us_ += works(fields[0]) ? 0 : duration_us(fields).value_or(0);
+            if (!works(fields[0])) {
+                wait(input, fields);
+            }
             return;
         }
         OperationKind const kind = *operation_named(fields[0]);
         if (layout->tag != 0) {
             message(input, rank, fields, kind, *layout, program);
             return;
+        }
+        if (fields[0].starts_with("MPI_I")) {
+            requests_.add(number(input, fields, layout->communicator + 1), std::nullopt);
         }
         TraceOperation operation;
         operation.kind = kind;
@@ -302,7 +427,14 @@ private:
     }
 
     std::map<std::string, int> communicators_;  // numbers of their handles
-    double waited_us_ = 0;  // in calls that are left out, as in MPI_Waitall, since the last one that is not
+    struct SinceOperation {
+        std::optional<double> end_us;  // of the operation
+        double waited_us = 0;          // in calls that are left out, as in MPI_Waitall
+        std::vector<Wait> waits;
+        double computed_us = 0;  // before them
+    };
+    SinceOperation since_last_;
+    OpenRequests requests_;
 };
 
 bool is_pmpi(std::string_view /*name*/, std::string_view head) {
