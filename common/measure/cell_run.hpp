@@ -85,6 +85,8 @@ private:
     void give_up(std::string_view when);
     void warm_up();
     void set_up_sampling(double iteration_ns);
+    /// Samples of a stream as long as they are to be, though the warm-up said that an iteration takes `iteration_ns`.
+    void fit_stream(double iteration_ns);
     void keep(SampleChunk const& chunk);
     void conclude(Stop stop);
     void summarize_samples();

@@ -71,7 +71,7 @@ class OsuTest(WithFolder):
     def test_what_a_root_moves_counts_as_in_programs_of_dlmb(self) -> None:
         # 4 ranks, 100 B: what summarize() of common/formats/plan/traffic.cpp finds for such plans
         fields = ("payload_bytes", "wire_bytes", "self_bytes", "busiest_rank_bytes", "largest_total_bytes", "balanced_rank_bytes", "imbalance_send", "imbalance_recv")
-        expected = {"Reduce": (400, 300, 0, 100, 100, 100, 4 / 3, 4), "Broadcast": (100, 100, 0, 100, 100, 100, 4, 4 / 3),
+        expected = {"Reduce": (400, 300, 0, 100, 100, 100, 4 / 3, 4), "Broadcast": (100, 300, 0, 100, 100, 100, 4, 4 / 3),
                     "Gather": (400, 300, 100, 300, 400, 150, 4 / 3, 4), "Scatterv": (400, 300, 100, 300, 400, 150, 4, 4 / 3)}
         for name, values in expected.items():
             (cell,) = self.cells(f"# OSU MPI {name} Latency Test v7.4\n# Size       Avg Latency(us)\n100    2.00\n", "--ranks", "4")

@@ -45,7 +45,8 @@ TEST(CollectiveBandwidth, HasTheFactorsOfNcclTests) {
     }
 }
 
-// S of nccl-tests' algbw = S / t: the larger user buffer of one rank, here with a message size of 2^20 B in 1 us.
+// S of nccl-tests' algbw = S / t: the larger user buffer of one rank, here with a message size of 2^20 B in 1 us. As
+// OSU counts, that is the part for each peer where there are such parts, and the whole buffer elsewhere.
 TEST(CollectiveBandwidth, AlgorithmBandwidthIsOverTheLargerBuffer) {
     constexpr double mib_per_us = 1048.576;  // in 10^9 B/s
     for (char const* whole :

@@ -25,7 +25,8 @@ struct Volume {
     Bytes steps = 0;
     Bytes messages = 0;
     Bytes payload_bytes = 0;         // self blocks included
-    Bytes wire_bytes = 0;            // leaves the ranks
+    Bytes wire_out = 0;              // leaves the ranks
+    Bytes wire_in = 0;               // enters them; more of a broadcast
     std::map<Bytes, Bytes> sizes{};  // messages by size, rounded down to a power of two (0 stays 0)
 };
 
@@ -229,7 +230,8 @@ void add_volumes(std::vector<Volume>& found, Plan const& plan) {
         ++volume.steps;
         add_messages(volume, plan, step.operation);
         volume.payload_bytes += traffic.payload;
-        volume.wire_bytes += traffic.out;
+        volume.wire_out += traffic.out;
+        volume.wire_in += traffic.in;
     }
 }
 
@@ -245,7 +247,7 @@ std::string volume_table(std::vector<Volume> const& volumes) {
         }
         text += fmt::format("  {:<16}  {:<14}  {:>6}  {:>10}  {:>12}  {:>20}  {:>20}  {}\n", volume.phase,
                             name_of(volume.kind), volume.group_ranks, volume.steps, volume.messages,
-                            volume.payload_bytes, volume.wire_bytes, fmt::join(bins, " "));
+                            volume.payload_bytes, std::max(volume.wire_out, volume.wire_in), fmt::join(bins, " "));
     }
     return text;
 }

@@ -111,6 +111,8 @@ RankTraffic traffic_of_step(Plan const& plan, StepId step) {
 
 TrafficSummary summarize(std::span<RankTraffic const> ranks) {
     TrafficSummary summary;
+    Bytes wire_out = 0;
+    Bytes wire_in = 0;
     double max_out = 0;
     double max_in = 0;
     double sum_out = 0;
@@ -118,7 +120,8 @@ TrafficSummary summarize(std::span<RankTraffic const> ranks) {
     double sum_busier = 0;
     for (RankTraffic const& rank : ranks) {
         summary.payload_bytes += rank.payload;
-        summary.wire_bytes += rank.out;
+        wire_out += rank.out;
+        wire_in += rank.in;
         summary.self_bytes += rank.self;
         summary.largest_total_bytes = std::max({summary.largest_total_bytes, rank.send_total, rank.recv_total});
         double const out = static_cast<double>(rank.out) + rank.optimal_out;
@@ -129,6 +132,7 @@ TrafficSummary summarize(std::span<RankTraffic const> ranks) {
         sum_in += in;
         sum_busier += std::max(out, in);
     }
+    summary.wire_bytes = std::max(wire_out, wire_in);
     summary.busiest_rank_bytes = std::max(max_out, max_in);
     summary.balanced_rank_bytes = ranks.empty() ? 0 : sum_busier / static_cast<double>(ranks.size());
     summary.imbalance_send = max_over_mean(max_out, sum_out, ranks.size());

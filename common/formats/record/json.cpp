@@ -44,7 +44,8 @@ namespace {
 constexpr double host_bound_share = 0.2;
 
 /// Null without a time; a single figure is null where nothing moved, as in a world of one rank.
-Json bandwidth_json(TrafficSummary const& traffic, double time_ns) {
+/// `divisor`: of the time of all that goes over the wire.
+Json bandwidth_json(TrafficSummary const& traffic, double time_ns, int divisor = 1) {
     if (!(time_ns > 0)) {
         return nullptr;
     }
@@ -54,7 +55,7 @@ Json bandwidth_json(TrafficSummary const& traffic, double time_ns) {
     };
     return {{"algbw_GBps", rate(traffic.largest_total_bytes, rates.algbw_GBps, "algbw_GBps")},
             {"busbw_GBps", rate(traffic.busiest_rank_bytes, rates.busbw_GBps, "busbw_GBps")},
-            {"aggregate_GBps", rate(traffic.wire_bytes, rates.aggregate_GBps, "aggregate_GBps")}};
+            {"aggregate_GBps", rate(traffic.wire_bytes, rates.aggregate_GBps / divisor, "aggregate_GBps")}};
 }
 
 /// Readers refuse lines beyond 64 MiB, and with them the file.
@@ -280,7 +281,8 @@ void measured_fields(auto& io, json::Of<Record> auto& cell) {
     io.object(
         "time_ns", [&](auto& inner) { time_fields(inner, result.time, result.rank_means.has_value()); }, ok);
     io.where(ok && !leaves_samples_out(result), "samples_ns", result.samples_ns, Json::array());
-    io.derived("bandwidth", [&] { return bandwidth_json(cell.traffic, ok ? result.time.median : 0); });
+    io.derived("bandwidth",
+               [&] { return bandwidth_json(cell.traffic, ok ? result.time.median : 0, result.time_divisor); });
     io.where(ok, "setup_ns", result.setup_ns);
     io.where(ok, "first_iteration_ns", result.first_iteration_ns);
     io.where(ok, "straggler", result.straggler);

@@ -40,10 +40,9 @@ def of_operation(operation: str, size: Number | None, ranks: int, equal: bool) -
     if plain in ("alltoall", "sendrecv"):
         moved = total * (ranks - 1) // ranks if plain == "alltoall" else total if ranks > 1 else 0
         return summary(payload=total * ranks, wire=moved * ranks, own=(total - moved) * ranks, busiest=moved, largest=total)
-    if plain in ("broadcast", "reduce"):  # passed on along a chain: a broadcast counts at the root, a reduction at all others
+    if plain in ("broadcast", "reduce"):  # each rank but one receives it, or sends one
         moved = total if ranks > 1 else 0
-        counted = 1 if plain == "broadcast" else ranks - 1
-        found = summary(payload=total if plain == "broadcast" else total * ranks, wire=moved * counted, own=0, busiest=moved, largest=total)
+        found = summary(payload=total if plain == "broadcast" else total * ranks, wire=moved * (ranks - 1), own=0, busiest=moved, largest=total)
         return found | imbalances(plain == "broadcast", ranks, moved)
     if plain in ("gather", "scatter"):
         moved = total * (ranks - 1) // ranks
@@ -66,12 +65,12 @@ def summary(payload: int, wire: int, own: int, busiest: float, largest: int) -> 
             "balanced_rank_bytes": float(busiest), "imbalance_send": 1.0, "imbalance_recv": 1.0}
 
 
-def bandwidth(traffic: dict[str, Any], time_ns: float) -> dict[str, float] | None:
-    """One byte per nanosecond is 10^9 bytes per second."""
+def bandwidth(traffic: dict[str, Any], time_ns: float, divisor: int) -> dict[str, float] | None:
+    """One byte per nanosecond is 10^9 bytes per second. divisor: of the time of all that goes over the wire."""
     if not time_ns > 0 or not traffic["wire_bytes"]:
         return None
-    parts = {"algbw_GBps": "largest_total_bytes", "busbw_GBps": "busiest_rank_bytes", "aggregate_GBps": "wire_bytes"}
-    return {name: traffic[of] / time_ns for name, of in parts.items()}
+    return {"algbw_GBps": traffic["largest_total_bytes"] / time_ns, "busbw_GBps": traffic["busiest_rank_bytes"] / time_ns,
+            "aggregate_GBps": traffic["wire_bytes"] / (time_ns * divisor)}
 
 
 SCHEMA = "dlmb.result/1.0"
@@ -168,4 +167,5 @@ def bandwidth_of(row: Row, moved: Line | None) -> Line | None:
         return dict(row.bandwidth)
     time = row.time_ns or {}
     typical = time.get("median", time.get("mean"))
-    return bandwidth(moved, float(typical)) if moved and isinstance(typical, (int, float)) else None
+    divisor = 2 if row.parameters.get("route") == "ping_pong" else 1  # a half of the way there and back
+    return bandwidth(moved, float(typical), divisor) if moved and isinstance(typical, (int, float)) else None

@@ -165,6 +165,7 @@ TEST(Traffic, OfWholeBuffersLeavesOrEntersTheRoot) {
     EXPECT_EQ(collective(3, broadcast),
               (std::vector<RankTraffic>{{.payload = 50, .out = 50, .send_total = 50}, in, in}));
     EXPECT_EQ(collective(1, broadcast).at(0).out, 0U);
+    EXPECT_EQ(summarize(collective(3, broadcast)).wire_bytes, 100U) << "two ranks receive it";
     auto const reduce = [](PlanBuilder& builder, GroupId all) {
         builder.reduce(all, 0, 48, Element::int8, Reduction::sum, "r");
     };
