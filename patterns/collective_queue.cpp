@@ -59,10 +59,16 @@ void CollectiveQueue::all_gather_columns(std::string const& label, std::uint64_t
               : builder_.rearranged_all_gather(group_, gathered, row_bytes, element, mover_of(pack), label, after()));
 }
 
-void CollectiveQueue::reduce_scatter(std::string label, std::uint64_t count, Element element) {
+void CollectiveQueue::reduce_scatter(std::string label, std::uint64_t count, Element element,
+                                     std::optional<StepId> needs) {
     Bytes const bytes = count * size_of(element);
     take(bytes / ranks_, bytes);
-    recent_.push_back(builder_.reduce_scatter(group_, bytes, element, Reduction::sum, std::move(label), after()));
+    std::vector<StepId> awaited = after();
+    if (needs && std::find(awaited.begin(), awaited.end(), *needs) == awaited.end()) {
+        awaited.push_back(*needs);
+    }
+    recent_.push_back(
+        builder_.reduce_scatter(group_, bytes, element, Reduction::sum, std::move(label), std::move(awaited)));
 }
 
 void CollectiveQueue::broadcast(std::string label, std::uint64_t count, Element element) {

@@ -35,10 +35,13 @@ public:
     /// of the all-gather.
     void all_gather_columns(std::string const& label, std::uint64_t rows, std::uint64_t columns, Element element,
                             Pack pack);
-    void reduce_scatter(std::string label, std::uint64_t count, Element element);
+    /// `needs`: a step added before that it waits for, too.
+    void reduce_scatter(std::string label, std::uint64_t count, Element element, std::optional<StepId> needs = {});
     /// From the first rank of the group.
     void broadcast(std::string label, std::uint64_t count, Element element);
 
+    /// The step added last.
+    [[nodiscard]] StepId last() const { return recent_.back(); }
     /// Steps added from now on wait for all before.
     void wait_for_all();
     void microbatch(int number) { builder_.microbatch(number); }

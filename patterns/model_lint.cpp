@@ -88,8 +88,7 @@ private:
         std::uint64_t const padded = padded_vocabulary(model_.vocabulary, tp);
         if (padded != model_.vocabulary) {
             report(ShapeFault::padded,
-                   fmt::format("vocabulary {} becomes {} for tp {} where it is padded to 128 tp, as "
-                               "Megatron-LM does",
+                   fmt::format("vocabulary {} becomes {} for tp {} where it is padded to 128 tp, as Megatron-LM does",
                                model_.vocabulary, padded, tp));
         }
     }
@@ -119,10 +118,9 @@ private:
         auto const odd = std::count_if(tables.begin(), tables.end(),
                                        [&](EmbeddingTable const& table) { return table.dim % unit != 0; });
         if (odd > 0) {
-            report(ShapeFault::slow,
-                   fmt::format("{} of {} embedding tables have rows that are no multiple of {} values: "
-                               "pooled rows are off the {} B that networks and copies move",
-                               odd, tables.size(), unit, message_unit));
+            report(ShapeFault::slow, fmt::format("{} of {} embedding tables have rows that are no multiple of {} "
+                                                 "values: pooled rows are off the {} B that networks and copies move",
+                                                 odd, tables.size(), unit, message_unit));
         }
     }
 

@@ -25,9 +25,8 @@ Parallelism parse_parallelism(std::string_view text, std::string_view option) {
         auto const ranks =
             equals == std::string_view::npos ? std::nullopt : parse_whole<std::uint64_t>(word.substr(equals + 1));
         if (part == parallel_parts.end() || !ranks || *ranks == 0 || *ranks > most_ranks) {
-            throw UsageError(fmt::format("{} '{}': expected tp, pp, ep, cp or dp with a number of ranks, for example "
-                                         "tp=8,pp=4",
-                                         option, word));
+            throw UsageError(fmt::format(
+                "{} '{}': expected tp, pp, ep, cp or dp with a number of ranks, for example tp=8,pp=4", option, word));
         }
         std::uint64_t& own = parallel.*part->ranks;
         if (own != 0) {

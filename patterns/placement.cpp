@@ -164,7 +164,7 @@ std::vector<std::size_t> longest_first(std::span<std::uint64_t const> loads, std
 }
 
 void PlacementFile::refuse(std::size_t line, std::string_view what) const {
-    throw UsageError(fmt::format("--placement {}:{}: {}", name, line, what));
+    throw UsageError(fmt::format("{} {}:{}: {}", option, name, line, what));
 }
 
 std::vector<PlacementLine> PlacementFile::read(std::istream& text) const {

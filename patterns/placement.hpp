@@ -69,7 +69,8 @@ struct PlacementLine {
 
 /// Content of a placement file for things called `noun`, in order: one line for each, '#' starts a comment.
 struct PlacementFile {
-    std::string name;  // named in messages
+    std::string_view option;  // with dashes; both are named in messages
+    std::string name;
     std::string_view noun;
     std::size_t things = 0;
     std::size_t ranks = 0;

@@ -12,6 +12,11 @@
 #include <limits>
 
 namespace dlmb {
+namespace {
+
+constexpr std::array<std::string_view, 4> pack_names{"none", "host", "cuda", "fused"};  // by Pack
+
+}  // namespace
 
 ParameterValue const& text_of(Parameters const& parameters, std::string_view name) {
     auto const found = parameters.find(name);
@@ -118,12 +123,11 @@ std::optional<BlockFormat> read_packing(Parameters const& parameters, std::strin
 }
 
 Pack read_pack(Parameters const& parameters) {
-    return read_enum<Pack>(parameters, "pack", {"none", "host", "cuda", "fused"});
+    return static_cast<Pack>(read_choice(parameters, "pack", pack_names));
 }
 
 std::string_view name_of(Pack pack) {
-    constexpr std::array<std::string_view, 4> names{"none", "host", "cuda", "fused"};
-    return names.at(static_cast<std::size_t>(pack));
+    return pack_names.at(static_cast<std::size_t>(pack));
 }
 
 Processor mover_of(Pack pack) {

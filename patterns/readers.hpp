@@ -68,8 +68,7 @@ enum class Passes { forward, backward, both };
 enum class Pack { none, host, cuda, fused };
 inline constexpr ParameterInfo pack_parameter{"pack",
                                               "who moves rows to and from where they travel: none; host, cuda: steps "
-                                              "of their own; fused: the exchange (README of "
-                                              "the pattern)",
+                                              "of their own; fused: the exchange (README of the pattern)",
                                               "none"};
 [[nodiscard]] Pack read_pack(Parameters const& parameters);
 /// Throws UsageError unless rows of `row_bytes` can be moved and checked. `because`: what makes them so long: "--hidden

@@ -65,7 +65,7 @@ void add(TrainedModel& model, std::uint32_t unit, std::initializer_list<std::uin
 /// elements; where heads share keys and values, 2 (hidden + 1) (hidden - key-values) fewer per layer.
 ///
 /// LLaMA, Llama 2 and Llama 3: RMS norms, no biases, gated mlp (arXiv 2302.13971, 2307.09288, 2407.21783).
-TrainedModel transformer(NamedModel const& shape) {
+TrainedModel transformer(NamedModel const& shape, Modules modules) {
     std::uint64_t const h = shape.hidden;
     std::uint64_t const own = h / shape.tp;  // of the outputs of a layer as wide as its input
     std::uint64_t const key_values = shape.key_values == 0 ? own : shape.key_values / shape.tp;
@@ -78,7 +78,12 @@ TrainedModel transformer(NamedModel const& shape) {
         add(model, 0, {words * h});
     }
     for (std::uint32_t layer = 1; layer <= shape.layers / shape.pp; ++layer) {
-        if (gpt) {
+        if (modules == Modules::megatron && gpt) {
+            add(model, layer,
+                {h, h, h * own, h, h * query_key_value, query_key_value, h, h, 4 * h * own, 4 * own, 4 * h * own, h});
+        } else if (modules == Modules::megatron) {
+            add(model, layer, {h, h * own, h * query_key_value, h, 2 * h * mlp, h * mlp});
+        } else if (gpt) {
             add(model, layer,
                 {h, h,                                  // input norm: weight, bias
                  h * query_key_value, query_key_value,  // query, key and value
@@ -178,16 +183,16 @@ std::vector<std::string_view> model_names() {
     return names;
 }
 
-TrainedModel model_named(std::string_view name) {
+TrainedModel model_named(std::string_view name, Modules modules) {
     for (NamedModel const& model : models) {
         if (model.name == name) {
-            return model.layers == 0 ? resnet_50() : transformer(model);
+            return model.layers == 0 ? resnet_50() : transformer(model, modules);
         }
     }
     throw Error(fmt::format("no model '{}'", name));
 }
 
-std::optional<TrainedModel> transformer_of(std::string_view text) {
+std::optional<TrainedModel> transformer_of(std::string_view text, Modules modules) {
     if (!text.starts_with(transformer_prefix)) {
         return std::nullopt;
     }
@@ -218,10 +223,9 @@ std::optional<TrainedModel> transformer_of(std::string_view text) {
         });
         auto const value = parse_whole<std::uint64_t>(word.substr(std::min(word.size(), word.find('=') + 1)));
         if (size == std::end(sizes) || !value || *value > size->most) {
-            throw UsageError(fmt::format(
-                "--model '{}': '{}' is none of layers, hidden, mlp, key-values, vocabulary, tied, tp and pp "
-                "with a whole number, as in transformer:layers=32:hidden=4096",
-                text, word));
+            throw UsageError(fmt::format("--model '{}': '{}' is none of layers, hidden, mlp, key-values, vocabulary, "
+                                         "tied, tp and pp with a whole number, as in transformer:layers=32:hidden=4096",
+                                         text, word));
         }
         *size->value = *value;
     }
@@ -232,22 +236,29 @@ std::optional<TrainedModel> transformer_of(std::string_view text) {
     shape.pp = static_cast<std::uint32_t>(pp);
     shape.tied = tied == 1;
     require_division(text, shape);
-    TrainedModel model = transformer(shape);
+    TrainedModel model = transformer(shape, modules);
     require_countable(text, model);
     return model;
 }
 
 std::string transformer_text(ModelShape const& model, Parallelism const& parallel) {
     if (model.experts > 0) {
-        throw UsageError(
-            fmt::format("{}: has experts, whose gradients are reduced in groups of their own; this pattern "
-                        "has dense models",
-                        model.source));
+        throw UsageError(fmt::format(
+            "{}: has experts, whose gradients are reduced in groups of their own; this pattern has dense models",
+            model.source));
     }
     if (model.kv_lora > 0) {
         throw UsageError(fmt::format("{}: has latent attention (MLA), whose gradients are not known", model.source));
     }
-    bool const gated = model.rms_norm;
+    if (model.attention_free > 0) {
+        throw UsageError(fmt::format("{}: has layers without attention, whose gradients are not known", model.source));
+    }
+    if (model.gated_mlp != model.rms_norm) {
+        throw UsageError(fmt::format("{}: an mlp that is {}gated, with {} norms, is neither GPT's nor LLaMA's, so its "
+                                     "gradients are not known",
+                                     model.source, model.gated_mlp ? "" : "not ", model.rms_norm ? "RMS" : "layer"));
+    }
+    bool const gated = model.gated_mlp;
     if (model.hidden == 0 || model.layers == 0 || model.vocabulary == 0 || (gated && model.mlp == 0)) {
         throw UsageError(fmt::format("{}: does not tell hidden size, layers, vocabulary and, with RMS norms, the width "
                                      "of its mlp, which the gradients follow from",
@@ -259,10 +270,9 @@ std::string transformer_text(ModelShape const& model, Parallelism const& paralle
             model.source, model.mlp));
     }
     if ((gated || model.head_dim > 0) && model.heads * model.head_dim != model.hidden) {
-        throw UsageError(
-            fmt::format("{}: {} heads of {} values are not the {} of hidden, and gradients of such a model "
-                        "are not known",
-                        model.source, model.heads, model.head_dim, model.hidden));
+        throw UsageError(fmt::format(
+            "{}: {} heads of {} values are not the {} of hidden, and gradients of such a model are not known",
+            model.source, model.heads, model.head_dim, model.hidden));
     }
     if (parallel.tp > 1 && model.kv_heads % parallel.tp != 0) {
         throw UsageError(fmt::format("{}: key-value heads {} do not divide by tp {}, so that ranks would hold copies",

@@ -37,15 +37,21 @@ struct TrainedModel {
 
 [[nodiscard]] std::vector<std::string_view> model_names();
 
+/// Whose modules a transformer is made of: Hugging Face's, or Megatron-LM's, where query, key and value are one tensor,
+/// as are gate and up, and the attention's output comes before them (core/transformer/attention.py: SelfAttention
+/// makes linear_qkv when its base class has made linear_proj; core/transformer/mlp.py: linear_fc1).
+enum class Modules : std::uint8_t { hugging_face, megatron };
+
 /// `name` is one of model_names().
-[[nodiscard]] TrainedModel model_named(std::string_view name);
+[[nodiscard]] TrainedModel model_named(std::string_view name, Modules modules = Modules::hugging_face);
 
 /// "transformer:layers=32:hidden=4096:mlp=14336:key-values=1024:vocabulary=128256:tied=1:tp=8:pp=4": gated as LLaMA, or
 /// as GPT without `mlp`; the vocabulary is padded (padded_vocabulary()). With `tp` and `pp` what one rank has of it: of
 /// the last stage, which is the largest one, its share of each matrix as Megatron-LM cuts them (norms and biases of
 /// row-parallel layers whole).
 /// Nothing: `text` does not begin so. Throws UsageError that names --model.
-[[nodiscard]] std::optional<TrainedModel> transformer_of(std::string_view text);
+[[nodiscard]] std::optional<TrainedModel> transformer_of(std::string_view text,
+                                                         Modules modules = Modules::hugging_face);
 
 /// The same the other way round. Throws UsageError for a model with experts, whose gradients are reduced in groups of
 /// their own, for one that is neither LLaMA's nor GPT's, and for one that the ranks do not divide.

@@ -33,9 +33,9 @@ constexpr std::string_view choices = "balanced, lognormal:GINI, zipf:S, hot_rank
 
 }  // namespace
 
-Skew parse_skew(std::string_view text, std::string_view option, std::string_view more) {
+Skew parse_skew(std::string_view text, std::string_view more) {
     auto const refuse = [&](std::string_view expected) {
-        throw UsageError(fmt::format("{} '{}': expected {}", option, text, expected));
+        throw UsageError(fmt::format("--skew '{}': expected {}", text, expected));
     };
     auto const read = [&](std::string_view digits, FamilyRow const& row) {
         double const value = parse_whole<double>(digits).value_or(row.min - 1);

@@ -20,8 +20,8 @@ struct Skew {
 };
 
 /// Reads balanced, lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, file:PATH or intra_host:R (otherwise uniform);
-/// "+intra_host:R" may follow any of them but balanced. Throws UsageError that names option and value. `more`: what the
+/// "+intra_host:R" may follow any of them but balanced. Throws UsageError that names --skew and value. `more`: what the
 /// caller lets follow besides, for the text of a refusal: ", +rotating:PERIOD".
-[[nodiscard]] Skew parse_skew(std::string_view text, std::string_view option = "--skew", std::string_view more = "");
+[[nodiscard]] Skew parse_skew(std::string_view text, std::string_view more = "");
 
 }  // namespace dlmb

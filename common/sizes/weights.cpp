@@ -21,14 +21,14 @@ namespace {
 
 constexpr double sqrt_2 = 1.41421356237309504880;
 
-std::vector<double> power_law_draws(PowerLaw const& law, RandomSequence& random) {
-    bool const sparse = law.items * law.picks <= law.owner_of.size();
+std::vector<double> power_law_draws(double alpha, Bins const& bins, RandomSequence& random) {
+    bool const sparse = bins.items * bins.picks <= bins.owner_of.size();
     double const lower = sparse ? 0.01 : 1;
-    double const upper = sparse ? 2 : std::max(1.0, 0.8 * static_cast<double>(law.items));
-    double const power = 1 - law.alpha;
+    double const upper = sparse ? 2 : std::max(1.0, 0.8 * static_cast<double>(bins.items));
+    double const power = 1 - alpha;
     double const from = exact::pow(lower, power);
     double const to = exact::pow(upper, power);
-    std::vector<double> draws(law.owner_of.size());
+    std::vector<double> draws(bins.owner_of.size());
     for (double& draw : draws) {
         double const u = to_unit(random.next());
         draw = power == 0 ? lower * exact::pow(upper / lower, u) : exact::pow((to - from) * u + from, 1 / power);
@@ -152,14 +152,14 @@ std::vector<double> zipf_weights(std::size_t bins, double exponent) {
     return weights;
 }
 
-std::vector<std::uint64_t> power_law_loads(PowerLaw const& law, RandomSequence& random) {
-    std::uint64_t const total = law.items * law.picks;
-    if (total == 0 || law.owner_of.empty()) {
-        return std::vector<std::uint64_t>(law.owner_of.size(), 0);
+std::vector<std::uint64_t> power_law_loads(double alpha, Bins const& bins, RandomSequence& random) {
+    std::uint64_t const total = bins.items * bins.picks;
+    if (total == 0 || bins.owner_of.empty()) {
+        return std::vector<std::uint64_t>(bins.owner_of.size(), 0);
     }
-    std::vector<BinRange> const owners = bins_by_owner(law.owner_of);
-    std::vector<std::uint64_t> loads = scaled(power_law_draws(law, random), total, law.items);
-    adjust_to_total(loads, owners, total, law.items);
+    std::vector<BinRange> const owners = bins_by_owner(bins.owner_of);
+    std::vector<std::uint64_t> loads = scaled(power_law_draws(alpha, bins, random), total, bins.items);
+    adjust_to_total(loads, owners, total, bins.items);
     swap_heaviest_to_front(loads, owners);
     return loads;
 }
@@ -236,7 +236,7 @@ std::vector<double> Weights::of(std::size_t source, std::uint64_t seed, std::uin
         break;
     case Skew::Family::power_law: {
         RandomSequence random(seed, 0, 0, stream_id(Purpose::power_law, layer));
-        auto const loads = power_law_loads({skew_.parameter, bins_.items, bins_.picks, bins_.owner_of}, random);
+        auto const loads = power_law_loads(skew_.parameter, bins_, random);
         weights.assign(loads.begin(), loads.end());
         break;
     }

@@ -29,18 +29,19 @@ namespace dlmb {
 /// (i + 1)^-exponent.
 [[nodiscard]] std::vector<double> zipf_weights(std::size_t bins, double exponent);
 
-/// A truncated power law of the loads of bins. Owners own bins in order, owner_of[bin] ascending.
-struct PowerLaw {
-    double alpha = 1;
-    std::uint64_t items = 0;  // each picks `picks` different bins
+/// The bins that are chosen among. `items` per source choose `picks` different bins each.
+struct Bins {
+    std::vector<std::size_t> owner_of;  // ascending: the owner (rank of the group) of each bin
+    std::uint64_t items = 0;
     std::uint64_t picks = 1;
-    std::span<std::size_t const> owner_of;
+    std::size_t sources = 1;  // lines that a counts file may have
 };
 
-/// Integer loads that sum to items * picks, none above items: independent draws from x^-alpha on [1, 0.8 * items] (on
-/// [0.01, 2] when there are at most as many picks as bins), scaled and rounded; the remainder goes round-robin over the
-/// owners; the heaviest owner changes places with the first. The shape of NVIDIA aiconfigurator's power-law workloads.
-[[nodiscard]] std::vector<std::uint64_t> power_law_loads(PowerLaw const& law, RandomSequence& random);
+/// A truncated power law: integer loads that sum to items * picks, none above items: independent draws from x^-alpha on
+/// [1, 0.8 * items] (on [0.01, 2] when there are at most as many picks as bins), scaled and rounded; the remainder goes
+/// round-robin over the owners; the heaviest owner changes places with the first. The shape of NVIDIA aiconfigurator's
+/// power-law workloads.
+[[nodiscard]] std::vector<std::uint64_t> power_law_loads(double alpha, Bins const& bins, RandomSequence& random);
 
 /// Relative loads that a user measured: text with one line per source (source rank x bin) or one line for all sources.
 /// Numbers are separated by blanks or commas; '#' starts a comment; empty lines do not count.
@@ -62,14 +63,6 @@ struct CountsShape {
 /// of lines.
 [[nodiscard]] CountsTable read_counts(std::istream& text, std::string const& name, CountsShape shape);
 [[nodiscard]] CountsTable read_counts_file(std::string const& path, CountsShape shape);
-
-/// The bins that are chosen among. `items` per source choose `picks` bins each.
-struct Bins {
-    std::vector<std::size_t> owner_of;  // ascending: the owner (rank of the group) of each bin
-    std::uint64_t items = 0;
-    std::uint64_t picks = 1;
-    std::size_t sources = 1;  // lines that a counts file may have
-};
 
 class Weights {
 public:

@@ -42,8 +42,7 @@ constexpr ParameterInfo infos[] = {
     {"root", "reduce, gather(v), scatter(v), broadcast: the rank that has the whole", "0"},
     {"route",
      "sendrecv: ring (to the next rank), ping_pong (there and back, rank r and rank r + ranks / 2) or hypercube "
-     "(rounds "
-     "with rank r xor 1, 2, 4 ...); bandwidth: fan_in or fan_out (all other nodes to or from the first)",
+     "(rounds with rank r xor 1, 2, 4 ...); bandwidth: fan_in or fan_out (all other nodes to or from the first)",
      "ring"},
     {"channels", "of --route ping_pong: messages there and back at once, each with a tag of its own, up to 128", "1"},
     {"window", "bandwidth, bibandwidth, message_rate: messages in flight, from 1 to 65536", "64"},
@@ -82,7 +81,7 @@ bool read_in_place(Parameters const& parameters, Kind kind) {
                                      "and alltoall(v) have",
                                      info_of(kind).name));
     }
-    std::string const& skew = parameters.find("skew")->second;
+    std::string const& skew = text_of(parameters, "skew");
     if (on && kind == Kind::alltoallv && skew != "balanced" && !skew.starts_with("neighbors:")) {
         throw UsageError(fmt::format("--in-place on: MPI_Alltoallv then gets from each rank as much as it sends to it, "
                                      "which --skew '{}' does not say; balanced and neighbors:D:R do",
@@ -100,9 +99,8 @@ std::optional<double> read_spread(Parameters const& parameters, Kind kind) {
     }
     auto const spread = parse_whole<double>(std::string_view(text).substr(prefix.size()));
     if (kind != Kind::alltoallv || !spread || !(*spread >= 0 && *spread <= 1)) {
-        throw UsageError(fmt::format("--skew '{}': expected distance:SPREAD with SPREAD from 0 to 1, of --operation "
-                                     "alltoallv",
-                                     text));
+        throw UsageError(fmt::format(
+            "--skew '{}': expected distance:SPREAD with SPREAD from 0 to 1, of --operation alltoallv", text));
     }
     return spread;
 }
@@ -273,7 +271,6 @@ public:
                              std::span<SetupCounts const> /*received_counts*/) const override {
         Bytes const bytes = params_.message_bytes;
         auto const ranks = static_cast<std::size_t>(world_.ranks);
-        std::vector<Bytes> const equal(ranks, bytes);
         KindInfo const& info = info_of(params_.kind);
         SharedBytes const whole =
             info.shares ? SharedBytes(own.statistics) : SharedBytes(info.per_rank ? bytes * ranks : bytes);
@@ -281,20 +278,20 @@ public:
         PlanBuilder builder(me);
         builder.in_place(params_.in_place);
         GroupId const all = builder.group(consecutive_group(world_, me, world_.ranks));
-        switch (params_.kind) {
-        case Kind::barrier:
+        switch (info.operation) {
+        case OperationKind::barrier:
             builder.barrier(all, label);
             break;
-        case Kind::alltoall:
-            add_exchange(builder, all, equal, equal, label);
+        case OperationKind::exchange: {
+            std::vector<Bytes> const sent = matrix_ ? own.statistics : std::vector<Bytes>(ranks, bytes);
+            if (params_.in_place) {
+                builder.exchange_in_place(all, sent, label);
+            } else {
+                builder.exchange(all, sent, matrix_ ? matrix_->column(me, draw.seed) : sent, label);
+            }
             break;
-        case Kind::alltoallv:
-            add_exchange(builder, all, own.statistics, matrix_->column(me, draw.seed), label);
-            break;
-        case Kind::sendrecv:
-        case Kind::bandwidth:
-        case Kind::bibandwidth:
-        case Kind::message_rate:
+        }
+        case OperationKind::send:
             add_messages(builder, all, params_, world_.ranks, me);
             break;
         default:
@@ -351,15 +348,6 @@ public:
     }
 
 private:
-    void add_exchange(PlanBuilder& builder, GroupId all, std::span<Bytes const> sent, std::span<Bytes const> received,
-                      std::string const& label) const {
-        if (params_.in_place) {
-            builder.exchange_in_place(all, sent, label);
-        } else {
-            builder.exchange(all, sent, received, label);
-        }
-    }
-
     Params params_;
     WorldShape world_;
     Parameters resolved_;

@@ -77,14 +77,7 @@ public:
     void lookup() { wait_for({builder_.compute(params_.lookup_ns, "lookup", after_)}); }
 
     void pooled_rows_to_samples() {
-        Bytes const element = size_of(params_.forward_element);
-        std::vector<StepId> steps;
-        if (sizes_.has_shards()) {
-            steps.push_back(params_.pack == Pack::none
-                                ? exchange(pooled_of_mine(element), pooled_of_others(element), "forward")
-                                : rearranged(rows_by_table(params_, sizes_, me_), rows_by_sample(params_, sizes_, me_),
-                                             element, "forward"));
-        }
+        std::vector<StepId> steps = shard_rows(true, params_.forward_element, "forward");
         if (sizes_.row_wise_values() > 0) {
             Element const reduced = reduced_element(params_);
             steps.push_back(builder_.reduce_scatter(all_, sizes_.row_wise_values() * size_of(reduced), reduced,
@@ -94,17 +87,10 @@ public:
     }
 
     void gradients_to_tables() {
-        Bytes const element = size_of(params_.backward_element);
-        std::vector<StepId> steps;
-        if (sizes_.has_shards()) {
-            steps.push_back(params_.pack == Pack::none
-                                ? exchange(pooled_of_others(element), pooled_of_mine(element), "backward")
-                                : rearranged(rows_by_sample(params_, sizes_, me_), rows_by_table(params_, sizes_, me_),
-                                             element, "backward"));
-        }
+        std::vector<StepId> steps = shard_rows(false, params_.backward_element, "backward");
         if (sizes_.row_wise_values() > 0) {
-            steps.push_back(builder_.all_gather(all_, sizes_.row_wise_values() * element, params_.backward_element,
-                                                "backward.row", after_));
+            steps.push_back(builder_.all_gather(all_, sizes_.row_wise_values() * size_of(params_.backward_element),
+                                                params_.backward_element, "backward.row", after_));
         }
         if (!params_.overlap) {
             wait_for(std::move(steps));
@@ -134,22 +120,27 @@ private:
         }
         return bytes;
     }
-    /// Rows of my tables for the samples of every rank.
-    [[nodiscard]] std::vector<Bytes> pooled_of_mine(Bytes element) const {
-        return per_peer([&](std::size_t peer) { return sizes_.pooled(me_, peer) * element; });
-    }
-    /// Rows of every rank's tables for my samples.
-    [[nodiscard]] std::vector<Bytes> pooled_of_others(Bytes element) const {
-        return per_peer([&](std::size_t peer) { return sizes_.pooled(peer, me_) * element; });
-    }
 
     StepId exchange(std::vector<Bytes> const& send, std::vector<Bytes> const& recv, std::string label) {
         return builder_.exchange(all_, send, recv, std::move(label), after_);
     }
 
-    StepId rearranged(RowOrder const& sent, RowOrder const& received, Bytes element, std::string const& label) {
-        return add_exchange_of_rows(builder_, params_.pack, all_, sent, received,
-                                    params_.layout.shards.front().width * element, label, after_);
+    /// Rows of tables that are each on one rank, to the ranks of their samples or from there. No step without shards.
+    std::vector<StepId> shard_rows(bool to_samples, Element type, char const* label) {
+        if (!sizes_.has_shards()) {
+            return {};
+        }
+        Bytes const element = size_of(type);
+        if (params_.pack == Pack::none) {
+            auto const mine = per_peer([&](std::size_t peer) { return sizes_.pooled(me_, peer) * element; });
+            auto const others = per_peer([&](std::size_t peer) { return sizes_.pooled(peer, me_) * element; });
+            return {to_samples ? exchange(mine, others, label) : exchange(others, mine, label)};
+        }
+        RowOrder const by_table = rows_by_table(params_, sizes_, me_);
+        RowOrder const by_sample = rows_by_sample(params_, sizes_, me_);
+        return {add_exchange_of_rows(builder_, params_.pack, all_, to_samples ? by_table : by_sample,
+                                     to_samples ? by_sample : by_table, params_.layout.shards.front().width * element,
+                                     label, after_)};
     }
 
     /// Steps from here on wait for these; none: for what they waited for so far.
@@ -219,9 +210,6 @@ Plan iteration_plan(Params const& params, ExchangeSizes const& sizes, Rank me, I
 class DlrmExchange final : public Pattern {
 public:
     explicit DlrmExchange(Params params) : params_(std::move(params)), sizes_(params_) {}
-    DlrmExchange(DlrmExchange const&) = delete;  // sizes_ refers to params_
-    DlrmExchange& operator=(DlrmExchange const&) = delete;
-    ~DlrmExchange() override = default;
 
     [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override {
         auto const index = static_cast<std::size_t>(source);

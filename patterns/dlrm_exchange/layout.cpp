@@ -47,7 +47,11 @@ ShardLayout cut(std::span<PooledTable const> tables, LayoutRule const& rule) {
 
 ShardLayout make_layout(std::span<PooledTable const> tables, LayoutRule const& rule, std::size_t ranks) {
     if (rule.placement.kind == PlacementRule::Kind::file) {
-        return read_placement_file(rule.placement.path, tables, rule.sharding, ranks);
+        if (rule.sharding == Sharding::row) {
+            throw UsageError("--placement file: --sharding row has nothing to place; use table, column or mixed");
+        }
+        std::istringstream lines(read_option_file("--placement", rule.placement.path));
+        return read_placement(lines, rule.placement.path, tables, rule.sharding, ranks);
     }
     ShardLayout layout = cut(tables, rule);
     std::vector<PlacedUnit> units;
@@ -70,7 +74,7 @@ std::uint64_t rows_before(std::uint64_t rows, std::size_t rank, std::size_t rank
 ShardLayout read_placement(std::istream& text, std::string const& name, std::span<PooledTable const> tables,
                            Sharding sharding, std::size_t ranks) {
     constexpr std::array<std::string_view, 2> everywhere{"row", "data"};
-    PlacementFile const file{name, "table", tables.size(), ranks, everywhere};
+    PlacementFile const file{"--placement", name, "table", tables.size(), ranks, everywhere};
     std::vector<PlacementLine> const lines = file.read(text);
     ShardLayout layout;
     for (std::size_t table = 0; table < lines.size(); ++table) {
@@ -94,15 +98,6 @@ ShardLayout read_placement(std::istream& text, std::string const& name, std::spa
         }
     }
     return layout;
-}
-
-ShardLayout read_placement_file(std::string const& path, std::span<PooledTable const> tables, Sharding sharding,
-                                std::size_t ranks) {
-    if (sharding == Sharding::row) {
-        throw UsageError("--placement file: --sharding row has nothing to place; use table, column or mixed");
-    }
-    std::istringstream lines(read_option_file("--placement", path));
-    return read_placement(lines, path, tables, sharding, ranks);
 }
 
 }  // namespace dlmb::dlrm_exchange

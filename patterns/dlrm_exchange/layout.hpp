@@ -61,7 +61,5 @@ struct ShardLayout {
 /// Throws UsageError naming file and line.
 [[nodiscard]] ShardLayout read_placement(std::istream& text, std::string const& name,
                                          std::span<PooledTable const> tables, Sharding sharding, std::size_t ranks);
-[[nodiscard]] ShardLayout read_placement_file(std::string const& path, std::span<PooledTable const> tables,
-                                              Sharding sharding, std::size_t ranks);
 
 }  // namespace dlmb::dlrm_exchange

@@ -16,6 +16,12 @@
 
 namespace dlmb::dlrm_exchange {
 
+/// Samples [begin, end) of the whole batch.
+struct Samples {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+};
+
 /// fixed: a table's bags have its mean size; uniform: each bag is drawn from 0 to twice the mean.
 enum class Bags { fixed, uniform };
 
@@ -41,6 +47,9 @@ struct Params {
     /// Samples of the ranks before `rank`: the first batch mod ranks ranks have one more.
     [[nodiscard]] std::uint64_t samples_before(std::size_t rank) const {
         return batch / ranks * rank + (rank < batch % ranks ? rank : batch % ranks);
+    }
+    [[nodiscard]] Samples samples_of(std::size_t rank) const {
+        return {samples_before(rank), samples_before(rank + 1)};
     }
     [[nodiscard]] std::uint64_t local_batch(std::size_t rank) const {
         return samples_before(rank + 1) - samples_before(rank);

@@ -54,14 +54,14 @@ ExchangeSizes::ExchangeSizes(Params const& params)
 
 Counts ExchangeSizes::indices_sent(std::size_t source, Draw draw) const {
     Counts counts(params_.ranks);
-    Counts of_table(params_.tables.size());  // drawn once, however many slices need it
-    std::vector<bool> known(params_.tables.size());
+    Shard const* before = nullptr;
+    std::uint64_t of_table = 0;  // drawn once, however many slices, one behind the other, need it
     for (Shard const& shard : params_.layout.shards) {
-        if (!known[shard.table]) {
-            of_table[shard.table] = indices_of(shard.table, source, draw);
-            known[shard.table] = true;
+        if (before == nullptr || before->table != shard.table) {
+            of_table = indices_of(shard.table, source, draw);
         }
-        counts[shard.rank] += of_table[shard.table];
+        counts[shard.rank] += of_table;
+        before = &shard;
     }
     for (std::size_t const table : params_.layout.row_wise) {
         std::uint64_t const indices = indices_of(table, source, draw);
@@ -75,7 +75,7 @@ Counts ExchangeSizes::indices_sent(std::size_t source, Draw draw) const {
 Counts ExchangeSizes::fixed_indices_received(std::size_t target) const {
     Counts counts(params_.ranks);
     for (std::size_t source = 0; source < params_.ranks; ++source) {
-        Samples const samples{params_.samples_before(source), params_.samples_before(source + 1)};
+        Samples const samples = params_.samples_of(source);
         for (std::size_t const table : tables_on_[target]) {
             counts[source] += fixed_indices(params_.tables[table].pooling, samples);
         }
@@ -87,7 +87,7 @@ Counts ExchangeSizes::fixed_indices_received(std::size_t target) const {
 }
 
 std::uint64_t ExchangeSizes::indices_of(std::size_t table, std::size_t source, Draw draw) const {
-    Samples const samples{params_.samples_before(source), params_.samples_before(source + 1)};
+    Samples const samples = params_.samples_of(source);
     Millionths const pooling = params_.tables[table].pooling;
     return params_.bags == Bags::fixed ? fixed_indices(pooling, samples) : drawn_indices(table, pooling, samples, draw);
 }

@@ -19,12 +19,6 @@
 
 namespace dlmb::dlrm_exchange {
 
-/// Samples [begin, end) of the whole batch.
-struct Samples {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-};
-
 /// Bags of the mean size: floor(end * pooling) - floor(begin * pooling), so that nothing is lost where it has a
 /// fraction.
 [[nodiscard]] std::uint64_t fixed_indices(Millionths pooling, Samples samples);
@@ -74,7 +68,7 @@ private:
     /// The part of `indices` of a row-wise table whose rows lie on `rank`.
     [[nodiscard]] std::uint64_t row_share(std::size_t table, std::uint64_t indices, std::size_t rank) const;
 
-    Params const& params_;
+    Params params_;
     std::vector<std::vector<std::size_t>> tables_on_;  // by rank: the table of every shard
     Counts features_;                                  // by rank: shards, and all row-wise tables
     Counts widths_;                                    // by rank: columns of its shards

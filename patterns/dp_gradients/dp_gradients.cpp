@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/collective_queue.hpp"
+#include "patterns/counts.hpp"
 #include "patterns/dp_gradients/buckets.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/trained_model.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace dlmb::dp_gradients {
@@ -30,8 +30,7 @@ constexpr ParameterInfo infos[] = {
     {"model",
      "whose parameters: resnet-50, gpt-19m ... gpt-175b, llama-7b, llama-13b, llama-70b, llama3-8b, llama3-70b; flat: "
      "one tensor of --parameters; transformer:layers=L:hidden=H[:mlp=M][:key-values=K][:vocabulary=V][:tp=T][:pp=P]; "
-     "or "
-     "the config.json of a model",
+     "or the config.json of a model",
      "gpt-125m"},
     {"parameters", "elements of the model 'flat'", "1000000"},
     {"scheme", "ddp, megatron, zero1, zero2, zero3, fsdp", "ddp"},
@@ -86,15 +85,15 @@ struct Params {
     [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(dp); }
 };
 
-TrainedModel read_model(Parameters const& parameters) {
-    if (auto const transformer = transformer_of(text_of(parameters, "model"))) {
+TrainedModel read_model(Parameters const& parameters, Modules modules) {
+    if (auto const transformer = transformer_of(text_of(parameters, "model"), modules)) {
         return *transformer;
     }
     std::vector<std::string_view> names = model_names();
     names.emplace_back("flat");
     std::string_view const name = names[read_choice(parameters, "model", names)];
     std::uint64_t const elements = read_unsigned(parameters, "parameters", 1, max_elements);
-    return name == "flat" ? TrainedModel{{{elements, 1}}, 0, 0} : model_named(name);
+    return name == "flat" ? TrainedModel{{{elements, 1}}, 0, 0} : model_named(name, modules);
 }
 
 void read_group(Parameters const& parameters, WorldShape const& world, Params& params) {
@@ -140,8 +139,9 @@ void read_buckets(Parameters const& parameters, Params& params) {
 
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
-    params.model = read_model(parameters);
     params.scheme = read_enum<Scheme>(parameters, "scheme", {"ddp", "megatron", "zero1", "zero2", "zero3", "fsdp"});
+    params.model =
+        read_model(parameters, params.scheme == Scheme::megatron ? Modules::megatron : Modules::hugging_face);
     params.form = read_enum<Form>(parameters, "form", {"allreduce", "reduce_scatter"});
     if (params.scheme == Scheme::ddp && params.form == Form::reduce_scatter) {
         throw UsageError("--form reduce_scatter: --scheme ddp only adds with allreduce; use megatron, zero1 or zero2");
@@ -163,8 +163,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.in_flight = read_int(parameters, "in-flight", 1, max_in_flight);
     if (params.packing && params.in_flight > max_in_flight / 2) {
         throw UsageError(
-            fmt::format("--in-flight {} with --quantize: at most {}, because a packed operation has twice the "
-                        "buffers",
+            fmt::format("--in-flight {} with --quantize: at most {}, because a packed operation has twice the buffers",
                         params.in_flight, max_in_flight / 2));
     }
     params.in_place = read_switch(parameters, "in-place");
@@ -287,24 +286,21 @@ public:
                 for (; next < backward_gathers.size() && backward_gathers[next].first <= buckets[i].last; ++next) {
                     gather("parameters.backward", next, backward_gathers[next].elements);
                 }
-                auto const begin = backward.whole.begin();
-                scatter(i, std::accumulate(begin + static_cast<std::ptrdiff_t>(buckets[i].first),
-                                           begin + static_cast<std::ptrdiff_t>(buckets[i].last) + 1, std::uint64_t{0}));
+                std::size_t const tensors = buckets[i].last - buckets[i].first + 1;
+                scatter(i, sum_of(std::span(backward.whole).subspan(buckets[i].first, tensors)));
             }
             queue_.wait_for_all();
         }
         queue_.microbatch(-1);
         overflow();
-        auto const sum = [](std::vector<std::uint64_t> const& sizes) {
-            return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
-        };
-        if (std::uint64_t const persistent = sum(forward.whole) - sum(forward.gathered); persistent > 0) {
+        if (std::uint64_t const persistent = sum_of(forward.whole) - sum_of(forward.gathered); persistent > 0) {
             queue_.all_gather("parameters.persistent", persistent, params_.element, params_.packing);
         }
     }
 
     /// PyTorch, torch/distributed/fsdp/_flat_param.py: one flat tensor per unit, padded to whole elements per rank. The
-    /// root unit (number 0: embedding, final norm, head) stays gathered until its backward.
+    /// root unit (number 0: embedding, final norm, head) stays gathered until its backward, in which the next unit is
+    /// gathered before the gradients of one are scattered (BackwardPrefetch.BACKWARD_PRE, the default).
     void fsdp() {
         std::vector<std::uint64_t> const units = unit_sizes(params_);
         for (int microbatch = 0; microbatch < params_.microbatches; ++microbatch) {
@@ -315,12 +311,18 @@ public:
                 }
             }
             queue_.wait_for_all();
-            for (std::size_t unit = units.size(); unit-- > 0;) {
+            std::vector<std::optional<StepId>> gathered(units.size());
+            auto const gather_again = [&](std::size_t unit) {
                 if (unit > 0 && params_.reshard) {
                     gather("parameters.backward", unit, units[unit]);
+                    gathered[unit] = queue_.last();
                 }
+            };
+            gather_again(units.size() - 1);
+            for (std::size_t unit = units.size(); unit-- > 0;) {
+                gather_again(std::max<std::size_t>(unit, 1) - 1);
                 if (units[unit] > 0) {
-                    scatter(unit, units[unit]);
+                    scatter(unit, units[unit], gathered[unit]);
                 }
             }
             queue_.wait_for_all();
@@ -346,8 +348,8 @@ private:
     void gather(std::string_view phase, std::size_t number, std::uint64_t elements) {
         queue_.all_gather(fmt::format("{}.{}", phase, number), elements, params_.element, params_.packing);
     }
-    void scatter(std::size_t bucket, std::uint64_t elements) {
-        queue_.reduce_scatter(fmt::format("gradients.{}", bucket), elements, params_.gradient_element);
+    void scatter(std::size_t bucket, std::uint64_t elements, std::optional<StepId> needs = {}) {
+        queue_.reduce_scatter(fmt::format("gradients.{}", bucket), elements, params_.gradient_element, needs);
     }
 
     Params const& params_;

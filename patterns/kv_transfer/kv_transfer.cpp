@@ -110,7 +110,25 @@ public:
         return {{"prefill-tp", fmt::format("{}", params_.instances.prefill_tp)},
                 {"decode-tp", fmt::format("{}", params_.instances.decode_tp)}};
     }
-    [[nodiscard]] std::vector<std::string> remarks() const override;
+    [[nodiscard]] std::vector<std::string> remarks() const override {
+        if (params_.one_rank) {
+            return {"one rank both prefills and decodes: nothing is sent; a transfer needs two ranks"};
+        }
+        std::vector<std::string> remarks;
+        for (auto const& [option, division] :
+             {std::pair("--prefill-tp", params_.split.prefill), std::pair("--decode-tp", params_.split.decode)}) {
+            std::uint64_t const fewest = division.units / division.ranks;
+            if (fewest == 0) {
+                remarks.push_back(fmt::format("{} {}: more ranks than the {} that a layer's cache is divided into, so "
+                                              "that several ranks have the same",
+                                              option, division.ranks, division.units));
+            } else if (division.units % division.ranks != 0) {
+                remarks.push_back(fmt::format("{} {}: {} or {} of the {} parts of a layer's cache are on a rank",
+                                              option, division.ranks, fewest, fewest + 1, division.units));
+            }
+        }
+        return remarks;
+    }
 
 private:
     [[nodiscard]] RequestPlace place_of(std::uint64_t instance, std::uint64_t number) const {
@@ -124,26 +142,6 @@ private:
     std::vector<LayerChunk> chunks_;
     std::uint64_t most_units_;
 };
-
-std::vector<std::string> KvTransfer::remarks() const {
-    if (params_.one_rank) {
-        return {"one rank both prefills and decodes: nothing is sent; a transfer needs two ranks"};
-    }
-    std::vector<std::string> remarks;
-    for (auto const& [option, division] :
-         {std::pair("--prefill-tp", params_.split.prefill), std::pair("--decode-tp", params_.split.decode)}) {
-        std::uint64_t const fewest = division.units / division.ranks;
-        if (fewest == 0) {
-            remarks.push_back(fmt::format("{} {}: more ranks than the {} that a layer's cache is divided into, so that "
-                                          "several ranks have the same",
-                                          option, division.ranks, division.units));
-        } else if (division.units % division.ranks != 0) {
-            remarks.push_back(fmt::format("{} {}: {} or {} of the {} parts of a layer's cache are on a rank", option,
-                                          division.ranks, fewest, fewest + 1, division.units));
-        }
-    }
-    return remarks;
-}
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     return std::make_unique<KvTransfer>(read_params(parameters, world));

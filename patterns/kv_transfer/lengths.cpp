@@ -79,10 +79,9 @@ PromptLengths PromptLengths::parse(std::string const& text) {
     }
     auto const tokens = parse_whole<std::uint64_t>(text);
     if (!tokens || *tokens > max_tokens) {
-        throw UsageError(
-            fmt::format("--tokens '{}': expected a whole number from 0 to {}, quantiles:PERCENT=TOKENS:... "
-                        "or file:PATH",
-                        text, max_tokens));
+        throw UsageError(fmt::format(
+            "--tokens '{}': expected a whole number from 0 to {}, quantiles:PERCENT=TOKENS:... or file:PATH", text,
+            max_tokens));
     }
     lengths.recorded_ = {{*tokens, 0, 0}};
     return lengths;

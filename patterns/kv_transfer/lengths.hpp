@@ -31,7 +31,6 @@ struct Prompt {
 struct Quantile {
     double percent = 0;
     std::uint64_t tokens = 0;
-    bool operator==(Quantile const&) const = default;
 };
 
 class PromptLengths {

@@ -86,9 +86,8 @@ void read_requests(Parameters const& parameters, Params& params) {
     params.block_tokens = read_unsigned(parameters, "block-tokens", 1, max_block_tokens);
     params.reuse_recorded = text_of(parameters, "reuse") == "recorded";
     if (params.reuse_recorded && !params.lengths.has_ids()) {
-        throw UsageError(
-            "--reuse recorded: the requests of --tokens have no hash_ids; give --tokens file:PATH of a trace "
-            "that has them");
+        throw UsageError("--reuse recorded: the requests of --tokens have no hash_ids; give --tokens file:PATH of a "
+                         "trace that has them");
     }
     params.reuse = params.reuse_recorded ? 0 : read_real(parameters, "reuse", 0, 1);
     params.arrivals = Arrivals::parse(text_of(parameters, "arrivals"), params.lengths);
@@ -127,8 +126,7 @@ Instances read_instances(Parameters const& parameters, WorldShape const& world) 
     if (ranks % together != 0 && !no_transfer) {
         std::string const several = instances.per_decoding == 1 ? "a" : fmt::format("{}", instances.per_decoding);
         throw UsageError(fmt::format("--prefill-tp {} --prefill-pp {} --decode-tp {} --decode-pp {}: {} prefill and a "
-                                     "decode instance are {} ranks, "
-                                     "which do not divide the {} ranks",
+                                     "decode instance are {} ranks, which do not divide the {} ranks",
                                      instances.prefill_tp, instances.prefill_pp, instances.decode_tp,
                                      instances.decode_pp, several, together, ranks));
     }

@@ -79,21 +79,11 @@ PutAndWait add_both(PlanBuilder& builder, GroupId group, Signalled put, Signalle
 }
 
 std::vector<std::uint64_t> read_rows(SetupCounts const& setup, std::uint32_t layer) {
-    auto const& counts = setup.counts;
-    std::size_t at = 0;
-    for (std::uint32_t before = 0; at < counts.size(); ++before) {
-        std::size_t const first = at + 1;
-        std::size_t const experts = counts[at];
-        if (experts > counts.size() - first) {
-            break;
-        }
-        at = first + experts;
-        if (before == layer) {
-            return {counts.begin() + static_cast<std::ptrdiff_t>(first),
-                    counts.begin() + static_cast<std::ptrdiff_t>(at)};
-        }
+    SetupReader reader(setup);
+    for (std::uint32_t before = 0; before < layer; ++before) {
+        (void)reader.take_expert_rows();
     }
-    throw Error(fmt::format("moe_alltoall: rank {} sent rank {} too few counts at set-up", setup.from, setup.to));
+    return reader.take_expert_rows();
 }
 
 }  // namespace
@@ -106,6 +96,15 @@ Bytes low_latency_message_bytes(Element element, std::uint64_t hidden) {
 void append_expert_rows(std::vector<std::uint64_t> const& counts, SetupCounts& setup) {
     setup.counts.push_back(counts.size());
     setup.counts.insert(setup.counts.end(), counts.begin(), counts.end());
+}
+
+std::vector<std::uint64_t> SetupReader::take(std::uint64_t count) {
+    if (count > left_.size()) {
+        throw Error(fmt::format("moe_alltoall: rank {} sent rank {} too few counts at set-up", setup_.from, setup_.to));
+    }
+    auto const taken = left_.first(count);
+    left_ = left_.subspan(count);
+    return {taken.begin(), taken.end()};
 }
 
 LowLatencyRows low_latency_rows(std::span<SetupCounts const> own, std::span<SetupCounts const> received,

@@ -33,7 +33,22 @@ struct LowLatencyRows {
 
 /// Appends what `counts` of a layer has for one rank to what that rank is sent at set-up.
 void append_expert_rows(std::vector<std::uint64_t> const& counts, SetupCounts& setup);
-/// Reads them back. `own`, `received`: as for Pattern::build(). Throws Error where one ends too early.
+
+/// Reads what ranks are sent at set-up, from the front.
+class SetupReader {
+public:
+    explicit SetupReader(SetupCounts const& setup) : setup_(setup), left_(setup.counts) {}
+
+    /// The next `count` ones. Throws Error where there are fewer.
+    std::vector<std::uint64_t> take(std::uint64_t count);
+    /// What append_expert_rows() appended.
+    std::vector<std::uint64_t> take_expert_rows() { return take(take(1).front()); }
+
+private:
+    SetupCounts const& setup_;
+    std::span<std::uint64_t const> left_;
+};
+/// `own`, `received`: as for Pattern::build().
 [[nodiscard]] LowLatencyRows low_latency_rows(std::span<SetupCounts const> own, std::span<SetupCounts const> received,
                                               std::uint32_t layer);
 

@@ -16,7 +16,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,12 +44,14 @@ struct SentRow {
 class DispatchSteps {
 public:
     /// `rows`: by layer, with --pack; else empty.
-    DispatchSteps(Params const& params, Rank me, std::vector<LayerRows> rows)
-        : params_(params), me_(me), rows_(std::move(rows)), builder_(me) {}
+    DispatchSteps(Params const& params, WorldShape const& world, Rank me, std::vector<LayerRows> rows)
+        : params_(params), group_(consecutive_group(world, me, static_cast<int>(params.ep))),
+          place_(static_cast<std::size_t>(me) % params.ep), rows_(std::move(rows)), builder_(me) {}
 
     /// Experts move to where the iteration needs them.
-    void rebalance(std::uint32_t layer, Group const& group, MovedExperts const& moved) {
-        exchange(group, moved.sent, moved.received, SentRow{params_.expert_bytes}, label("rebalance", "", "", layer));
+    void rebalance(std::uint32_t layer, ExpertPlacement const& before, ExpertPlacement const& after) {
+        MovedExperts const moved = moved_experts(before, after, place_, params_.ep);
+        exchange(group_, moved.sent, moved.received, SentRow{params_.expert_bytes}, label("rebalance", "", "", layer));
     }
 
     void forward(std::uint32_t layer, std::vector<Hop> const& hops) {
@@ -59,18 +60,17 @@ public:
         }
         to_experts("dispatch", hops, dispatch_, "", layer);
         if (params_.probs) {
-            to_experts("dispatch.probs", hops, SentRow{probability_bytes}, "", layer);
+            to_experts("dispatch.probs", hops, SentRow{probability_bytes(params_, true)}, "", layer);
         }
         from_experts("combine", hops, combine_, "", layer);
     }
 
     /// As DeepEP's low-latency kernels: no counts, and rows go back when all have come.
-    void low_latency(std::uint32_t layer, Group const& group, LowLatencyRows const& rows) {
-        auto const me = static_cast<std::size_t>(me_) % params_.ep;
-        GroupId const id = builder_.group(group);
-        std::string const suffix = params_.layers > 1 ? fmt::format(".{}", layer) : "";
-        PutAndWait const there = add_dispatch(builder_, params_, id, me, rows, suffix, after_);
-        PutAndWait const back = add_combine(builder_, params_, id, me, rows, suffix, {there.put, there.wait});
+    void low_latency(std::uint32_t layer, LowLatencyRows const& rows) {
+        GroupId const id = builder_.group(group_);
+        std::string const suffix = label("", "", "", layer);
+        PutAndWait const there = add_dispatch(builder_, params_, id, place_, rows, suffix, after_);
+        PutAndWait const back = add_combine(builder_, params_, id, place_, rows, suffix, {there.put, there.wait});
         after_ = {back.put, back.wait};
     }
 
@@ -78,7 +78,7 @@ public:
     void backward(std::uint32_t layer, std::vector<Hop> const& hops) {
         to_experts("combine", hops, dispatch_, "backward", layer);
         if (params_.probs) {
-            from_experts("dispatch.probs", hops, SentRow{probability_bytes}, "backward", layer);
+            from_experts("dispatch.probs", hops, SentRow{probability_bytes(params_, false)}, "backward", layer);
         }
         from_experts("dispatch", hops, combine_, "backward", layer);
     }
@@ -87,13 +87,9 @@ public:
 
 private:
     void count_exchange(std::uint32_t layer) {
-        auto const ep = static_cast<Rank>(params_.ep);
-        Group group;
-        group.members.resize(params_.ep);
-        std::iota(group.members.begin(), group.members.end(), me_ / ep * ep);
         Bytes const gathered = Bytes{8} * (params_.experts + params_.redundant_experts) * params_.ep;
-        GroupId const id = builder_.group(std::move(group));
-        after_ = {builder_.all_gather(id, gathered, Element::int64, label("count_exchange", "", "", layer), after_)};
+        after_ = {builder_.all_gather(builder_.group(group_), gathered, Element::int64,
+                                      label("count_exchange", "", "", layer), after_)};
     }
 
     /// Rows travel from the tokens' ranks to the experts' ranks.
@@ -157,7 +153,8 @@ private:
     }
 
     Params const& params_;
-    Rank me_;
+    Group group_;        // that shares one set of experts
+    std::size_t place_;  // in it
     bool moved_ = params_.pack != Pack::none;
     SentRow dispatch_{dispatch_row_bytes(params_.element, params_.hidden), params_.dispatch_packing, moved_};
     SentRow combine_{combine_row_bytes(params_.element, params_.hidden), params_.combine_packing, moved_};
@@ -283,22 +280,18 @@ public:
             }
             return hops_of(params_, world_, me, layer, own.counts_to_send, received_counts);
         };
-        DispatchSteps steps(params_, me,
+        DispatchSteps steps(params_, world_, me,
                             params_.pack == Pack::none ? std::vector<LayerRows>{}
                                                        : layer_rows(params_, own.counts_to_send, received_counts));
         if (params_.placement_before.kind != PlacementRule::Kind::none) {
-            Group const group = consecutive_group(world_, me, static_cast<int>(params_.ep));
-            std::size_t const place = static_cast<std::size_t>(me) % params_.ep;
             for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
-                steps.rebalance(layer, group,
-                                moved_experts(routing_.placement_before(draw.seed, layer),
-                                              routing_.placement(draw.seed, layer), place, params_.ep));
+                steps.rebalance(layer, routing_.placement_before(draw.seed, layer),
+                                routing_.placement(draw.seed, layer));
             }
         }
         for (std::uint32_t layer = 0; layer < params_.layers && params_.direction != Passes::backward; ++layer) {
             if (params_.wire == Wire::low_latency) {
-                steps.low_latency(layer, consecutive_group(world_, me, static_cast<int>(params_.ep)),
-                                  low_latency_rows(own.counts_to_send, received_counts, layer));
+                steps.low_latency(layer, low_latency_rows(own.counts_to_send, received_counts, layer));
             } else {
                 steps.forward(layer, hops(layer));
             }
@@ -331,9 +324,8 @@ public:
     [[nodiscard]] std::vector<std::string> remarks() const override {
         std::vector<std::string> remarks;
         if (params_.wire == Wire::node_dedup && !params_.relayed()) {
-            remarks.emplace_back(
-                "--wire node_dedup: the ranks of a group are on one node, so that nothing is handed on "
-                "and rows go as with rank_dedup");
+            remarks.emplace_back("--wire node_dedup: the ranks of a group are on one node, so that nothing is handed "
+                                 "on and rows go as with rank_dedup");
         }
         std::size_t const fewest = params_.experts / params_.ep;
         using Kind = PlacementRule::Kind;

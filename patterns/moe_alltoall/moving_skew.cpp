@@ -165,14 +165,14 @@ RoutingSkew parse_routing_skew(std::string_view text) {
             read_part(text, part, name, skew.moving);
         } else {
             if (!still.empty() && name != "intra_host" && !text.starts_with("file:")) {
-                (void)parse_skew(part, "--skew", moving_choices);
+                (void)parse_skew(part, moving_choices);
                 throw UsageError(fmt::format("--skew '{}': expected one family, not also '{}'", text, part));
             }
             still += still.empty() ? std::string(part) : fmt::format("+{}", part);
         }
     }
     if (!still.empty() || !skew.moving.any()) {
-        skew.still = parse_skew(still, "--skew", moving_choices);
+        skew.still = parse_skew(still, moving_choices);
     }
     bool const reorders = skew.moving.period > 0 || skew.moving.half_life > 0;
     if (skew.moving.any() && skew.still.family == Skew::Family::balanced) {

@@ -46,7 +46,7 @@ constexpr ParameterInfo infos[] = {
     {"redundant-experts", "eplb: replicas of hot experts beside the experts, over all ranks of a group", "0"},
     {"rebalance", "where experts lie before the iteration, as --placement: they move first; none: they do not", "none"},
     {"expert-ffn", "rebalance: inner width of an expert (it has three matrices of hidden x this); 0: unknown", "0"},
-    {"probs", "on: an exchange of one fp32 routing probability per row follows each dispatch", "off"},
+    {"probs", "on: an exchange of the routing probabilities of each row follows each dispatch", "off"},
     {"quantize", "format of dispatched rows: none, mxfp8, fp8:128:fp32, int4:32:fp32 ... (README of the pattern)",
      "none"},
     {"quantize-combine", "format of combined rows, as --quantize", "none"},
@@ -119,7 +119,7 @@ std::size_t nodes_of_group(WorldShape const& world, std::size_t ep) {
 }
 
 ExpertRanks read_expert_file(std::string_view option, std::string const& path, Params const& params) {
-    PlacementFile const file{path, "expert", params.experts, params.ep};
+    PlacementFile const file{option, path, "expert", params.experts, params.ep};
     std::istringstream text(read_option_file(option, path));
     ExpertRanks ranks_of;
     for (PlacementLine& line : file.read(text)) {
@@ -192,6 +192,15 @@ Bytes combine_row_bytes(Element element, std::uint64_t hidden) {
     return dispatch_row_bytes(element == Element::fp8 ? Element::bf16 : element, hidden);
 }
 
+Bytes probability_bytes(Params const& params, bool to_experts) {
+    constexpr Bytes weight_bytes = 4;
+    constexpr Bytes expert_number_bytes = 8;
+    if (params.wire != Wire::rank_dedup && params.wire != Wire::node_dedup) {
+        return weight_bytes;
+    }
+    return params.top_k * (weight_bytes + (to_experts ? expert_number_bytes : 0));
+}
+
 std::uint64_t capacity(std::uint64_t tokens, std::uint64_t experts, std::uint64_t top_k, CapacityRule rule) {
     __extension__ using Wide = unsigned __int128;  // 2^32 tokens times 2^16 picks times a factor in millionths
     Wide const numerator = Wide{tokens} * top_k * rule.factor;
@@ -200,13 +209,8 @@ std::uint64_t capacity(std::uint64_t tokens, std::uint64_t experts, std::uint64_
 }
 
 std::vector<std::size_t> owners_of_experts(Params const& params) {
-    std::vector<std::size_t> owners(params.experts);
-    for (std::size_t rank = 0; rank < params.ep; ++rank) {
-        for (std::size_t expert = params.first_expert(rank); expert < params.first_expert(rank + 1); ++expert) {
-            owners[expert] = rank;
-        }
-    }
-    return owners;
+    std::vector<PlacedUnit> const experts(params.experts);
+    return place({.kind = PlacementRule::Kind::block}, experts, params.ep);
 }
 
 namespace {
@@ -235,10 +239,9 @@ void read_row_order(Parameters const& parameters, Params& params) {
         return;
     }
     if (params.wire != Wire::expanded) {
-        throw UsageError(
-            fmt::format("--pack {}: --wire {} adds rows up or fills empty places, which is no copy of rows; "
-                        "use --wire expanded",
-                        name_of(params.pack), text_of(parameters, "wire")));
+        throw UsageError(fmt::format(
+            "--pack {}: --wire {} adds rows up or fills empty places, which is no copy of rows; use --wire expanded",
+            name_of(params.pack), text_of(parameters, "wire")));
     }
     if (params.pack == Pack::fused && (params.dispatch_packing || params.combine_packing)) {
         throw UsageError("--pack fused: the exchange moves rows and does not convert them; with --quantize use "
@@ -295,8 +298,9 @@ void check_zero_rank(Parameters const& parameters, Params const& params) {
                                      text_of(parameters, "skew"), params.ep));
     }
     std::vector<std::size_t> left(params.expert_groups, params.experts / params.expert_groups);
-    for (std::size_t expert = params.first_expert(rank); expert < params.first_expert(rank + 1); ++expert) {
-        --left[expert * params.expert_groups / params.experts];
+    std::vector<std::size_t> const owners = owners_of_experts(params);
+    for (std::size_t expert = 0; expert < owners.size(); ++expert) {
+        left[expert * params.expert_groups / params.experts] -= owners[expert] == rank ? 1U : 0U;
     }
     std::erase(left, 0U);  // a token chooses these groups last
     std::sort(left.begin(), left.end());
@@ -325,17 +329,16 @@ void check_sizes(Params const& params, WorldShape const& world) {
     double const moved = moves ? experts * static_cast<double>(params.expert_bytes) : 0;
     double const calls = static_cast<double>(world.ranks) * static_cast<double>(params.layers);
     constexpr double limit = 0x1p60;
-    if (calls * rows * static_cast<double>(row + probability_bytes) > limit) {
+    if (calls * rows * static_cast<double>(row + probability_bytes(params, true)) > limit) {
         throw UsageError(
             fmt::format("--hidden {} with {:.3g} rows per rank and layer, {} layers and {} ranks: more than "
                         "2^60 bytes; make --hidden, --tokens, --top-k, --min-capacity or --layers smaller",
                         params.hidden, rows, params.layers, world.ranks));
     }
     if (calls / static_cast<double>(params.ep) * moved > limit) {
-        throw UsageError(
-            fmt::format("--rebalance: {} experts of {} bytes in {} layers of each expert-parallel group are "
-                        "more than 2^60 bytes; make --expert-ffn, --hidden or --layers smaller",
-                        params.experts, params.expert_bytes, params.layers));
+        throw UsageError(fmt::format("--rebalance: {} experts of {} bytes in {} layers of each expert-parallel group "
+                                     "are more than 2^60 bytes; make --expert-ffn, --hidden or --layers smaller",
+                                     params.experts, params.expert_bytes, params.layers));
     }
 }
 

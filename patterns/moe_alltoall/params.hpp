@@ -63,8 +63,6 @@ struct Params {
     /// node_dedup over several nodes; on one node there is nothing to relay.
     [[nodiscard]] bool relayed() const { return wire == Wire::node_dedup && nodes() > 1; }
     [[nodiscard]] bool group_limited() const { return group_limit < expert_groups; }
-    /// Placement block: rank r of a group owns experts [first_expert(r), first_expert(r + 1)).
-    [[nodiscard]] std::size_t first_expert(std::size_t group_rank) const { return group_rank * experts / ep; }
 };
 
 [[nodiscard]] std::span<ParameterInfo const> parameter_infos();
@@ -78,8 +76,10 @@ struct Params {
 /// The row on its way back: as dispatched, but bf16 where dispatch was fp8.
 [[nodiscard]] Bytes combine_row_bytes(Element element, std::uint64_t hidden);
 
-/// Bytes of the routing probability that may travel with a row.
-inline constexpr Bytes probability_bytes = 4;
+/// Bytes of the routing probabilities that may travel with a row: fp32, one of its expert. A row that serves several
+/// has those of all choices of its token, and on its way to them an int64 number of each (DeepEP, deep_ep/buffer.py:
+/// topk_weights, topk_idx).
+[[nodiscard]] Bytes probability_bytes(Params const& params, bool to_experts);
 
 /// Rows per (source rank, expert): max(ceil(tokens / experts * factor * top_k), min), DeepSpeed's rule. Factor 0 makes
 /// `min` the fixed capacity; min 0 makes it Megatron's rule.

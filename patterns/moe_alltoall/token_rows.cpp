@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/moe_alltoall/token_rows.hpp"
 
-#include "common/base/error.hpp"
 #include "patterns/counts.hpp"
-
-#include <fmt/core.h>
+#include "patterns/moe_alltoall/low_latency.hpp"
 
 namespace dlmb::moe_alltoall {
 namespace {
@@ -60,23 +58,14 @@ void order_at_experts(std::span<RankRows const> by_source, LayerRows& rows) {
     rows.of_experts.origins.clear();
 }
 
-/// By layer. Throws Error where `setup` ends too early.
+/// By layer.
 std::vector<RankRows> read_rows(Params const& params, SetupCounts const& setup) {
-    std::span<std::uint64_t const> left = setup.counts;
-    auto const take = [&](std::uint64_t count) {
-        if (count > left.size()) {
-            throw Error(
-                fmt::format("moe_alltoall: rank {} sent rank {} too few of its rows at set-up", setup.from, setup.to));
-        }
-        std::vector<std::uint64_t> taken(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(count));
-        left = left.subspan(count);
-        return taken;
-    };
-    (void)take(params.layers);  // the counts of dispatch_hops
+    SetupReader reader(setup);
+    (void)reader.take(params.layers);  // the counts of dispatch_hops
     std::vector<RankRows> layers(params.layers);
     for (RankRows& rows : layers) {
-        rows.expert_rows = take(take(1).front());
-        rows.tokens = take(sum_of(rows.expert_rows));
+        rows.expert_rows = reader.take_expert_rows();
+        rows.tokens = reader.take(sum_of(rows.expert_rows));
     }
     return layers;
 }
@@ -109,8 +98,7 @@ std::vector<RankRows> rows_of_tokens(Params const& params, Routing const& routin
 }
 
 void append_rows(RankRows const& rows, SetupCounts& setup) {
-    setup.counts.push_back(rows.expert_rows.size());
-    setup.counts.insert(setup.counts.end(), rows.expert_rows.begin(), rows.expert_rows.end());
+    append_expert_rows(rows.expert_rows, setup);
     setup.counts.insert(setup.counts.end(), rows.tokens.begin(), rows.tokens.end());
 }
 

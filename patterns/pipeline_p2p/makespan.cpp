@@ -15,24 +15,28 @@ namespace {
 /// Simulates the computations of all ranks: each starts when the rank is free and its input is there.
 class Timeline {
 public:
-    /// `tasks[r]` in the order of rank r. Throws Error when the orders wait for each other in a circle.
-    Timeline(ScheduleShape const& shape, std::span<std::vector<PipelineTask> const> tasks, Durations const& durations)
-        : shape_(shape), starts_(tasks.size()),
-          ends_(outputs_per_stage * static_cast<std::size_t>(pipes_of(shape) * stages_per_pipe(shape)) *
-                    static_cast<std::size_t>(shape.microbatches),
-                unknown) {
+    /// Throws Error when the orders of the ranks wait for each other in a circle.
+    Timeline(ScheduleShape const& shape, Durations const& durations)
+        : shape_(shape), ends_(outputs_per_stage * static_cast<std::size_t>(pipes_of(shape) * stages_per_pipe(shape)) *
+                                   static_cast<std::size_t>(shape.microbatches),
+                               unknown) {
+        auto& [tasks, starts, makespan] = table_;
+        for (int rank = 0; rank < shape.ranks; ++rank) {
+            tasks.push_back(tasks_of(shape, rank));
+        }
+        starts.resize(tasks.size());
         std::vector<Nanoseconds> free_at(tasks.size(), 0);
         for (bool progress = true; progress;) {
             progress = false;
             for (std::size_t rank = 0; rank < tasks.size(); ++rank) {
-                while (starts_[rank].size() < tasks[rank].size()) {
-                    PipelineTask const& task = tasks[rank][starts_[rank].size()];
+                while (starts[rank].size() < tasks[rank].size()) {
+                    PipelineTask const& task = tasks[rank][starts[rank].size()];
                     Nanoseconds const input = ready(task);
                     if (input == unknown) {
                         break;
                     }
-                    starts_[rank].push_back(std::max(free_at[rank], input));
-                    free_at[rank] = starts_[rank].back() + durations.of(task);
+                    starts[rank].push_back(std::max(free_at[rank], input));
+                    free_at[rank] = starts[rank].back() + durations.of(task);
                     for (StageWork const& work : task) {
                         ends_[place(work)] = free_at[rank];
                     }
@@ -41,18 +45,14 @@ public:
             }
         }
         for (std::size_t rank = 0; rank < tasks.size(); ++rank) {
-            if (starts_[rank].size() < tasks[rank].size()) {
+            if (starts[rank].size() < tasks[rank].size()) {
                 throw Error("pipeline_p2p: the orders of the ranks wait for each other in a circle");
             }
-            makespan_ = std::max(makespan_, free_at[rank]);
+            makespan = std::max(makespan, free_at[rank]);
         }
     }
 
-    [[nodiscard]] Nanoseconds makespan() const { return makespan_; }
-    /// When the k-th task of the rank begins.
-    [[nodiscard]] Nanoseconds start(int rank, std::size_t k) const {
-        return starts_[static_cast<std::size_t>(rank)][k];
-    }
+    [[nodiscard]] Timetable const& table() const { return table_; }
     /// When the output of the work was there.
     [[nodiscard]] Nanoseconds end(StageWork const& work) const { return ends_[place(work)]; }
 
@@ -94,18 +94,9 @@ private:
     }
 
     ScheduleShape shape_;
-    Nanoseconds makespan_ = 0;
-    std::vector<std::vector<Nanoseconds>> starts_;
+    Timetable table_;
     std::vector<Nanoseconds> ends_;
 };
-
-std::vector<std::vector<PipelineTask>> tasks_of_all_ranks(ScheduleShape const& shape, TasksOf tasks_of_rank) {
-    std::vector<std::vector<PipelineTask>> tasks;
-    for (int rank = 0; rank < shape.ranks; ++rank) {
-        tasks.push_back(tasks_of_rank(shape, rank));
-    }
-    return tasks;
-}
 
 using Transfers = std::map<Nanoseconds, TensorTransfer>;  // by the time at which they are issued
 
@@ -136,28 +127,13 @@ Nanoseconds Durations::of(PipelineTask const& task) const {
     return sum;
 }
 
-Nanoseconds ideal_makespan(ScheduleShape const& shape, Durations const& durations) {
-    return Timeline(shape, tasks_of_all_ranks(shape, tasks_of), durations).makespan();
-}
-
 Timetable ideal_timetable(ScheduleShape const& shape, Durations const& durations) {
-    Timetable table;
-    table.tasks = tasks_of_all_ranks(shape, tasks_of);
-    Timeline const timeline(shape, table.tasks, durations);
-    table.makespan = timeline.makespan();
-    for (int rank = 0; rank < shape.ranks; ++rank) {
-        auto& starts = table.starts.emplace_back();
-        for (std::size_t k = 0; k < table.tasks[static_cast<std::size_t>(rank)].size(); ++k) {
-            starts.push_back(timeline.start(rank, k));
-        }
-    }
-    return table;
+    return Timeline(shape, durations).table();
 }
 
 Nanoseconds compute_per_rank(ScheduleShape const& shape, Durations const& durations) {
-    bool const split = shape.schedule == PipelineSchedule::zb_h1 || shape.schedule == PipelineSchedule::zb_v;
-    Nanoseconds const backward = split ? durations.backward_input + durations.backward_weight : durations.backward;
-    return Nanoseconds{shape.microbatches} * (stages_per_pipe(shape) / shape.ranks) * (durations.forward + backward);
+    return Nanoseconds{shape.microbatches} * (stages_per_pipe(shape) / shape.ranks) *
+           (durations.forward + durations.backward);
 }
 
 std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, std::span<TimedAction const> own,
@@ -187,12 +163,12 @@ std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, std::span
     return actions;
 }
 
-std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, int rank, TasksOf tasks_of_rank) {
-    std::vector<std::vector<PipelineTask>> const tasks = tasks_of_all_ranks(shape, tasks_of_rank);
-    Timeline const timeline(shape, tasks, Durations{});
+std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, int rank) {
+    Timeline const timeline(shape, Durations{});
+    auto const place = static_cast<std::size_t>(rank);
     std::vector<TimedAction> own;
-    for (PipelineTask const& task : tasks[static_cast<std::size_t>(rank)]) {
-        own.push_back({task, timeline.start(rank, own.size())});
+    for (PipelineTask const& task : timeline.table().tasks[place]) {
+        own.push_back({task, timeline.table().starts[place][own.size()]});
     }
     return with_transfers(shape, own, [&](StageWork const& work) { return timeline.end(work); });
 }

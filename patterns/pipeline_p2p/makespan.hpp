@@ -28,10 +28,7 @@ struct Durations {
     [[nodiscard]] Nanoseconds of(PipelineTask const& task) const;
 };
 
-/// How long all computations of the schedule take, by a simulation of all ranks' orders.
-[[nodiscard]] Nanoseconds ideal_makespan(ScheduleShape const& shape, Durations const& durations);
-
-/// When each task of each rank begins where communication takes no time.
+/// When each task of each rank begins where communication takes no time, by a simulation of all ranks' orders.
 struct Timetable {
     std::vector<std::vector<PipelineTask>> tasks;  // by rank, in its order
     std::vector<std::vector<Nanoseconds>> starts;  // of these
@@ -55,9 +52,8 @@ using EndOf = std::function<Nanoseconds(StageWork const&)>;
 [[nodiscard]] std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, std::span<TimedAction const> own,
                                                          EndOf const& end_of);
 
-/// The same for orders without a table: slots are those of a simulation in which each pass takes one slot.
-using TasksOf = std::vector<PipelineTask> (*)(ScheduleShape const& shape, int rank);
-[[nodiscard]] std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, int rank, TasksOf tasks_of_rank);
+/// The same for tasks_of() without a table: slots are those of a simulation in which each pass takes one slot.
+[[nodiscard]] std::vector<ScheduleAction> with_transfers(ScheduleShape const& shape, int rank);
 
 /// Passes and gradient synchronisations of one rank in the order of their slots, at most one in each. Passes take
 /// 2D*ceil(N/D) + D/f - 2 slots (N a multiple of D); with one pair of pipes the synchronisations add one slot.

@@ -119,10 +119,9 @@ void check_handshakes(ScheduleShape const& shape) {
     std::int64_t const longest_warm_up =
         2 * (std::int64_t{shape.ranks} - 1) + (std::int64_t{shape.virtual_stages} - 1) * shape.microbatch_group;
     if (shape.schedule == PipelineSchedule::interleaved && shape.ranks > 1 && entries <= longest_warm_up) {
-        throw UsageError(
-            fmt::format("--microbatches {}: too few for --mode handshake_data with --schedule interleaved, "
-                        "which would hang; {} or more do not",
-                        shape.microbatches, longest_warm_up / shape.virtual_stages + 1));
+        throw UsageError(fmt::format("--microbatches {}: too few for --mode handshake_data with --schedule "
+                                     "interleaved, which would hang; {} or more do not",
+                                     shape.microbatches, longest_warm_up / shape.virtual_stages + 1));
     }
 }
 

@@ -394,7 +394,7 @@ public:
           params_(params), filling_(filling) {}
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
-        auto const makespan = static_cast<double>(ideal_makespan(params_.shape, params_.durations));
+        auto const makespan = static_cast<double>(ideal_timetable(params_.shape, params_.durations).makespan);
         auto const compute = static_cast<double>(compute_per_rank(params_.shape, params_.durations));
         bool const timed = params_.computes;
         double const unit = timed ? 1000 : 1;

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "patterns/pipeline_p2p/schedules.hpp"
-
 #include "common/base/error.hpp"
+#include "patterns/pipeline_p2p/makespan.hpp"
 
 #include <algorithm>
 
@@ -165,9 +164,8 @@ std::vector<ScheduleAction> actions_of(ScheduleShape const& shape, int rank) {
     case PipelineSchedule::chimera:
         return chimera(shape, rank);
     case PipelineSchedule::zb_h1:
-        return zb_h1(shape, rank);
     case PipelineSchedule::zb_v:
-        return zb_v(shape, rank);
+        return with_transfers(shape, rank);
     case PipelineSchedule::dualpipe:
         return dualpipe(shape, rank);
     }

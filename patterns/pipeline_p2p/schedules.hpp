@@ -105,8 +105,6 @@ void add_message(ScheduleShape const& shape, TensorTransfer& transfer, TensorMes
 
 [[nodiscard]] std::vector<ScheduleAction> interleaved(ScheduleShape const& shape, int rank);
 [[nodiscard]] std::vector<ScheduleAction> chimera(ScheduleShape const& shape, int rank);
-[[nodiscard]] std::vector<ScheduleAction> zb_h1(ScheduleShape const& shape, int rank);
-[[nodiscard]] std::vector<ScheduleAction> zb_v(ScheduleShape const& shape, int rank);
 [[nodiscard]] std::vector<PipelineTask> zb_h1_tasks(ScheduleShape const& shape, int rank);
 [[nodiscard]] std::vector<PipelineTask> zb_v_tasks(ScheduleShape const& shape, int rank);
 [[nodiscard]] std::vector<ScheduleAction> dualpipe(ScheduleShape const& shape, int rank);

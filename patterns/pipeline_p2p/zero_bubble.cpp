@@ -9,7 +9,7 @@
 // ZB-V (Qi et al., arXiv 2405.15362; order as in PyTorch schedules.py ScheduleZBVZeroBubble): two chunks per rank in a
 // V, the first on the way down, the second on the way back. The order is made for at least 2 * ranks - 1 micro-batches;
 // with fewer the passes of those that are missing are left out.
-#include "patterns/pipeline_p2p/makespan.hpp"
+#include "patterns/pipeline_p2p/schedules.hpp"
 
 #include <algorithm>
 #include <array>
@@ -105,14 +105,6 @@ std::vector<PipelineTask> zb_h1_tasks(ScheduleShape const& shape, int rank) {
 
 std::vector<PipelineTask> zb_v_tasks(ScheduleShape const& shape, int rank) {
     return VSchedule(shape, rank).tasks(rank);
-}
-
-std::vector<ScheduleAction> zb_h1(ScheduleShape const& shape, int rank) {
-    return with_transfers(shape, rank, zb_h1_tasks);
-}
-
-std::vector<ScheduleAction> zb_v(ScheduleShape const& shape, int rank) {
-    return with_transfers(shape, rank, zb_v_tasks);
 }
 
 }  // namespace dlmb::pipeline_p2p

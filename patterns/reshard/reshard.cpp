@@ -358,14 +358,14 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
         .optional("dense-layers", model.experts > 0 ? model.dense_layers : 0)
         .needed("vocabulary", model.vocabulary, "its vocabulary")
         .text("tied", model.tied_embeddings ? "on" : "off")
-        .text("gated", model.rms_norm ? "on" : "off")
+        .text("gated", model.gated_mlp ? "on" : "off")
         .optional("tp", parallel.tp)
         .optional("pp", parallel.pp)
         .optional("ep", parallel.ep)
         .element();
     if (model.experts == 0 || model.dense_layers > 0) {
         // GPT-2 leaves it out (transformers, GPT2Config, n_inner).
-        parameters.needed("mlp", model.mlp == 0 && !model.rms_norm ? 4 * model.hidden : model.mlp,
+        parameters.needed("mlp", model.mlp == 0 && !model.gated_mlp ? 4 * model.hidden : model.mlp,
                           "the width of its mlp");
     }
     if (model.kv_lora > 0) {

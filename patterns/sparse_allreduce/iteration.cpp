@@ -91,7 +91,6 @@ void recursive_sparse(Params const& params, SparseIteration& iteration) {
     }
     for (std::size_t rank = twins; rank < params.ranks; ++rank) {
         iteration.words[rank].gathered += words_of(params, sum.size());
-        iteration.words[rank - twins].split_sent += words_of(params, sum.size());
     }
     iteration.result = largest(sum, params.k);
 }

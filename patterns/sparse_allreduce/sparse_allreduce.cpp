@@ -101,7 +101,12 @@ public:
         split(iteration);
         if (iteration.estimated) {
             announce_sizes("threshold.sizes");
-            gather_parts(iteration.sums, word_bytes, Element::fp32, "threshold.values");
+            std::vector<Bytes> values;
+            for (SparseVector const& sum : iteration.sums) {
+                values.push_back(sum.size() * word_bytes);
+            }
+            after_ = {
+                builder_.all_gather(world_, SharedBytes(std::move(values)), Element::fp32, "threshold.values", after_)};
         }
         announce_sizes("gather.sizes");
         even(iteration);
@@ -196,14 +201,6 @@ private:
 
     void announce_sizes(char const* label) {
         after_ = {builder_.all_gather(world_, params_.ranks * word_bytes, Element::int32, label, after_)};
-    }
-
-    void gather_parts(std::vector<SparseVector> const& parts, Bytes bytes_each, Element element, char const* label) {
-        std::vector<Bytes> shares;
-        for (SparseVector const& part : parts) {
-            shares.push_back(part.size() * bytes_each);
-        }
-        after_ = {builder_.all_gather(world_, SharedBytes(std::move(shares)), element, label, after_)};
     }
 
     Params const& params_;

@@ -183,60 +183,43 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
 
 constexpr std::string_view blocks[] = {"attention", "mlp"};
 
-/// The ranks of one stage run layers [first_layer, last_layer).
-struct PipelineStage {
-    PipelineStage(Params const& params, WorldShape const& world, Rank me)
-        : number(me / (world.ranks / params.pp)), layers(params.layers / static_cast<std::uint32_t>(params.pp)),
-          first_layer(static_cast<std::uint32_t>(number) * layers), is_first(number == 0),
-          is_last(number == params.pp - 1) {}
-
-    int number;
-    std::uint32_t layers;
-    std::uint32_t first_layer;
-    bool is_first;
-    bool is_last;
-};
-
 /// Labels: [pack.|unpack.]phase[.recompute][.attention|.mlp][.gather|.regather|.scatter][.layer]. Each step waits for
 /// the one before it: in a transformer every collective needs the result of the last.
 class LayerSteps {
 public:
     LayerSteps(Params const& params, WorldShape const& world, Rank me)
-        : params_(params), ranks_(static_cast<std::uint64_t>(world.ranks)), stage_(params, world, me),
-          activation_(params.tokens() * params.hidden),
+        : params_(params), ranks_(static_cast<std::uint64_t>(world.ranks)),
+          layers_(params.layers / static_cast<std::uint32_t>(params.pp)), stage_(me / (world.ranks / params.pp)),
+          is_first_(stage_ == 0), is_last_(stage_ == params.pp - 1), activation_(params.tokens() * params.hidden),
           queue_(me, consecutive_group(world, me, params.tp), {.memory_limit = params.memory_limit}) {}
 
     void train() {
-        if (stage_.is_first || stage_.is_last) {
+        if (is_first_ || is_last_) {
             // Five numbers that announce the shapes of the input (Megatron-LM, core/tensor_parallel/data.py), then one
             // per token, and one per rank of the launch, which AICB adds (generate_megatron_workload.py).
             queue_.broadcast("input_broadcast.shape", 5, Element::int64);
             queue_.broadcast("input_broadcast.tokens", params_.tokens() + ranks_, Element::int64);
         }
         embed();
-        for (std::uint32_t layer = 0; layer < stage_.layers; ++layer) {
+        for (std::uint32_t layer = 0; layer < layers_; ++layer) {
             forward("forward", layer);
         }
-        if (stage_.is_last) {
+        if (is_last_) {
             gather_for_logits();
             cross_entropy();
             logits_backward();
         }
-        for (std::uint32_t layer = stage_.layers; layer-- > 0;) {
+        for (std::uint32_t layer = layers_; layer-- > 0;) {
             if (params_.recompute) {
                 forward("backward.recompute", layer);
             }
             backward(layer);
         }
-        if (params_.scattered_edges() && stage_.is_first) {
+        if (params_.scattered_edges() && is_first_) {
             queue_.all_gather("embedding.gather", activation_, params_.element, params_.packing);
         }
         if (params_.sequence_parallel) {
-            // Two norms per layer, whose gradients sequence parallelism leaves partial (Megatron-LM,
-            // core/distributed/finalize_model_grads.py). The final norm is not counted, as in AICB's workloads.
-            queue_.all_reduce("norm_gradients",
-                              std::uint64_t{2} * stage_.layers * params_.tensors_per_norm * params_.hidden,
-                              params_.element);
+            queue_.all_reduce("norm_gradients", partial_gradients(), params_.element);
         }
     }
 
@@ -244,10 +227,10 @@ public:
         std::uint32_t const steps = params_.phase == Phase::decode ? params_.steps : 1;
         for (std::uint32_t step = 0; step < steps; ++step) {
             embed();
-            for (std::uint32_t layer = 0; layer < stage_.layers; ++layer) {
+            for (std::uint32_t layer = 0; layer < layers_; ++layer) {
                 forward("forward", layer);
             }
-            if (stage_.is_last) {
+            if (is_last_) {
                 gather_for_logits();
                 sample();
             }
@@ -257,9 +240,22 @@ public:
     [[nodiscard]] Plan finish() && { return std::move(queue_).finish(); }
 
 private:
+    /// Elements whose gradients sequence parallelism leaves partial (Megatron-LM,
+    /// core/distributed/finalize_model_grads.py): two norms per layer; with the edges of Megatron-LM also the final
+    /// norm and, where norms have biases, those of the two row-parallel matrices of a layer. AICB's workloads leave
+    /// them out.
+    [[nodiscard]] std::uint64_t partial_gradients() const {
+        std::uint64_t tensors = std::uint64_t{2} * layers_ * params_.tensors_per_norm;
+        if (params_.scattered_edges()) {
+            tensors += is_last_ ? params_.tensors_per_norm : 0U;
+            tensors += params_.tensors_per_norm > 1 ? std::uint64_t{2} * layers_ : 0U;
+        }
+        return tensors * params_.hidden;
+    }
+
     /// Every rank holds the rows of a part of the vocabulary, so the looked-up activations are partial sums.
     void embed() {
-        if (!stage_.is_first) {
+        if (!is_first_) {
             return;
         }
         if (params_.scattered_edges()) {
@@ -330,12 +326,15 @@ private:
 
     [[nodiscard]] std::string label(std::string_view pass, std::string_view block, std::string_view operation,
                                     std::uint32_t layer) const {
-        return fmt::format("{}.{}{}.{}", pass, block, operation, stage_.first_layer + layer);
+        return fmt::format("{}.{}{}.{}", pass, block, operation, static_cast<std::uint32_t>(stage_) * layers_ + layer);
     }
 
     Params const& params_;
     std::uint64_t ranks_;
-    PipelineStage stage_;
+    std::uint32_t layers_;  // of the own stage
+    int stage_;
+    bool is_first_;
+    bool is_last_;
     /// Elements of one [tokens, hidden], whole: what every collective of a layer works on (Megatron-LM, arXiv
     /// 1909.08053, section 3; arXiv 2205.05198, section 4.2.2 for the all-gather and reduce-scatter form).
     std::uint64_t activation_;
@@ -395,7 +394,7 @@ constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",  
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"tp", "pp"});
     parameters.needed("hidden", model.hidden, "its hidden size")
-        .needed("layers", model.layers, "its number of layers")
+        .needed("layers", model.attention_free > 0 ? 0 : model.layers, "layers that all have attention")
         .needed("vocabulary", padded_vocabulary(model.vocabulary, parallel.tp), "its vocabulary")
         .optional("tp", parallel.tp)
         .optional("pp", parallel.pp)

@@ -27,7 +27,7 @@ void read_method(std::string_view text) {
 }
 
 void read_skew(std::string_view text) {
-    Skew const skew = parse_skew(text, "--skew");
+    Skew const skew = parse_skew(text);
     if (skew.family == Skew::Family::file) {
         return;
     }

@@ -13,7 +13,9 @@ namespace {
 
 void place(std::string const& path, dlrm_exchange::Sharding sharding, std::size_t ranks) {
     static std::array<dlrm_exchange::PooledTable, 3> const tables{{{1000, 64}, {10, 1}, {5, 16}}};
-    dlrm_exchange::ShardLayout const layout = dlrm_exchange::read_placement_file(path, tables, sharding, ranks);
+    PlacementRule const rule{.kind = PlacementRule::Kind::file, .path = path};
+    dlrm_exchange::ShardLayout const layout =
+        dlrm_exchange::make_layout(tables, {.sharding = sharding, .placement = rule}, ranks);
     std::array<std::uint64_t, 3> columns{};
     for (auto const& shard : layout.shards) {
         require(shard.rank < ranks, "a shard on a rank that is not there");

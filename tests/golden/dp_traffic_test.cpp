@@ -115,6 +115,32 @@ TEST(DpTraffic, Zero3OfLlama7b) {
     EXPECT_EQ(sizes<OperationKind::reduce_scatter>(plan, "gradients"), llama_7b_buckets);
 }
 
+// What DistributedDataParallel of megatron-core 0.12 made of a LLaMA of this shape on 2 ranks (bf16).
+TEST(DpTraffic, BucketsOfMegatron) {
+    Plan const plan = dp.plan(
+        "", {{"model", "transformer:layers=3:hidden=4096:mlp=11008:vocabulary=32000"}, {"scheme", "megatron"}}, {2, 2});
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "gradients"),
+              (std::vector<Bytes>{262'144'000, 90'185'728, 180'355'072, 100'671'488, 123'740'160, 180'355'072,
+                                  100'671'488, 123'740'160, 180'355'072, 100'671'488, 295'706'624}));
+    // Of a GPT of 4 layers on 8 ranks the second and the last one.
+    std::vector<Bytes> const gpt = sizes<OperationKind::all_reduce>(
+        dp.plan("", {{"model", "transformer:layers=4:hidden=2048"}, {"scheme", "megatron"}}, {8, 8}), "gradients");
+    EXPECT_EQ(gpt.at(1), 92'323'840U);
+    EXPECT_EQ(gpt.back(), 214'446'080U);
+}
+
+// torch.distributed.fsdp 2.6, BACKWARD_PRE: the next unit is gathered before gradients are scattered, which need the
+// parameters of their own unit.
+TEST(DpTraffic, FsdpGathersTheNextUnitBeforeItScattersGradients) {
+    Plan const plan =
+        dp.plan("", {{"model", "transformer:layers=3:hidden=64"}, {"scheme", "fsdp"}, {"in-flight", "2"}}, {2, 2});
+    std::vector<std::string> const all = labels(plan);
+    EXPECT_EQ(std::vector<std::string>(all.begin() + 4, all.end()),
+              (std::vector<std::string>{"parameters.backward.3", "parameters.backward.2", "gradients.3",
+                                        "parameters.backward.1", "gradients.2", "gradients.1", "gradients.0"}));
+    EXPECT_EQ(plan.steps.at(8).after, (std::vector<StepId>{6, 5})) << "gradients.2 after those of 3 and its own gather";
+}
+
 // Wire bytes in units of the model: an allreduce counts twice its buffer, the other two once (times (P - 1) / P).
 double volume(Plan const& plan, Bytes model_bytes) {
     Bytes const moved = 2 * total(sizes<OperationKind::all_reduce>(plan, "gradients")) +

@@ -32,6 +32,13 @@ TEST(MoeTraffic, ExpandedDispatchOfPublishedModels) {
 
 TEST(MoeTraffic, ProbabilitiesOfDeepSeekV3) {
     EXPECT_EQ(total(exchange_of(plan_of("deepseek-v3", {{"probs", "on"}}, {2, 2}), "dispatch.probs").send), 131'072U);
+    // DeepEP: a row that serves several experts has the fp32 weights and the int64 experts of all 8 choices, back only
+    // the weights' gradients.
+    Plan const deduplicated =
+        plan_of("deepseek-v3", {{"probs", "on"}, {"wire", "rank_dedup"}, {"direction", "both"}}, {2, 2});
+    Bytes const rows = total(exchange_of(deduplicated, "dispatch").send) / (2 * 7168);
+    EXPECT_EQ(total(exchange_of(deduplicated, "dispatch.probs").send), rows * 8 * (4 + 8));
+    EXPECT_EQ(total(exchange_of(deduplicated, "dispatch.probs.backward").recv), rows * 8 * 4);
 }
 
 // Megatron's count AllGather: 8 bytes per expert and rank.
@@ -39,7 +46,9 @@ TEST(MoeTraffic, CountExchangePerRank) {
     std::map<std::string_view, Bytes> const published{{"deepseek-v3", 2048}, {"kimi-k2", 3072}, {"mixtral-8x7b", 64}};
     for (auto const& [preset, bytes] : published) {
         Plan const plan = plan_of(preset, {{"tokens", "8"}}, {8, 8});
-        EXPECT_EQ(std::get<Collective>(steps_with(plan, "count_exchange").at(0)->operation).bytes, 8 * bytes) << preset;
+        auto const& gather = std::get<Collective>(steps_with(plan, "count_exchange").at(0)->operation);
+        EXPECT_EQ(gather.bytes, 8 * bytes) << preset;
+        EXPECT_EQ(gather.element, Element::int64);
     }
 }
 

@@ -101,7 +101,7 @@ TEST(Chimera, NoTwoPassesInOneSlotAndNoneDropped) {
 }
 
 double bubble_ratio(ScheduleShape const& shape) {
-    auto const makespan = static_cast<double>(ideal_makespan(shape, {}));
+    auto const makespan = static_cast<double>(ideal_timetable(shape, {}).makespan);
     return (makespan - static_cast<double>(compute_per_rank(shape, {}))) / makespan;
 }
 
@@ -114,8 +114,8 @@ TEST(Chimera, BubblesAgainstThoseOf1F1B) {
         for (int const count : {ranks, 2 * ranks}) {
             ScheduleShape one_f_one_b = shape(ranks, 1, count);
             one_f_one_b.schedule = PipelineSchedule::one_f_one_b;
-            EXPECT_EQ(ideal_makespan(shape(ranks, 1, count), {}) - Nanoseconds{2} * count, ranks - 2);
-            EXPECT_EQ(ideal_makespan(one_f_one_b, {}) - Nanoseconds{2} * count, 2 * (ranks - 1));
+            EXPECT_EQ(ideal_timetable(shape(ranks, 1, count), {}).makespan - Nanoseconds{2} * count, ranks - 2);
+            EXPECT_EQ(ideal_timetable(one_f_one_b, {}).makespan - Nanoseconds{2} * count, 2 * (ranks - 1));
             EXPECT_EQ(tensor_messages(shape(ranks, 1, count)), tensor_messages(one_f_one_b));
         }
     }

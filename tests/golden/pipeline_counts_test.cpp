@@ -92,9 +92,8 @@ TEST(PipelineCounts, OneOrderOf1F1BWrittenOut) {
             text += name_of(std::get<TensorTransfer>(action)) + ' ';
         }
     }
-    EXPECT_EQ(text,
-              "recvF F0 sendF recvF F1 sendF+recvB B0 sendB+recvF F2 sendF+recvB B1 sendB+recvF F3 sendF+recvB B2 "
-              "sendB recvB B3 sendB ");
+    EXPECT_EQ(text, "recvF F0 sendF recvF F1 sendF+recvB B0 sendB+recvF F2 sendF+recvB B1 sendB+recvF F3 sendF+recvB "
+                    "B2 sendB recvB B3 sendB ");
 }
 
 TEST(PipelineCounts, GPipeRunsAllForwardPassesFirst) {

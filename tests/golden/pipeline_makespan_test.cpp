@@ -140,7 +140,7 @@ TEST(PipelineMakespan, DualPipe) {
 }
 
 TEST(PipelineMakespan, TheStatisticIsWhatIsPlayed) {
-    for (char const* schedule : {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"}) {
+    for (char const* schedule : schedules) {
         for (int const count : {8, 12, 18}) {
             for (Times const& times : {equal_passes, equal_parts, typical, light_weights}) {
                 Parameters const parameters =

@@ -48,6 +48,18 @@ TEST(TpTraffic, Gpt13bWithSequenceParallelism) {
     EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "cross_entropy"), repeated(3, 8'192));
 }
 
+// megatron-core 0.12, hidden 256, 2 layers: (6 L + 2) h elements of bf16 for a GPT, (2 L + 1) h for a LLaMA.
+TEST(TpTraffic, GradientsThatSequenceParallelismLeavesPartial) {
+    Parameters parameters{{"tp", "2"},         {"hidden", "256"},           {"layers", "2"},     {"vocabulary", "1024"},
+                          {"sequence", "128"}, {"sequence-parallel", "on"}, {"edges", "scatter"}};
+    auto const bytes = [&] {
+        return sizes<OperationKind::all_reduce>(tp.plan("", parameters, {2, 2}), "norm_gradients");
+    };
+    EXPECT_EQ(bytes(), repeated(1, 7'168));
+    parameters["norm"] = "rmsnorm";
+    EXPECT_EQ(bytes(), repeated(1, 2'560));
+}
+
 // AICB, L7B-M1-C04: 65 + 65 allreduces of 2048 * 4096 * 2 B.
 TEST(TpTraffic, Llama7bOnTwoRanks) {
     Plan const plan = tp.plan("llama-7b", {{"tp", "2"}}, aicb_world);

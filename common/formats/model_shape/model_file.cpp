@@ -85,6 +85,21 @@ public:
         }
         return value->get<double>();
     }
+    /// Of a list of words, or the letters of a text, one per layer; empty: not there.
+    [[nodiscard]] std::vector<std::string> layer_kinds(char const* name) const {
+        ModelJson const* const value = first({name});
+        std::vector<std::string> kinds;
+        if (value != nullptr && value->is_string()) {
+            for (char const letter : value->get_ref<std::string const&>()) {
+                kinds.emplace_back(1, letter);
+            }
+        } else if (value != nullptr && value->is_array()) {
+            for (ModelJson const& kind : *value) {
+                kinds.push_back(kind.is_string() ? kind.get<std::string>() : kind.dump());
+            }
+        }
+        return kinds;
+    }
     [[nodiscard]] bool has(FieldNames names) const { return first(names) != nullptr; }
     [[nodiscard]] bool is_true(FieldNames names) const {
         ModelJson const* const value = first(names);
@@ -127,13 +142,50 @@ std::uint64_t every_nth(std::uint64_t period, std::uint64_t offset, std::uint64_
     return (layers - std::min(offset, layers) + period - 1) / period;
 }
 
-/// Of `layers`, those that have no attention: all but every n-th from an offset on (Jamba), or all but the last of n
-/// (Qwen3-Next).
-std::uint64_t layers_without_attention(ModelReader const& model, std::uint64_t layers) {
+/// Whether a layer of this kind keeps the keys and values of every token: those of gpt-oss, Granite, Zamba2 and
+/// RecurrentGemma by their names, of Nemotron-H '*', of MiniMax 1.
+bool is_attention(std::string const& kind) {
+    return kind == "*" || kind == "1" || kind == "hybrid" ||
+           (kind.ends_with("attention") && !kind.starts_with("linear"));
+}
+
+/// Of `layers`, those that have attention: every n-th from an offset on (Jamba), the last of n (Qwen3-Next), those that
+/// are listed (Bamba, LFM2, Zamba2, Kimi-Linear), or by the kind of each (a pattern that is repeated: RecurrentGemma).
+/// The names of fields are those of the classes of transformers.
+std::uint64_t layers_with_attention(ModelReader const& model, std::uint64_t layers) {
     if (std::uint64_t const period = model.size({"attn_layer_period"}); period > 0) {
-        return layers - every_nth(period, model.size({"attn_layer_offset"}), layers);
+        return every_nth(period, model.size({"attn_layer_offset"}), layers);
     }
-    return layers - layers / std::max<std::uint64_t>(model.size({"full_attention_interval"}), 1);
+    if (std::uint64_t const interval = model.size({"full_attention_interval"}); interval > 0) {
+        return layers / interval;
+    }
+    for (char const* name : {"attn_layer_indices", "full_attn_idxs", "hybrid_layer_ids"}) {
+        if (model.has({name})) {
+            return model.sizes(name, 0).size();
+        }
+    }
+    if (model.part("linear_attn_config").has({"full_attn_layers"})) {
+        return model.part("linear_attn_config").sizes("full_attn_layers", 0).size();
+    }
+    for (char const* name : {"layer_types", "layers_block_type", "hybrid_override_pattern", "attn_type_list",
+                             "block_types", "_block_types"}) {
+        if (auto const kinds = model.layer_kinds(name); !kinds.empty()) {
+            std::uint64_t found = 0;
+            for (std::uint64_t layer = 0; layer < layers; ++layer) {
+                found += is_attention(kinds[layer % kinds.size()]) ? 1U : 0U;
+            }
+            return found;
+        }
+    }
+    return layers;
+}
+
+/// Models with an activation of these names have a gate in front of it or none, whatever their norms are (Cohere and
+/// OLMo with layer norms; Arcee and Nemotron with the square of relu). With gelu those with RMS norms have one (Gemma).
+bool has_gated_mlp(ModelReader const& model, bool rms_norm) {
+    std::string const activation = model.text({"hidden_act", "activation_function", "hidden_activation"});
+    bool const gates = activation == "silu" || activation == "swish" || activation == "swiglu" || activation == "geglu";
+    return gates || (rms_norm && !activation.starts_with("relu"));
 }
 
 /// Of `layers`, those that have no experts: the first ones (DeepSeek), all but every n-th (Mixtral; Qwen, which also
@@ -279,12 +331,13 @@ ModelShape shape_from(ModelJson const& whole, std::string const& source, std::st
     shape.name = name;
     shape.hidden = model.size({"hidden_size", "n_embd", "d_model", "dim"});
     shape.layers = model.size({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
-    shape.attention_free = layers_without_attention(model, shape.layers);
+    shape.attention_free = shape.layers - std::min(layers_with_attention(model, shape.layers), shape.layers);
     read_attention(model, shape);
     shape.mlp = model.size({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim", "d_ff"});
     shape.mlp = shape.mlp == 0 ? mlp_of_llama(model, shape.hidden) : shape.mlp;
     shape.vocabulary = model.size({"vocab_size"});
-    shape.rms_norm = model.has({"rms_norm_eps", "norm_eps"});
+    shape.rms_norm = model.has({"rms_norm_eps", "norm_eps"}) || model.is_true({"rmsnorm"});
+    shape.gated_mlp = has_gated_mlp(model, shape.rms_norm);
     shape.tied_embeddings = ties_embeddings(model, shape.rms_norm);
     shape.element = weights_in(model);
     shape.element = shape.element ? shape.element : weights_in(ModelReader(whole, source));

@@ -57,6 +57,7 @@ struct ModelShape {
     std::uint64_t group_limit = 0;
     bool group_of_two_best = false;  // a group of experts competes with its two best
     bool rms_norm = false;
+    bool gated_mlp = false;  // three matrices
     bool tied_embeddings = false;
     std::optional<Element> element;      // of its weights
     RecommendationModel recommendation;  // without tables in a transformer

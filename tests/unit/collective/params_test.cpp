@@ -86,10 +86,9 @@ TEST(CollectiveParams, RoutesBelongToOneOperation) {
 // omb_neighborhood_create refuses the same.
 TEST(CollectiveParams, NeighboursAreDifferentRanks) {
     EXPECT_EQ(refusal({{"operation", "alltoallv"}, {"skew", "neighbors:1:1"}}, {3, 3}), "accepted");
-    EXPECT_EQ(
-        refusal({{"operation", "alltoallv"}, {"skew", "neighbors:1:1"}}, {2, 2}),
-        "--skew 'neighbors:1:1': the shortest side of a grid of 2 ranks has 2, so a radius of 1 meets a neighbour "
-        "twice; at least 3 ranks on a side are needed");
+    EXPECT_EQ(refusal({{"operation", "alltoallv"}, {"skew", "neighbors:1:1"}}, {2, 2}),
+              "--skew 'neighbors:1:1': the shortest side of a grid of 2 ranks has 2, so a radius of 1 meets a "
+              "neighbour twice; at least 3 ranks on a side are needed");
     for (char const* wrong : {"neighbors:", "neighbors:1", "neighbors:1:0", "neighbors:0:1", "neighbors:9:1",
                               "neighbors:1:1:1", "neighbors:x:1"}) {
         EXPECT_EQ(refusal({{"operation", "alltoallv"}, {"skew", wrong}}).substr(0, 18), "--skew 'neighbors:") << wrong;

@@ -80,29 +80,6 @@ TEST(CollectivePlan, SixtyFourRanksAndSizesAbove32BitsAreConsistent) {
     EXPECT_EQ(operation_of<OperationKind::all_gather>(gather[0]).bytes, Bytes{24} << 30);
 }
 
-// OSU: per peer in allgather and alltoall, the whole buffer elsewhere.
-TEST(CollectivePlan, MessageSizesCountAsOsuDoes) {
-    WorldShape const world{4, 4};
-    EXPECT_EQ(operation_of<OperationKind::all_reduce>(plans_of({}, world)[1]).bytes, 1024U);
-    EXPECT_EQ(operation_of<OperationKind::broadcast>(plans_of({{"operation", "broadcast"}}, world)[1]).bytes, 1024U);
-    EXPECT_EQ(operation_of<OperationKind::reduce>(plans_of({{"operation", "reduce"}}, world)[1]).bytes, 1024U);
-    EXPECT_EQ(operation_of<OperationKind::reduce_scatter>(plans_of({{"operation", "reduce_scatter"}}, world)[1]).bytes,
-              1024U);
-    EXPECT_EQ(
-        operation_of<OperationKind::reduce_scatter>(plans_of({{"operation", "reduce_scatter_block"}}, world)[1]).bytes,
-        1024U);
-    EXPECT_EQ(operation_of<OperationKind::gather>(plans_of({{"operation", "gather"}}, world)[1]).bytes, 4096U);
-    EXPECT_EQ(operation_of<OperationKind::scatter>(plans_of({{"operation", "scatterv"}}, world)[1]).bytes, 4096U);
-    EXPECT_EQ(operation_of<OperationKind::all_gather>(plans_of({{"operation", "allgather"}}, world)[1]).bytes, 4096U);
-    EXPECT_EQ(operation_of<Send>(plans_of({{"operation", "sendrecv"}}, world)[1]).to.bytes, 1024U);
-    for (char const* operation : {"alltoall", "alltoallv"}) {
-        auto const plans = plans_of({{"operation", operation}}, world);
-        for (Block const& block : operation_of<Exchange>(plans[1]).send) {
-            EXPECT_EQ(block.bytes, 1024U) << operation;
-        }
-    }
-}
-
 TEST(CollectivePlan, OnlyVectorFormsNameTheirParts) {
     WorldShape const world{4, 4};
     auto const shares = [&](char const* operation, char const* skew) {
@@ -299,19 +276,18 @@ TEST(CollectivePlan, AComputationBesideTheOperationWaitsForNothing) {
 }
 
 TEST(CollectiveOperations, SayWhatPlansHold) {
-    auto const uses = [](char const* operation, char const* size) {
-        return make_collective({{"operation", operation}, {"message-size", size}}, {4, 4})->operations();
+    auto const uses = [](char const* operation) {
+        return make_collective({{"operation", operation}}, {4, 4})->operations();
     };
     using Uses = std::vector<OperationUse>;
-    EXPECT_EQ(uses("allreduce", "8"), (Uses{{OperationKind::all_reduce, true}}));
-    EXPECT_EQ(uses("gather", "8"), (Uses{{OperationKind::gather, true}}));
-    EXPECT_EQ(uses("gatherv", "8"), (Uses{{OperationKind::gather, false}}));
-    EXPECT_EQ(uses("reduce_scatter", "8"), (Uses{{OperationKind::reduce_scatter, false}}));
-    EXPECT_EQ(uses("reduce_scatter_block", "8"), (Uses{{OperationKind::reduce_scatter, true}}));
-    EXPECT_EQ(uses("sendrecv", "8"), (Uses{{OperationKind::send}, {OperationKind::recv}}));
-    EXPECT_EQ(uses("alltoallv", "64"), (Uses{{OperationKind::exchange, false}}));
-    EXPECT_EQ(uses("alltoall", "64"), (Uses{{OperationKind::exchange, true}}));
-    EXPECT_EQ(uses("alltoall", "8"), (Uses{{OperationKind::exchange, true}}));
+    EXPECT_EQ(uses("allreduce"), (Uses{{OperationKind::all_reduce, true}}));
+    EXPECT_EQ(uses("gather"), (Uses{{OperationKind::gather, true}}));
+    EXPECT_EQ(uses("gatherv"), (Uses{{OperationKind::gather, false}}));
+    EXPECT_EQ(uses("reduce_scatter"), (Uses{{OperationKind::reduce_scatter, false}}));
+    EXPECT_EQ(uses("reduce_scatter_block"), (Uses{{OperationKind::reduce_scatter, true}}));
+    EXPECT_EQ(uses("sendrecv"), (Uses{{OperationKind::send}, {OperationKind::recv}}));
+    EXPECT_EQ(uses("alltoallv"), (Uses{{OperationKind::exchange, false}}));
+    EXPECT_EQ(uses("alltoall"), (Uses{{OperationKind::exchange, true}}));
 }
 
 TEST(CollectiveOperations, UniformOnesHavePackedBlocks) {

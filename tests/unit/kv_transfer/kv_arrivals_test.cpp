@@ -131,10 +131,9 @@ TEST_F(RecordedArrivals, AreRefusedWhereTheyAreNotKnown) {
 TEST(KvArrivals, WrongOnesAreOneLine) {
     for (char const* wrong : {"", "now", "poisson", "poisson:", "poisson:0", "poisson:-1", "poisson:x",
                               "recorded:", "recorded:0", "alone:1", "together:1", "poisson:1e10"}) {
-        EXPECT_EQ(kv.refusal({{"arrivals", wrong}}, {2, 2}),
-                  std::string("--arrivals '") + wrong +
-                      "': expected together, alone, poisson:RATE, recorded or recorded:SPEED, with a number from 1e-6 "
-                      "to 1e9");
+        EXPECT_EQ(kv.refusal({{"arrivals", wrong}}, {2, 2}), std::string("--arrivals '") + wrong +
+                                                                 "': expected together, alone, poisson:RATE, recorded "
+                                                                 "or recorded:SPEED, with a number from 1e-6 to 1e9");
     }
     EXPECT_EQ(kv.refusal({{"arrivals", "poisson:0.5"}, {"requests", "1000"}}, {2, 2}),
               "--arrivals poisson:0.5: 1000 requests of 1 prefill instances arrive over 1998 s, above 1000 s; give a "

@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "patterns/model_parameters.hpp"
 #include "tests/unit/kv_transfer/pattern_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +10,7 @@ namespace {
 TEST(KvParams, InstancesThatDoNotFitNameTheNumbers) {
     EXPECT_EQ(kv.refusal({{"prefill-tp", "2"}, {"decode-tp", "4"}}, {8, 8}),
               "--prefill-tp 2 --prefill-pp 1 --decode-tp 4 --decode-pp 1: a prefill and a decode instance are 6 ranks, "
-              "which do not "
-              "divide the 8 ranks");
+              "which do not divide the 8 ranks");
     EXPECT_EQ(kv.refusal({{"prefill-tp", "4"}}, {4, 4}), "--prefill-tp 4 --prefill-pp 1 --decode-tp 1 --decode-pp 1: a "
                                                          "prefill and a decode instance are 5 ranks, which do not "
                                                          "divide the 4 ranks");
@@ -54,16 +52,14 @@ TEST(KvParams, OtherWrongValuesAreOneLine) {
     EXPECT_EQ(kv.refusal({{"latent-split", "on"}}, {2, 2}),
               "--latent-split on: --attention gqa has no latent; its heads are always divided");
     EXPECT_EQ(kv.refusal({{"reuse", "1.5"}}, {2, 2}), "--reuse '1.5': expected a number from 0 to 1");
-    EXPECT_EQ(
-        kv.refusal({{"reuse", "recorded"}}, {2, 2}),
-        "--reuse recorded: the requests of --tokens have no hash_ids; give --tokens file:PATH of a trace that has "
-        "them");
+    EXPECT_EQ(kv.refusal({{"reuse", "recorded"}}, {2, 2}),
+              "--reuse recorded: the requests of --tokens have no hash_ids; give --tokens file:PATH of a trace that "
+              "has them");
     EXPECT_EQ(kv.refusal({{"op-type", "get"}}, {2, 2}), "--op-type 'get': expected send_recv, write, read");
     EXPECT_EQ(
         kv.refusal({{"op-type", "write"}, {"tokens", "1000000"}, {"block-tokens", "1"}, {"requests", "4096"}}, {2, 2}),
         "--op-type write: 4096 requests of 1000001 blocks in 32 layers are above 67108864 one-sided accesses; give "
-        "larger "
-        "--block-tokens, or --cache-layout contiguous");
+        "larger --block-tokens, or --cache-layout contiguous");
     EXPECT_EQ(kv.refusal({{"element", "fp4"}}, {2, 2}), "--element 'fp4': expected bf16, fp16, fp8, fp32");
     EXPECT_EQ(kv.refusal({{"tokens", "1073741824"}, {"kv-heads", "4096"}, {"requests", "4096"}}, {2, 2}),
               "--tokens: 4096 requests of 1073741824 tokens, 67108864 B each, are above 72057594037927936 B");
@@ -84,29 +80,6 @@ TEST(KvParams, RemarksSayWhatIsUneven) {
     EXPECT_EQ(remarks[1], "--decode-tp 16: more ranks than the 8 that a layer's cache is divided into, so that several "
                           "ranks have the same");
     EXPECT_TRUE(kv.make("", {}, {8, 8})->remarks().empty());
-}
-
-TEST(KvParams, AModelTellsItsHeadsOrItsLatent) {
-    ModelShape model;
-    model.layers = 61;
-    model.kv_heads = 128;
-    model.head_dim = 128;
-    model.kv_lora = 512;
-    EXPECT_EQ(type().of_model(model, {}).missing.count("rope"), 1U);
-    model.rope_dim = 64;
-    EXPECT_EQ(type().of_model(model, {}).values,
-              (Parameters{{"attention", "mla"}, {"layers", "61"}, {"kv-lora", "512"}, {"rope", "64"}}));
-    model = {};
-    model.name = "llama";
-    model.layers = 80;
-    model.kv_heads = 8;
-    model.head_dim = 128;
-    Parallelism parallel;
-    parallel.tp = 4;
-    ModelDerived const derived = type().of_model(model, parallel);
-    EXPECT_EQ(derived.values,
-              (Parameters{
-                  {"layers", "80"}, {"kv-heads", "8"}, {"head-dim", "128"}, {"prefill-tp", "4"}, {"decode-tp", "4"}}));
 }
 
 }  // namespace

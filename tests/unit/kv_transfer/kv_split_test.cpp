@@ -103,13 +103,5 @@ TEST(KvSplit, ReplicasArePairedInOrder) {
     EXPECT_EQ(narrower.share(4, 1).count, 1U);
 }
 
-TEST(KvSplit, OfManyRanksOneMessagePerUnit) {
-    CacheSplit const split{{8, 512}, {8, 512}};
-    for (std::uint64_t to = 0; to < 512; ++to) {
-        EXPECT_EQ(split.share(to, to).count, 1U);
-    }
-    EXPECT_EQ(split.most_units(), 1U);
-}
-
 }  // namespace
 }  // namespace dlmb::kv_transfer

@@ -57,26 +57,20 @@ TEST(MovingSkew, RefusalsSayWhatIsAllowed) {
     EXPECT_EQ(skew("zipf:1+rotating:0"),
               "--skew 'zipf:1+rotating:0': expected rotating:PERIOD with the draws until the next shift, from 1 to "
               "1000000");
-    EXPECT_EQ(skew("burst:0.1"),
-              "--skew 'burst:0.1': expected burst:RATE:LENGTH with the probability that a burst begins with a draw, "
-              "from 0 to 1, and the draws that it lasts, from 1 to 10000");
-    EXPECT_EQ(
-        skew("drift:0.5"),
-        "--skew 'drift:0.5': expected drift:HALF_LIFE with the draws after which half of the correlation is left, "
-        "from 1 to 1000000");
-    EXPECT_EQ(skew("wobble:3"),
-              "--skew 'wobble:3': expected balanced, lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R "
-              "or file:PATH, optionally followed by +intra_host:R, +rotating:PERIOD, +burst:RATE:LENGTH, "
-              "+zero_expert:R, +drift:HALF_LIFE");
+    EXPECT_EQ(skew("burst:0.1"), "--skew 'burst:0.1': expected burst:RATE:LENGTH with the probability that a burst "
+                                 "begins with a draw, from 0 to 1, and the draws that it lasts, from 1 to 10000");
+    EXPECT_EQ(skew("drift:0.5"), "--skew 'drift:0.5': expected drift:HALF_LIFE with the draws after which half of the "
+                                 "correlation is left, from 1 to 1000000");
+    EXPECT_EQ(skew("wobble:3"), "--skew 'wobble:3': expected balanced, lognormal:GINI, zipf:S, hot_rank:R, "
+                                "power_law:ALPHA, intra_host:R or file:PATH, optionally followed by +intra_host:R, "
+                                "+rotating:PERIOD, +burst:RATE:LENGTH, +zero_expert:R, +drift:HALF_LIFE");
     EXPECT_EQ(skew("zipf:1+wobble:3").substr(0, 40), skew("wobble:3").substr(0, 40));
     EXPECT_EQ(skew("zipf:1+zipf:2"), "--skew 'zipf:1+zipf:2': expected one family, not also 'zipf:2'");
     EXPECT_EQ(skew("drift:2+drift:3"), "--skew 'drift:2+drift:3': expected drift once");
-    EXPECT_EQ(skew("balanced+burst:0.1:2"),
-              "--skew 'balanced+burst:0.1:2': nothing can move after balanced, whose counts are equal by definition; "
-              "use lognormal:0");
-    EXPECT_EQ(skew("intra_host:2+drift:4"),
-              "--skew 'intra_host:2+drift:4': rotating and drift need a family before them whose experts differ, as in "
-              "zipf:1.2+rotating:16");
+    EXPECT_EQ(skew("balanced+burst:0.1:2"), "--skew 'balanced+burst:0.1:2': nothing can move after balanced, whose "
+                                            "counts are equal by definition; use lognormal:0");
+    EXPECT_EQ(skew("intra_host:2+drift:4"), "--skew 'intra_host:2+drift:4': rotating and drift need a family before "
+                                            "them whose experts differ, as in zipf:1.2+rotating:16");
     EXPECT_EQ(skew("zero_expert:4"), "--skew 'zero_expert:4': a group has --ep 4 ranks, numbered from 0");
     for (char const* text : {"", "rotating", "rotating:", "rotating:1.5", "rotating:4:4", "burst:2:3", "burst:0.1:0",
                              "burst:nan:2", "zero_expert:-1", "zero_expert:", "drift:inf", "drift:1e7", "zipf:1+"}) {

@@ -23,9 +23,7 @@ TEST(MoeParams, AutomaticEpIsTheLargestDivisorNotAboveTheExperts) {
 
 TEST(MoeParams, ExpertsNeedNotDivideOverTheRanks) {
     Params const params = read({{"experts", "8"}, {"top-k", "2"}, {"ep", "3"}}, {3, 3});
-    EXPECT_EQ(params.first_expert(1), 2U);  // 8/3
-    EXPECT_EQ(params.first_expert(2), 5U);  // 16/3
-    EXPECT_EQ(params.first_expert(3), 8U);
+    EXPECT_EQ(owners_of_experts(params), (std::vector<std::size_t>{0, 0, 1, 1, 1, 2, 2, 2}));  // from 8/3 and 16/3 on
 }
 
 TEST(MoeParams, RefusalsCarryTheNumbers) {
@@ -53,10 +51,9 @@ TEST(MoeParams, SizesBeyondWhatIsAddedUpAreRefused) {
               "than 2^60 bytes; make --expert-ffn, --hidden or --layers smaller");
     large.erase("rebalance");
     large.insert({{"wire", "padded"}, {"min-capacity", "2147483648"}});
-    EXPECT_EQ(
-        refusal(large, {2, 2}),
-        "--hidden 16777216 with 1.41e+14 rows per rank and layer, 1 layers and 2 ranks: more than 2^60 bytes; make "
-        "--hidden, --tokens, --top-k, --min-capacity or --layers smaller");
+    EXPECT_EQ(refusal(large, {2, 2}),
+              "--hidden 16777216 with 1.41e+14 rows per rank and layer, 1 layers and 2 ranks: more than 2^60 bytes; "
+              "make --hidden, --tokens, --top-k, --min-capacity or --layers smaller");
     EXPECT_NE(refusal({{"tokens", "2147483648"}, {"hidden", "16777216"}}, {64, 8}).find("more than 2^60"),
               std::string::npos);
 }
@@ -87,14 +84,12 @@ TEST(MoeParams, NoGroupsOrOneGroupOrNoLimitMeansNoGroupLimit) {
 
 TEST(MoeParams, WhatCannotBePackedIsRefusedByName) {
     EXPECT_EQ(refusal({{"quantize", "int3"}}, {8, 8}).substr(0, 43), "--quantize 'int3': expected none, mxfp4, mx");
-    EXPECT_EQ(
-        refusal({{"element", "fp8"}, {"quantize-combine", "mxfp8"}}, {8, 8}),
-        "--quantize-combine fp8:32:e8m0: rows of --element fp8 are sent as they are; --element bf16 with --quantize "
-        "fp8:128:fp32 packs rows of the same size");
-    EXPECT_EQ(
-        refusal({{"wire", "node_dedup"}, {"quantize", "int4:32:fp32"}}, {16, 8}),
-        "--quantize int4:32:fp32: --wire node_dedup over 2 nodes hands rows on, which this pattern does not do with "
-        "packed ones; use --wire rank_dedup");
+    EXPECT_EQ(refusal({{"element", "fp8"}, {"quantize-combine", "mxfp8"}}, {8, 8}),
+              "--quantize-combine fp8:32:e8m0: rows of --element fp8 are sent as they are; --element bf16 with "
+              "--quantize fp8:128:fp32 packs rows of the same size");
+    EXPECT_EQ(refusal({{"wire", "node_dedup"}, {"quantize", "int4:32:fp32"}}, {16, 8}),
+              "--quantize int4:32:fp32: --wire node_dedup over 2 nodes hands rows on, which this pattern does not do "
+              "with packed ones; use --wire rank_dedup");
     EXPECT_EQ(refusal({{"pack", "gpu"}}, {2, 2}), "--pack 'gpu': expected none, host, cuda, fused");
     EXPECT_EQ(refusal({{"pack", "host"}, {"hidden", "3"}}, {2, 2}),
               "--pack host: rows of 6 B (--hidden 3 of bf16) are not a multiple of 8 B");

@@ -90,14 +90,6 @@ TEST(MoePlacement, BalancersAreMoreEvenThanNeighbours) {
     EXPECT_EQ(statistic_of({{"placement", "fine"}}, "experts_per_rank_most"), 4);
 }
 
-TEST(MoePlacement, DependsOnSizesRanksAndSeedOnly) {
-    auto const plans = [](Draw draw) {
-        return build_all(*make_moe(small({{"placement", "lpt"}}), two_nodes), two_nodes, draw);
-    };
-    EXPECT_EQ(plans({1, 0}), plans({1, 0}));
-    EXPECT_NE(plans({1, 0}), plans({2, 0}));
-}
-
 // Block to cyclic, 4 experts on 2 ranks: {0,1 | 2,3} becomes {0,2 | 1,3}, so 1 and 2 change places.
 TEST(MoeRebalance, OnlyWhatLiesElsewhereMoves) {
     Parameters const swap{{"hidden", "64"},        {"experts", "4"},       {"top-k", "1"},      {"tokens", "8"},
@@ -153,7 +145,10 @@ TEST(MoePlacementFile, SaysForEveryExpertWhichRanksHaveIt) {
     EXPECT_EQ(exchange_of(plans[0], "dispatch").send.at(0).bytes, 25U * 128);
     EXPECT_EQ(exchange_of(plans[0], "dispatch").send.at(1).bytes, 15U * 128);
     std::ofstream(path) << "0\n1\n0\n2\n";
-    EXPECT_THROW((void)make_moe(parameters, {2, 2}), UsageError);
+    std::string const wrong = " " + path + ":4: '2': expected ranks below 2";
+    EXPECT_EQ(refusal(parameters, {2, 2}), "--placement" + wrong);
+    EXPECT_EQ(refusal({{"experts", "4"}, {"top-k", "1"}, {"rebalance", "file:" + path}}, {2, 2}),
+              "--rebalance" + wrong);
 }
 
 }  // namespace

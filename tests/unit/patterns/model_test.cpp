@@ -143,6 +143,33 @@ TEST(ModelFile, KnowsWhichLayersHaveAttention) {
     EXPECT_EQ(of("kv_transfer", hybrid(R"("full_attention_interval": 4)")).at("layers"), "7") << "3, 7, ... 27";
     EXPECT_EQ(of("kv_transfer", hybrid(R"("tie_word_embeddings": true)")).at("layers"), "31");
     EXPECT_EQ(derived("reshard", jamba).missing.count("heads"), 1U) << "other weights in the other layers";
+    EXPECT_EQ(derived("tp_allreduce", jamba).missing.count("layers"), 1U);
+    EXPECT_EQ(derived("dp_gradients", jamba).missing.count("model"), 1U);
+    for (auto const& [listed, layers] : {
+             std::pair(R"("attn_layer_indices": [9, 18, 27])", "3"),                           // Bamba
+             std::pair(R"("full_attn_idxs": [2, 5, 8, 10, 12, 14])", "6"),                     // LFM2
+             std::pair(R"("linear_attn_config": {"full_attn_layers": [4, 8]})", "2"),          // Kimi-Linear
+             std::pair(R"("hybrid_override_pattern": "M-M-*-M-M-M*-M-M-M*-M-M-M-M*-")", "4"),  // Nemotron-H
+             std::pair(R"("attn_type_list": [0, 0, 0, 0, 0, 0, 0, 1])", "3"),                  // MiniMax
+             std::pair(R"("layer_types": ["mamba", "mamba", "mamba", "attention"])", "7"),     // Granite 4
+             std::pair(R"("layer_types": ["linear_attention", "full_attention"])", "15"),      // Qwen3.5
+             std::pair(R"("layer_types": ["sliding_attention", "full_attention"])", "31"),     // gpt-oss
+             std::pair(R"("_block_types": ["recurrent", "recurrent", "attention"])", "10"),    // RecurrentGemma
+         }) {
+        EXPECT_EQ(of("kv_transfer", hybrid(listed)).at("layers"), layers) << listed;
+    }
+}
+
+// transformers: CohereMLP (layer norms) and GemmaMLP have a gate, ArceeMLP (RMS norms) and NemotronMLP none.
+TEST(ModelFile, TellsAGateByTheActivationAndNotByTheNorm) {
+    auto const gated = [](std::string const& more) {
+        return read_text(R"({"hidden_size": 64, )" + more + "}").gated_mlp;
+    };
+    EXPECT_TRUE(gated(R"("hidden_act": "silu", "layer_norm_eps": 1e-05)"));
+    EXPECT_FALSE(gated(R"("hidden_act": "relu2", "rms_norm_eps": 1e-05)"));
+    EXPECT_TRUE(gated(R"("hidden_act": "gelu_pytorch_tanh", "rms_norm_eps": 1e-06)"));
+    EXPECT_FALSE(gated(R"("activation_function": "gelu_new", "layer_norm_epsilon": 1e-05)"));
+    EXPECT_TRUE(gated(R"("rms_norm_eps": 1e-06)")) << "Llama's params.json names no activation";
 }
 
 // transformers, FalconAttention: num_kv_heads only if new_decoder_architecture or not multi_query.
@@ -171,6 +198,8 @@ TEST(ModelFile, ReadsLatentAttention) {
         "first_k_dense_replace": 3})");
     EXPECT_EQ(of("kv_transfer", glm),
               (Parameters{{"attention", "mla"}, {"layers", "78"}, {"kv-lora", "512"}, {"rope", "64"}}));
+    ModelShape const unrotated = read_text(R"({"hidden_size": 64, "num_hidden_layers": 2, "kv_lora_rank": 8})");
+    EXPECT_EQ(derived("kv_transfer", unrotated).missing.count("rope"), 1U);
     ModelDerived const weights = derived("reshard", glm);
     for (auto const& [name, value] : Parameters{{"kv-lora", "512"},
                                                 {"q-lora", "2048"},

@@ -62,9 +62,7 @@ TEST_P(PipelineValidity, SixtyFourRanks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PipelineValidity,
-                         testing::Combine(testing::Values("gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v",
-                                                          "dualpipe"),
-                                          testing::Values("batched", "separate", "meta_data", "handshake_data")),
+                         testing::Combine(testing::ValuesIn(schedules), testing::ValuesIn(modes)),
                          [](auto const& test) {
                              std::string const schedule = std::get<0>(test.param);
                              return (schedule == "1f1b" ? "one_f_one_b" : schedule) + "_" + std::get<1>(test.param);

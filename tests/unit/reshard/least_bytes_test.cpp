@@ -3,6 +3,7 @@
 //
 // Least bytes against brute force: a small model as a list of elements, of which every rank of every layout of 8 ranks
 // holds a set. The rules that say which are written here anew, tensor by tensor.
+#include "patterns/counts.hpp"
 #include "patterns/reshard/routes.hpp"
 
 #include <gtest/gtest.h>
@@ -211,14 +212,6 @@ private:
     mutable std::map<std::array<int, 6>, std::vector<bool>> held_;
 };
 
-Bytes sum(std::vector<Bytes> const& bytes) {
-    Bytes total = 0;
-    for (Bytes const each : bytes) {
-        total += each;
-    }
-    return total;
-}
-
 void expect_least(BruteForce const& brute, ParallelLayout const& from, ParallelLayout const& to, int world) {
     Routes const routes = brute.routes(from, to, world);
     for (PieceSenders const senders : {PieceSenders::one, PieceSenders::all}) {
@@ -233,13 +226,13 @@ void expect_least(BruteForce const& brute, ParallelLayout const& from, ParallelL
                     << text(from, to);
             }
             if (!to.has(rank)) {
-                ASSERT_EQ(sum(peers.at(rank).received) + routes.lacking(rank), 0U);
+                ASSERT_EQ(sum_of(peers.at(rank).received) + routes.lacking(rank), 0U);
                 continue;
             }
             std::vector<int> const lacking = brute.lacking(from, to, rank);
             ASSERT_EQ(brute.arrivals(routes, from, rank, senders), lacking) << text(from, to) << "rank " << rank;
             auto const least = static_cast<Bytes>(std::count(lacking.begin(), lacking.end(), 1)) * element_bytes;
-            ASSERT_EQ(sum(peers.at(rank).received), least) << text(from, to);
+            ASSERT_EQ(sum_of(peers.at(rank).received), least) << text(from, to);
             ASSERT_EQ(routes.lacking(rank), least) << text(from, to);
         }
     }

@@ -102,12 +102,5 @@ TEST(ReshardWeights, ModelsHaveThePublishedNumberOfParameters) {
     EXPECT_EQ(elements_of(deepseek), 671'026'419'200U - 58U * 256U);
 }
 
-TEST(ReshardWeights, ATiedHeadCostsNothing) {
-    ModelSizes model = llama(64, 2, 8, 128);
-    std::uint64_t const untied = elements_of(model);
-    model.tied = true;
-    EXPECT_EQ(elements_of(model), untied - 128256U * 64U);
-}
-
 }  // namespace
 }  // namespace dlmb::reshard

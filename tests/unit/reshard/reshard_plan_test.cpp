@@ -208,11 +208,7 @@ TEST(ReshardPresets, HoldTogetherInTheirPublishedLayouts) {
 TEST(ReshardPresets, DeepSeekV3OnAThousandRanks) {
     auto const pattern = pattern_of({}, 1024, "deepseek-v3");
     Plan const last = build_one(*pattern, 1023, {});
-    auto const& exchange = std::get<Exchange>(last.steps.at(0).operation);
-    Bytes received = 0;
-    for (Block const& block : exchange.recv) {
-        received += block.bytes;
-    }
+    Bytes const received = total(std::get<Exchange>(last.steps.at(0).operation).recv);
     EXPECT_EQ(received, pattern->setup_of(1023, {}).statistics.at(2047));
     EXPECT_GT(received, 0U);
 }

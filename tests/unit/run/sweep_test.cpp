@@ -46,7 +46,7 @@ ModelShape small_llama() {
     model.head_dim = 16;
     model.mlp = 128;
     model.vocabulary = 1000;
-    model.rms_norm = true;
+    model.rms_norm = model.gated_mlp = true;
     model.element = Element::bf16;
     return model;
 }

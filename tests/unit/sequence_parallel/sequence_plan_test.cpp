@@ -110,13 +110,8 @@ TEST(SequencePlan, HoldsTogetherOverLayersGroupsAndSmallMemory) {
     }
 }
 
-std::vector<RowRun> moved_rows(Plan const& plan, std::string_view label) {
-    for (Step const& step : plan.steps) {
-        if (step.label == label) {
-            return std::get<Compute>(step.operation).rearrangement->runs;
-        }
-    }
-    return {};
+std::vector<RowRun> const& moved_rows(Plan const& plan, std::string_view label) {
+    return std::get<Compute>(steps_with(plan, label).at(0)->operation).rearrangement->runs;
 }
 
 // Two sequences of 4 tokens, 2 ranks, 4 heads of 4 bf16: rows of two heads, 16 bytes.

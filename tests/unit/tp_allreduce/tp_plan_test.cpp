@@ -89,12 +89,8 @@ TEST(TpPlan, TheFirstStepsHaveBuffersOfTheirOwnUpToTheLimit) {
     Parameters const small{{"layers", "1"}, {"hidden", "256"}, {"memory-limit", "7M"}};
     Plan const plan = tp.plan("", small, {2, 2});
     auto const is_shared = [&](std::string_view label) {
-        for (Step const& step : plan.steps) {
-            if (step.label == label) {
-                return plan.buffers.at(std::get<Collective>(step.operation).recv.buffer).shared;
-            }
-        }
-        return false;
+        auto const& step = std::get<Collective>(steps_with(plan, label).at(0)->operation);
+        return plan.buffers.at(step.recv.buffer).shared;
     };
     EXPECT_FALSE(is_shared("embedding"));
     EXPECT_FALSE(is_shared("forward.mlp.0"));
