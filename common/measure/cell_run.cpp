@@ -245,8 +245,8 @@ void CellRun::warm_up() {
     }
 }
 
-// Back to back an iteration may take a thousandth of what one took that ranks had to begin together: where they share
-// processing units, each start waits for turns.
+// In the warm-up ranks begin each iteration together. Where they share processing units, each such start waits for
+// turns, and an iteration takes up to a thousand times as long as back to back.
 void CellRun::fit_stream(double iteration_ns) {
     constexpr int attempts = 4;
     for (int attempt = 0; attempt < attempts; ++attempt) {

@@ -85,7 +85,8 @@ private:
     void give_up(std::string_view when);
     void warm_up();
     void set_up_sampling(double iteration_ns);
-    /// Samples of a stream as long as they are to be, though the warm-up said that an iteration takes `iteration_ns`.
+    /// Lengthens the samples of a stream while an iteration takes less than half of what was believed. `iteration_ns`:
+    /// what the warm-up said.
     void fit_stream(double iteration_ns);
     void keep(SampleChunk const& chunk);
     void conclude(Stop stop);

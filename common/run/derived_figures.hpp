@@ -28,8 +28,8 @@ void add_figures(record::Record& cell, std::optional<double> timer_cost_ns);
 void add_exposed_times(record::Record& cell);
 
 /// The figures that relate finished cells to each other: those of this launch, and of the results file that it goes on
-/// with. Of the file's cells whose traffic is that of another file, those that this launch has, too: only then that
-/// file is known to be as it was. No cell waits for another one: its line is written when it ends, and what other cells
+/// with. A stored cell that read a file of traffic counts only where this launch has the cell, too, and found that file
+/// unchanged. No cell waits for another one: its line is written when it ends, and what other cells
 /// add to it is a line of its own. On rank 0; another rank knows no times.
 ///
 /// A cell with compute steps and the same cell without them (`--compute none,busy`: what differs in nothing but the

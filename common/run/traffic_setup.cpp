@@ -120,18 +120,26 @@ Nanoseconds computed_ns(Plan const& plan) {
     return sum;
 }
 
+Plan without_compute_times(Plan plan) {
+    for (Step& step : plan.steps) {
+        if (auto* const compute = std::get_if<Compute>(&step.operation)) {
+            compute->busy_ns = 0;
+        }
+    }
+    return plan;
+}
+
 }  // namespace
 
-std::string hash_of(Bootstrap& bootstrap, std::vector<Plan> plans, ComputeTimes times) {
+std::string hash_of(Bootstrap& bootstrap, std::span<Plan const> plans, ComputeTimes times) {
     std::uint64_t mine = fnv1a_start;
-    for (Plan& plan : plans) {
-        for (Step& step : plan.steps) {
-            if (auto* const compute = std::get_if<Compute>(&step.operation);
-                compute && times == ComputeTimes::left_out) {
-                compute->busy_ns = 0;
-            }
+    for (Plan const& plan : plans) {
+        PlanWriter writer({}, [&](std::string_view line) { mine = fnv1a(mine, line); });
+        if (times == ComputeTimes::counted) {
+            writer.write(plan);
+        } else {
+            writer.write(without_compute_times(plan));
         }
-        PlanWriter({}, [&](std::string_view line) { mine = fnv1a(mine, line); }).write(plan);
     }
     std::uint64_t all = fnv1a_start;
     for (std::uint64_t const each : from_every_rank(bootstrap, mine)) {

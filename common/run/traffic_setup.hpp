@@ -26,11 +26,11 @@ struct Traffic {
     std::string hash = {};  // of the plans of all ranks, where a file says them; else empty
 };
 
-/// left_out: a launch sets them from what it measures.
+/// left_out: the launch sets them from what it measures, so they are no part of the file's traffic.
 enum class ComputeTimes : std::uint8_t { counted, left_out };
 
 /// Collective. Traffic::hash of the plans that each rank passes, the same on all ranks.
-[[nodiscard]] std::string hash_of(Bootstrap& bootstrap, std::vector<Plan> plans, ComputeTimes times);
+[[nodiscard]] std::string hash_of(Bootstrap& bootstrap, std::span<Plan const> plans, ComputeTimes times);
 
 /// Collective. Memory stays O(ranks). `each` is called again and again.
 [[nodiscard]] Traffic prepare_traffic(

@@ -41,7 +41,7 @@ public:
 
     /// The next `count` ones. Throws Error where there are fewer.
     std::vector<std::uint64_t> take(std::uint64_t count);
-    /// What append_expert_rows() appended.
+    /// The counts that append_expert_rows() appended.
     std::vector<std::uint64_t> take_expert_rows() { return take(take(1).front()); }
 
 private:

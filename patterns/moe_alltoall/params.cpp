@@ -194,7 +194,7 @@ Bytes combine_row_bytes(Element element, std::uint64_t hidden) {
 
 Bytes probability_bytes(Params const& params, bool to_experts) {
     constexpr Bytes weight_bytes = 4;
-    constexpr Bytes expert_number_bytes = 8;
+    Bytes const expert_number_bytes = params.relayed() ? 4 : 8;
     if (params.wire != Wire::rank_dedup && params.wire != Wire::node_dedup) {
         return weight_bytes;
     }

@@ -76,9 +76,9 @@ struct Params {
 /// The row on its way back: as dispatched, but bf16 where dispatch was fp8.
 [[nodiscard]] Bytes combine_row_bytes(Element element, std::uint64_t hidden);
 
-/// Bytes of the routing probabilities that may travel with a row: fp32, one of its expert. A row that serves several
-/// has those of all choices of its token, and on its way to them an int64 number of each (DeepEP, deep_ep/buffer.py:
-/// topk_weights, topk_idx).
+/// Bytes of the routing probabilities that may travel with a row. A row for one expert has one in fp32. A row for
+/// several has those of all choices of its token, and on its way to the experts their numbers: int64, or int32 where
+/// rows are handed on between nodes (DeepEP, csrc/kernels/intranode.cu and internode.cu: topk_weights, topk_idx).
 [[nodiscard]] Bytes probability_bytes(Params const& params, bool to_experts);
 
 /// Rows per (source rank, expert): max(ceil(tokens / experts * factor * top_k), min), DeepSpeed's rule. Factor 0 makes

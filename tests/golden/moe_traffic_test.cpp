@@ -39,6 +39,10 @@ TEST(MoeTraffic, ProbabilitiesOfDeepSeekV3) {
     Bytes const rows = total(exchange_of(deduplicated, "dispatch").send) / (2 * 7168);
     EXPECT_EQ(total(exchange_of(deduplicated, "dispatch.probs").send), rows * 8 * (4 + 8));
     EXPECT_EQ(total(exchange_of(deduplicated, "dispatch.probs.backward").recv), rows * 8 * 4);
+    Plan const relayed = plan_of("deepseek-v3", {{"probs", "on"}, {"wire", "node_dedup"}}, {4, 2});
+    Bytes const handed_on = total(exchange_of(relayed, "dispatch.node").send) / (2 * 7168);
+    EXPECT_EQ(total(exchange_of(relayed, "dispatch.probs.node").send), handed_on * 8 * (4 + 4))
+        << "int32 between nodes";
 }
 
 // Megatron's count AllGather: 8 bytes per expert and rank.

@@ -85,7 +85,7 @@ public:
         }
         return value->get<double>();
     }
-    /// Of a list of words, or the letters of a text, one per layer; empty: not there.
+    /// The kind of each layer, from a list of words or the letters of a text; empty: not there.
     [[nodiscard]] std::vector<std::string> layer_kinds(char const* name) const {
         ModelJson const* const value = first({name});
         std::vector<std::string> kinds;
@@ -149,9 +149,9 @@ bool is_attention(std::string const& kind) {
            (kind.ends_with("attention") && !kind.starts_with("linear"));
 }
 
-/// Of `layers`, those that have attention: every n-th from an offset on (Jamba), the last of n (Qwen3-Next), those that
-/// are listed (Bamba, LFM2, Zamba2, Kimi-Linear), or by the kind of each (a pattern that is repeated: RecurrentGemma).
-/// The names of fields are those of the classes of transformers.
+/// How many of `layers` have attention: every n-th from an offset on (Jamba), the last of n (Qwen3-Next), those in a
+/// list (Bamba, LFM2, Zamba2, Kimi-Linear), or those whose kind says so. RecurrentGemma repeats its list of kinds. The
+/// names of fields are those of the classes of transformers.
 std::uint64_t layers_with_attention(ModelReader const& model, std::uint64_t layers) {
     if (std::uint64_t const period = model.size({"attn_layer_period"}); period > 0) {
         return every_nth(period, model.size({"attn_layer_offset"}), layers);
@@ -180,8 +180,8 @@ std::uint64_t layers_with_attention(ModelReader const& model, std::uint64_t laye
     return layers;
 }
 
-/// Models with an activation of these names have a gate in front of it or none, whatever their norms are (Cohere and
-/// OLMo with layer norms; Arcee and Nemotron with the square of relu). With gelu those with RMS norms have one (Gemma).
+/// The activation tells whether an mlp has a gate, not the norm: silu has one (also Cohere and OLMo with layer norms),
+/// relu and its square have none (also Arcee with RMS norms). With gelu only models with RMS norms have one (Gemma).
 bool has_gated_mlp(ModelReader const& model, bool rms_norm) {
     std::string const activation = model.text({"hidden_act", "activation_function", "hidden_activation"});
     bool const gates = activation == "silu" || activation == "swish" || activation == "swiglu" || activation == "geglu";

@@ -38,7 +38,7 @@ struct RankTraffic {
 
 struct TrafficSummary {
     Bytes payload_bytes = 0;        // sum over ranks
-    Bytes wire_bytes = 0;           // sum over ranks of `out`, or of `in` if that is more: of broadcasts
+    Bytes wire_bytes = 0;           // sum over ranks of `out` or `in`: the larger, which is `in` for a broadcast
     Bytes self_bytes = 0;           // payload that stays on its rank
     Bytes largest_total_bytes = 0;  // max over ranks of max(send_total, recv_total)
     // From the optimal bytes out and in:

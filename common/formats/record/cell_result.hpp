@@ -201,8 +201,8 @@ struct CellResult {
     std::string stop_reason;        // precision, time, cap, fixed
     std::string definition;         // what a sample is, as text
     std::uint64_t iterations_per_sample = 1;
-    int time_divisor = 1;                // of an iteration's time: 2 of OSU's half round trip. In no file
-    Nanoseconds setup_ns = 0;            // compile() of all draws in all slots, max over ranks
+    int time_divisor = 1;      // iteration / reported time: 2 where OSU halves a round trip; not written to files
+    Nanoseconds setup_ns = 0;  // compile() of all draws in all slots, max over ranks
     Nanoseconds first_iteration_ns = 0;  // first ever iteration, max over ranks
     std::uint64_t warmup_iterations = 0;
     Validation validation;

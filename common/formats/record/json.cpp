@@ -44,7 +44,7 @@ namespace {
 constexpr double host_bound_share = 0.2;
 
 /// Null without a time; a single figure is null where nothing moved, as in a world of one rank.
-/// `divisor`: of the time of all that goes over the wire.
+/// `divisor`: how many times longer all of `traffic` takes than `time_ns` says.
 Json bandwidth_json(TrafficSummary const& traffic, double time_ns, int divisor = 1) {
     if (!(time_ns > 0)) {
         return nullptr;

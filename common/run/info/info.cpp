@@ -450,7 +450,7 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
     try {
         if (given.lint) {
             if (!is_first_rank()) {
-                return exit_ok;  // a file is told of once, as the first rank reads it
+                return exit_ok;  // the first rank alone reads the file, and says what is wrong with it
             }
             if (given.model.empty() == given.preset.empty()) {
                 throw UsageError("--lint-model: give either the config.json of a model or --preset NAME");

@@ -71,7 +71,7 @@ std::set<int> communicators_of(std::vector<TraceOperation*> const& calls) {
     return communicators;
 }
 
-/// Gives tags that two communicators have another number in one of them: in a plan, tags alone tell messages apart.
+/// In a plan, tags alone tell messages apart: a tag that two communicators have gets another number in one of them.
 void tell_communicators_apart(PairCalls const& pair) {
     std::map<std::pair<int, std::int64_t>, std::int64_t> tags;
     std::set<std::int64_t> taken;
@@ -254,8 +254,8 @@ private:
         check_parts(members, all);
     }
 
-    /// What the others have of a gather or scatter is the part that its root lists for them, or else as much as the
-    /// root's own. Of the root's part MPI does not look at its size (MPI_IN_PLACE).
+    /// In a gather or scatter each rank's part is as long as the root lists it, or else as long as the root's own. MPI
+    /// ignores the size of the root's own part (MPI_IN_PLACE).
     void check_parts(std::vector<Rank> const& members, std::vector<TraceCalls const*> const& all) {
         for (std::size_t call = 0; call < all.front()->size(); ++call) {
             TraceOperation const& first = *(*all.front())[call];

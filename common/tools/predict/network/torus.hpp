@@ -15,7 +15,7 @@ enum class HalfRing : std::uint8_t {
     alternate,  // nodes with an even coordinate go up, the others down
 };
 
-/// Of each node of a torus of this shape.
+/// How many links leave each node of a torus of this shape.
 [[nodiscard]] int ports_of(std::vector<int> const& shape);
 
 /// The steps of a route; a link's number is 2 * (node * dimensions + dimension), plus 1 upwards.
