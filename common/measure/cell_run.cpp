@@ -410,12 +410,12 @@ bool CellRun::take(ChunkPart const& part, std::vector<Nanoseconds>& headline) {
         sampler_.run_unrecorded(samples_, part.unrecorded);
     }
     cpu_quota_.begin();
-    switches_.begin();
+    processor_.begin();
     load_.begin();
     SampleChunk const& chunk = sampler_.run(samples_, part.samples, lead_);
     load_.end();
     lead_ = unrecorded_;
-    switches_.end();
+    processor_.end();
     cpu_quota_.end();
     gpu_clocks_.ask();
     headline.insert(headline.end(), chunk.headline.begin(), chunk.headline.end());
@@ -497,7 +497,7 @@ void CellRun::conclude(Stop stop) {
         result_.throttled = result_.throttled.value_or(false) || result_.cpu_quota->throttled > 0;
     }
     result_.figures = load_.over_ranks(launch_.bootstrap);
-    result_.figures.push_back(switches_.over_ranks(launch_.bootstrap));
+    result_.figures.push_back(processor_.over_ranks(launch_.bootstrap));
     if (sampler_.queues() && samples_ > 0) {
         result_.queueing = ranks_.queueing(launch_.bootstrap, sampler_.iterations_per_sample());
     }

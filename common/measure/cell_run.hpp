@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/measure/diagnosis/rank_log.hpp"
-#include "common/measure/diagnosis/switch_log.hpp"
+#include "common/measure/diagnosis/processor_log.hpp"
 #include "common/measure/runner.hpp"
 #include "common/measure/sampling/sampler.hpp"
 #include "common/measure/sampling/stopping_rule.hpp"
@@ -110,7 +110,7 @@ private:
     RankLog ranks_;
     ThrottleLog gpu_clocks_;
     QuotaLog cpu_quota_;
-    SwitchLog switches_;
+    ProcessorLog processor_;
     LoadLog load_;
     std::vector<Nanoseconds> headline_;
     std::vector<Rank> slowest_;

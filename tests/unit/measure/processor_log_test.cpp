@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/measure/diagnosis/switch_log.hpp"
+#include "common/measure/diagnosis/processor_log.hpp"
 #include "tests/unit/measure/run_world.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ long switches() {
     return usage.ru_nivcsw;
 }
 
-TEST(SwitchLog, CountsARivalOnTheSameProcessor) {
+TEST(ProcessorLog, CountsARivalOnTheSameProcessor) {
     in_process::run_ranks(1, [](Bootstrap& bootstrap) {
         pin_to(sched_getcpu());
         std::atomic<bool> over = false;
@@ -35,7 +35,7 @@ TEST(SwitchLog, CountsARivalOnTheSameProcessor) {
             while (!over) {
             }
         });
-        SwitchLog log;
+        ProcessorLog log;
         log.begin();
         for (long const before = switches(); switches() < before + 3;) {
         }
@@ -45,11 +45,11 @@ TEST(SwitchLog, CountsARivalOnTheSameProcessor) {
         record::Figure const figure = log.over_ranks(bootstrap);
         EXPECT_GT(figure.value, 0);
         EXPECT_EQ(figure.better, record::Better::lower);
-        EXPECT_EQ(SwitchLog().over_ranks(bootstrap).value, 0);
+        EXPECT_EQ(ProcessorLog().over_ranks(bootstrap).value, 0);
     });
 }
 
-TEST(SwitchLog, ACellHasTheFigure) {
+TEST(ProcessorLog, ACellHasTheFigure) {
     using namespace testing;
     auto const told = run({.ranks = 2, .options = brief(), .cells = {without_fault()}});
     auto const& figures = told.front().front().result.figures;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How often the system took the processor from the thread that runs a rank, while samples were taken: other work was in
-// the way of the communication that was measured.
+// How a rank used its processor while samples were taken. Involuntary context switches say that other work was in the way
+// of the communication that was measured.
 #pragma once
 
 #include "common/bootstrap/over_ranks.hpp"
@@ -14,7 +14,7 @@
 
 namespace dlmb::measure {
 
-class SwitchLog {
+class ProcessorLog {
 public:
     /// Outside the timed region, right before and right behind samples.
     void begin() {
