@@ -152,7 +152,9 @@ TEST(BackgroundLoads, OnlyTheCellThatHasOneTellsOfIt) {
         }
         EXPECT_EQ(figures.count("involuntary_switches"), 1U);
         if (each.cell == 0) {
-            EXPECT_EQ(figures.size(), 1U) << "no load, no figure of it";
+            for (auto const& [name, figure] : figures) {
+                EXPECT_NE(name.rfind("load_", 0), 0U) << "no load, no figure of it";
+            }
             continue;
         }
         ASSERT_EQ(figures.count("load_rate"), 1U);
