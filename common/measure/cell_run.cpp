@@ -164,8 +164,8 @@ CellRun::CellRun(LaunchShared const& launch, Cell const& cell)
     : launch_(launch), cell_(cell), options_(with_counts(launch.options, cell.point->osu())),
       sampler_(launch.bootstrap, launch.start.clock(), launch.watchdog, cell.positions, cell.point->plans(),
                cell.point->phases()),
-      gpu_clocks_(cell.point->gpu()), cpu_quota_(launch.cpu_quota), load_(launch.loads, cell.identity.beside),
-      requests_(cell.point->requests()) {
+      gpu_clocks_(cell.point->gpu()), cpu_quota_(launch.cpu_quota), processor_(launch.bootstrap),
+      load_(launch.loads, cell.identity.beside), requests_(cell.point->requests()) {
     sampler_.set_requests(cell.point->requests());
     sampler_.set_flush(cell.point->flush());
 }
@@ -497,7 +497,8 @@ void CellRun::conclude(Stop stop) {
         result_.throttled = result_.throttled.value_or(false) || result_.cpu_quota->throttled > 0;
     }
     result_.figures = load_.over_ranks(launch_.bootstrap);
-    result_.figures.push_back(processor_.over_ranks(launch_.bootstrap));
+    auto const of_processor = processor_.over_ranks(launch_.bootstrap);
+    result_.figures.insert(result_.figures.end(), of_processor.begin(), of_processor.end());
     if (sampler_.queues() && samples_ > 0) {
         result_.queueing = ranks_.queueing(launch_.bootstrap, sampler_.iterations_per_sample());
     }

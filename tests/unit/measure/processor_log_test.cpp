@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <ctime>
 #include <sched.h>
 #include <sys/resource.h>
 #include <thread>
@@ -35,26 +36,50 @@ TEST(ProcessorLog, CountsARivalOnTheSameProcessor) {
             while (!over) {
             }
         });
-        ProcessorLog log;
+        ProcessorLog log(bootstrap);
         log.begin();
         for (long const before = switches(); switches() < before + 3;) {
         }
         log.end();
         over = true;
         rival.join();
-        record::Figure const figure = log.over_ranks(bootstrap);
+        record::Figure const figure = log.over_ranks(bootstrap).front();
         EXPECT_GT(figure.value, 0);
         EXPECT_EQ(figure.better, record::Better::lower);
-        EXPECT_EQ(ProcessorLog().over_ranks(bootstrap).value, 0);
+        for (record::Figure const& empty : ProcessorLog(bootstrap).over_ranks(bootstrap)) {
+            EXPECT_EQ(empty.value, 0) << empty.name;
+        }
     });
 }
 
-TEST(ProcessorLog, ACellHasTheFigure) {
+TEST(ProcessorLog, OnlyAProcessHasTheTimeOfItsOtherThreads) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        ProcessorLog process(CLOCK_PROCESS_CPUTIME_ID);
+        ProcessorLog thread(bootstrap);
+        process.begin();
+        thread.begin();
+        constexpr std::clock_t used = CLOCKS_PER_SEC / 50;
+        std::thread helper([until = std::clock() + used] {
+            while (std::clock() < until) {
+            }
+        });
+        helper.join();
+        thread.end();
+        process.end();
+        record::Figure const of_process = process.over_ranks(bootstrap).back();
+        EXPECT_EQ(of_process.name, "processors_used");
+        EXPECT_GT(of_process.value, 2 * thread.over_ranks(bootstrap).back().value);
+    });
+}
+
+TEST(ProcessorLog, ACellHasTheFigures) {
     using namespace testing;
     auto const told = run({.ranks = 2, .options = brief(), .cells = {without_fault()}});
     auto const& figures = told.front().front().result.figures;
-    ASSERT_EQ(figures.size(), 1U);
+    ASSERT_EQ(figures.size(), 2U);
     EXPECT_EQ(figures.front().name, "involuntary_switches");
+    EXPECT_EQ(figures.back().name, "processors_used");
+    EXPECT_GT(figures.back().value, 0);
 }
 
 }  // namespace
