@@ -74,7 +74,7 @@ private:
         if (model_.heads == 0 || model_.hidden == 0) {
             return;
         }
-        if (model_.head_dim == 0) {
+        if (model_.head_dim == 0 && model_.hidden % model_.heads != 0) {
             report(ShapeFault::does_not_fit,
                    fmt::format("hidden {} does not divide by heads {}: heads have no whole dimension", model_.hidden,
                                model_.heads));

@@ -106,6 +106,11 @@ Element read_element(Parameters const& parameters, std::string_view name, std::s
     return elements[read_choice(parameters, name, names)];
 }
 
+Element read_gradient_element(Parameters const& parameters, Element element) {
+    std::size_t const gradient = read_choice(parameters, "gradient-element", {"bf16", "fp16", "fp32", "same"});
+    return gradient == training_elements.size() ? element : training_elements.at(gradient);
+}
+
 Passes read_passes(Parameters const& parameters) {
     return read_enum<Passes>(parameters, "direction", {"forward", "backward", "both"});
 }

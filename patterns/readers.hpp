@@ -56,6 +56,8 @@ inline constexpr ParameterInfo memory_limit_parameter{
 inline constexpr std::array training_elements{Element::bf16, Element::fp16, Element::fp32};
 [[nodiscard]] Element read_element(Parameters const& parameters, std::string_view name,
                                    std::span<Element const> elements);
+/// The parameter "gradient-element": bf16, fp16, fp32, or same as `element`.
+[[nodiscard]] Element read_gradient_element(Parameters const& parameters, Element element);
 
 /// The passes that an iteration has, of --direction.
 enum class Passes { forward, backward, both };

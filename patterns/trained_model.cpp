@@ -25,9 +25,12 @@ struct NamedModel {
     std::uint64_t key_values = 0;  // key-value heads times head dimension; 0: as many as hidden
     std::uint64_t mlp = 0;         // width of gate and up
     std::uint64_t vocabulary = gpt_vocabulary;
-    bool tied = false;     // the head is the embedding
-    std::uint64_t tp = 1;  // ranks that share each layer
-    std::uint32_t pp = 1;  // stages that share the layers
+    bool tied = false;            // the head is the embedding
+    std::uint64_t tp = 1;         // ranks that share each layer
+    std::uint32_t pp = 1;         // stages that share the layers
+    std::uint64_t queries = 0;    // heads times head dimension; 0: as many as hidden
+    std::uint64_t positions = 0;  // learned ones
+    bool bias = false;            // query, key and value have one with `mlp`, too
 };
 
 constexpr NamedModel models[] = {
@@ -49,52 +52,61 @@ constexpr NamedModel models[] = {
     {"llama3-70b", 80, 8192, 1024, 28672, 128256},
 };
 
+/// A size of 0 is no tensor.
 void add(TrainedModel& model, std::uint32_t unit, std::initializer_list<std::uint64_t> tensors) {
     for (std::uint64_t const elements : tensors) {
-        model.tensors.push_back({elements, unit});
+        if (elements > 0) {
+            model.tensors.push_back({elements, unit});
+        }
     }
 }
 
 /// Embedding, the tensors of each layer, final norm and untied head; of the last of several stages no embedding but
 /// the head, also where both are tied. Column-parallel layers have 1/tp of weights and biases, row-parallel ones 1/tp
-/// of the weights (Megatron-LM, tensor_parallel/layers.py). The vocabulary is padded as there, also where no ranks
-/// divide it.
+/// of the weights (Megatron-LM, tensor_parallel/layers.py).
 ///
 /// GPT-NeoX: layer norms and linear layers with bias, rotary positions (EleutherAI/gpt-neox,
 /// megatron/model/transformer.py and configs/): layers * (12 hidden^2 + 13 hidden) + 2 hidden + 2 vocabulary * hidden
-/// elements; where heads share keys and values, 2 (hidden + 1) (hidden - key-values) fewer per layer.
+/// elements; where heads share keys and values, 2 (hidden + 1) (hidden - key-values) fewer per layer. GPT-2 has
+/// `positions` as well.
 ///
-/// LLaMA, Llama 2 and Llama 3: RMS norms, no biases, gated mlp (arXiv 2302.13971, 2307.09288, 2407.21783).
+/// LLaMA, Llama 2 and Llama 3: RMS norms, no biases, gated mlp (arXiv 2302.13971, 2307.09288, 2407.21783). Qwen2 has
+/// `bias` as well (transformers, Qwen2Attention).
 TrainedModel transformer(NamedModel const& shape, Modules modules) {
     std::uint64_t const h = shape.hidden;
     std::uint64_t const own = h / shape.tp;  // of the outputs of a layer as wide as its input
+    std::uint64_t const queries = shape.queries == 0 ? own : shape.queries / shape.tp;
     std::uint64_t const key_values = shape.key_values == 0 ? own : shape.key_values / shape.tp;
-    std::uint64_t const query_key_value = own + 2 * key_values;
+    std::uint64_t const query_key_value = queries + 2 * key_values;
     std::uint64_t const mlp = shape.mlp / shape.tp;
-    std::uint64_t const words = padded_vocabulary(shape.vocabulary, shape.tp) / shape.tp;
+    bool const pads = modules == Modules::megatron || shape.tp > 1 || shape.pp > 1;
+    std::uint64_t const words = (pads ? padded_vocabulary(shape.vocabulary, shape.tp) : shape.vocabulary) / shape.tp;
     bool const gpt = shape.mlp == 0;
     TrainedModel model;
     if (shape.pp == 1) {
-        add(model, 0, {words * h});
+        add(model, 0, {words * h, shape.positions * h});
     }
     for (std::uint32_t layer = 1; layer <= shape.layers / shape.pp; ++layer) {
         if (modules == Modules::megatron && gpt) {
             add(model, layer,
-                {h, h, h * own, h, h * query_key_value, query_key_value, h, h, 4 * h * own, 4 * own, 4 * h * own, h});
+                {h, h, h * queries, h, h * query_key_value, query_key_value, h, h, 4 * h * own, 4 * own, 4 * h * own,
+                 h});
         } else if (modules == Modules::megatron) {
-            add(model, layer, {h, h * own, h * query_key_value, h, 2 * h * mlp, h * mlp});
+            add(model, layer,
+                {h, h * queries, h * query_key_value, shape.bias ? query_key_value : 0, h, 2 * h * mlp, h * mlp});
         } else if (gpt) {
             add(model, layer,
                 {h, h,                                  // input norm: weight, bias
                  h * query_key_value, query_key_value,  // query, key and value
-                 h * own, h,                            // attention output
+                 h * queries, h,                        // attention output
                  h, h,                                  // norm before the mlp
                  4 * h * own, 4 * own, 4 * h * own, h});
         } else {
-            add(model, layer,
-                {h,                                                 // input norm
-                 h * own, h * key_values, h * key_values, h * own,  // query, key, value, output
-                 h, h * mlp, h * mlp, h * mlp});                    // norm, gate, up, down
+            add(model, layer, {h});  // input norm
+            for (std::uint64_t const outputs : {queries, key_values, key_values}) {
+                add(model, layer, {h * outputs, shape.bias ? outputs : 0});
+            }
+            add(model, layer, {h * queries, h, h * mlp, h * mlp, h * mlp});  // output, norm, gate, up, down
         }
     }
     add(model, 0, {h});
@@ -154,7 +166,8 @@ void require_division(std::string_view text, NamedModel const& shape) {
     };
     for (DividedSize const& each :
          {DividedSize{"layers", shape.layers, "pp", shape.pp}, DividedSize{"hidden", shape.hidden, "tp", shape.tp},
-          DividedSize{"mlp", shape.mlp, "tp", shape.tp}, DividedSize{"key-values", shape.key_values, "tp", shape.tp}}) {
+          DividedSize{"mlp", shape.mlp, "tp", shape.tp}, DividedSize{"queries", shape.queries, "tp", shape.tp},
+          DividedSize{"key-values", shape.key_values, "tp", shape.tp}}) {
         if (each.size % each.ranks != 0) {
             throw UsageError(fmt::format("--model '{}': {} {} does not divide by {} {}", text, each.name, each.size,
                                          each.over, each.ranks));
@@ -200,6 +213,7 @@ std::optional<TrainedModel> transformer_of(std::string_view text, Modules module
     constexpr std::uint64_t most_width = std::uint64_t{1} << 24U;
     std::uint64_t layers = 0;
     std::uint64_t tied = 0;
+    std::uint64_t bias = 0;
     std::uint64_t pp = 1;
     NamedModel shape{transformer_prefix};
     struct Size {
@@ -210,7 +224,10 @@ std::optional<TrainedModel> transformer_of(std::string_view text, Modules module
     Size const sizes[] = {{"layers", &layers, most_layers},
                           {"hidden", &shape.hidden, most_width},
                           {"mlp", &shape.mlp, most_width},
+                          {"queries", &shape.queries, most_width},
                           {"key-values", &shape.key_values, most_width},
+                          {"positions", &shape.positions, most_width},
+                          {"bias", &bias, 1},
                           {"vocabulary", &shape.vocabulary, most_width},
                           {"tied", &tied, 1},
                           {"tp", &shape.tp, most_width},
@@ -223,8 +240,9 @@ std::optional<TrainedModel> transformer_of(std::string_view text, Modules module
         });
         auto const value = parse_whole<std::uint64_t>(word.substr(std::min(word.size(), word.find('=') + 1)));
         if (size == std::end(sizes) || !value || *value > size->most) {
-            throw UsageError(fmt::format("--model '{}': '{}' is none of layers, hidden, mlp, key-values, vocabulary, "
-                                         "tied, tp and pp with a whole number, as in transformer:layers=32:hidden=4096",
+            throw UsageError(fmt::format("--model '{}': '{}' is none of layers, hidden, mlp, queries, key-values, "
+                                         "positions, bias, vocabulary, tied, tp and pp with a whole number, as in "
+                                         "transformer:layers=32:hidden=4096",
                                          text, word));
         }
         *size->value = *value;
@@ -235,6 +253,7 @@ std::optional<TrainedModel> transformer_of(std::string_view text, Modules module
     shape.layers = static_cast<std::uint32_t>(layers);
     shape.pp = static_cast<std::uint32_t>(pp);
     shape.tied = tied == 1;
+    shape.bias = bias == 1;
     require_division(text, shape);
     TrainedModel model = transformer(shape, modules);
     require_countable(text, model);
@@ -250,8 +269,10 @@ std::string transformer_text(ModelShape const& model, Parallelism const& paralle
     if (model.kv_lora > 0) {
         throw UsageError(fmt::format("{}: has latent attention (MLA), whose gradients are not known", model.source));
     }
-    if (model.attention_free > 0) {
-        throw UsageError(fmt::format("{}: has layers without attention, whose gradients are not known", model.source));
+    if (model.other_mixers) {
+        throw UsageError(
+            fmt::format("{}: has layers with more or less than attention of their own, whose gradients are not known",
+                        model.source));
     }
     if (model.gated_mlp != model.rms_norm) {
         throw UsageError(fmt::format("{}: an mlp that is {}gated, with {} norms, is neither GPT's nor LLaMA's, so its "
@@ -269,21 +290,23 @@ std::string transformer_text(ModelShape const& model, Parallelism const& paralle
             "{}: an mlp of {} values that is not gated is neither GPT's nor LLaMA's, so its gradients are not known",
             model.source, model.mlp));
     }
-    if ((gated || model.head_dim > 0) && model.heads * model.head_dim != model.hidden) {
-        throw UsageError(fmt::format(
-            "{}: {} heads of {} values are not the {} of hidden, and gradients of such a model are not known",
-            model.source, model.heads, model.head_dim, model.hidden));
+    if (model.heads == 0 || model.head_dim == 0) {
+        throw UsageError(fmt::format("{}: does not tell its heads and one dimension of all of them, which the "
+                                     "gradients of attention follow from",
+                                     model.source));
     }
     if (parallel.tp > 1 && model.kv_heads % parallel.tp != 0) {
         throw UsageError(fmt::format("{}: key-value heads {} do not divide by tp {}, so that ranks would hold copies",
                                      model.source, model.kv_heads, parallel.tp));
     }
     std::string text = fmt::format("{}layers={}:hidden={}", transformer_prefix, model.layers, model.hidden);
+    std::uint64_t const queries = model.heads * model.head_dim;
     std::uint64_t const key_values = model.kv_heads * model.head_dim;
     text += gated ? fmt::format(":mlp={}", model.mlp) : "";
-    if (gated || (key_values > 0 && key_values != model.hidden)) {
-        text += fmt::format(":key-values={}", key_values);
-    }
+    text += queries != model.hidden ? fmt::format(":queries={}", queries) : "";
+    text += gated || key_values != model.hidden ? fmt::format(":key-values={}", key_values) : "";
+    text += gated && model.query_key_value_bias ? ":bias=1" : "";
+    text += model.positions > 0 ? fmt::format(":positions={}", model.positions) : "";
     text += fmt::format(":vocabulary={}{}", model.vocabulary, model.tied_embeddings ? ":tied=1" : "");
     text += parallel.tp > 1 ? fmt::format(":tp={}", parallel.tp) : "";
     return text + (parallel.pp > 1 ? fmt::format(":pp={}", parallel.pp) : "");

@@ -46,9 +46,10 @@ enum class Modules : std::uint8_t { hugging_face, megatron };
 [[nodiscard]] TrainedModel model_named(std::string_view name, Modules modules = Modules::hugging_face);
 
 /// "transformer:layers=32:hidden=4096:mlp=14336:key-values=1024:vocabulary=128256:tied=1:tp=8:pp=4": gated as LLaMA, or
-/// as GPT without `mlp`; the vocabulary is padded (padded_vocabulary()). With `tp` and `pp` what one rank has of it: of
-/// the last stage, which is the largest one, its share of each matrix as Megatron-LM cuts them (norms and biases of
-/// row-parallel layers whole).
+/// as GPT without `mlp`; also queries=4096 (heads times their dimension), positions=1024 (learned) and bias=1 (of
+/// query, key and value; a GPT has it). With `tp` and `pp` what one rank has of it: of the last stage, which is the
+/// largest one, its share of each matrix as Megatron-LM cuts them (norms and biases of row-parallel layers whole).
+/// Megatron-LM's vocabulary is padded (padded_vocabulary()), Hugging Face's only with `tp` or `pp`.
 /// Nothing: `text` does not begin so. Throws UsageError that names --model.
 [[nodiscard]] std::optional<TrainedModel> transformer_of(std::string_view text,
                                                          Modules modules = Modules::hugging_face);

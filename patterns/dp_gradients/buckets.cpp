@@ -78,7 +78,7 @@ std::vector<std::uint64_t> gather_shards(std::uint64_t total, std::uint64_t limi
     std::uint64_t const parts = limit == 0 ? 1 : std::max<std::uint64_t>(total / limit, 1);
     std::uint64_t const part = total / parts;
     std::vector<std::uint64_t> shards(parts, padded(part, ranks));
-    shards.back() = padded(total - (parts - 1) * part, ranks);
+    shards.back() = padded(total - (parts - 1) * part, limit == 0 ? 2 * ranks : ranks);
     return shards;
 }
 

@@ -42,8 +42,9 @@ struct Bucket {
 [[nodiscard]] std::uint64_t megatron_bucket_elements(std::uint64_t ranks);
 
 /// All parameters in max(total / limit, 1) equal parts, the last with the rest, each padded to whole elements per rank
-/// (AICB, workload_generator/generate_deepspeed_stage1_2_workload.py). Limit 0: one part, as DeepSpeed with
-/// all_gather_into_tensor (deepspeed/runtime/utils.py).
+/// (AICB, workload_generator/generate_deepspeed_stage1_2_workload.py). Limit 0: one part with an even number of
+/// elements per rank, as DeepSpeed with all_gather_into_tensor (deepspeed/runtime/utils.py; nccl_start_alignment_factor
+/// in deepspeed/runtime/zero/stage_1_and_2.py).
 [[nodiscard]] std::vector<std::uint64_t> gather_shards(std::uint64_t total, std::uint64_t limit, std::uint64_t ranks);
 
 }  // namespace dlmb::dp_gradients

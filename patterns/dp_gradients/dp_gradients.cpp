@@ -29,8 +29,8 @@ constexpr std::uint64_t deepspeed_bucket_elements = 500'000'000;  // its documen
 constexpr ParameterInfo infos[] = {
     {"model",
      "whose parameters: resnet-50, gpt-19m ... gpt-175b, llama-7b, llama-13b, llama-70b, llama3-8b, llama3-70b; flat: "
-     "one tensor of --parameters; transformer:layers=L:hidden=H[:mlp=M][:key-values=K][:vocabulary=V][:tp=T][:pp=P]; "
-     "or the config.json of a model",
+     "one tensor of --parameters; transformer:layers=L:hidden=H[:mlp=M][:queries=Q][:key-values=K][:positions=N]"
+     "[:bias=1][:vocabulary=V][:tied=1][:tp=T][:pp=P]; or the config.json of a model",
      "gpt-125m"},
     {"parameters", "elements of the model 'flat'", "1000000"},
     {"scheme", "ddp, megatron, zero1, zero2, zero3, fsdp", "ddp"},
@@ -113,12 +113,6 @@ void read_group(Parameters const& parameters, WorldShape const& world, Params& p
     }
 }
 
-void read_elements(Parameters const& parameters, Params& params) {
-    params.element = read_element(parameters, "element", training_elements);
-    std::size_t const gradient = read_choice(parameters, "gradient-element", {"bf16", "fp16", "fp32", "same"});
-    params.gradient_element = gradient == training_elements.size() ? params.element : training_elements.at(gradient);
-}
-
 void read_buckets(Parameters const& parameters, Params& params) {
     params.bucket_bytes = read_bytes(parameters, "bucket-bytes", 1, max_elements);
     params.first_bucket_bytes = read_bytes(parameters, "first-bucket-bytes", 1, max_elements);
@@ -147,7 +141,8 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
         throw UsageError("--form reduce_scatter: --scheme ddp only adds with allreduce; use megatron, zero1 or zero2");
     }
     read_group(parameters, world, params);
-    read_elements(parameters, params);
+    params.element = read_element(parameters, "element", training_elements);
+    params.gradient_element = read_gradient_element(parameters, params.element);
     read_buckets(parameters, params);
     params.packing = read_packing(parameters, "quantize");
     bool const gathers =

@@ -158,7 +158,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
             .needed("rope", model.rope_dim, "the rotary values beside the latent");
     } else {
         parameters.needed("kv-heads", model.kv_heads, "its heads of keys and values")
-            .needed("head-dim", model.head_dim, "the dimension of a head");
+            .needed("head-dim", model.head_dim, "one dimension of all heads");
     }
     parameters.needed("layers", model.layers - model.attention_free, "its number of layers with attention")
         .optional("prefill-tp", parallel.tp)

@@ -44,6 +44,7 @@ constexpr ParameterInfo infos[] = {
     {"recompute", "training: none, full (the forward collectives of a layer run again before its backward)", "none"},
     {"norm", "gradients reduced with sequence-parallel on: layernorm (weight and bias), rmsnorm (weight)", "layernorm"},
     {"element", "type of activations: bf16, fp16, fp32", "bf16"},
+    {"gradient-element", "type of norm_gradients: same, bf16, fp16, fp32 (as Megatron-LM with --bf16)", "same"},
     {"logits", "prefill, decode: allgather, argmax (allreduce of the best per row), none", "allgather"},
     pack_parameter,
     {"drafts", "decode: drafted tokens that one step checks; K multiply the batch by K + 1", "0"},
@@ -75,6 +76,7 @@ struct Params {
     Logits logits = Logits::allgather;
     Pack pack = Pack::none;  // who puts gathered logits in order
     Element element = Element::bf16;
+    Element gradient_element = Element::bf16;
     Bytes memory_limit = 0;
 
     /// Rows of one activation.
@@ -174,6 +176,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.recompute = read_choice(parameters, "recompute", {"none", "full"}) == 1;
     params.tensors_per_norm = read_choice(parameters, "norm", {"layernorm", "rmsnorm"}) == 1 ? 1 : 2;
     params.element = read_element(parameters, "element", training_elements);
+    params.gradient_element = read_gradient_element(parameters, params.element);
     params.logits = read_enum<Logits>(parameters, "logits", {"none", "allgather", "argmax"});
     params.memory_limit = read_memory_limit(parameters);
     read_row_order(parameters, params);
@@ -219,7 +222,7 @@ public:
             queue_.all_gather("embedding.gather", activation_, params_.element, params_.packing);
         }
         if (params_.sequence_parallel) {
-            queue_.all_reduce("norm_gradients", partial_gradients(), params_.element);
+            queue_.all_reduce("norm_gradients", partial_gradients(), params_.gradient_element);
         }
     }
 
@@ -394,7 +397,16 @@ constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",  
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"tp", "pp"});
     parameters.needed("hidden", model.hidden, "its hidden size")
-        .needed("layers", model.attention_free > 0 ? 0 : model.layers, "layers that all have attention")
+        .computed("layers",
+                  [&] {
+                      if (model.layers == 0 || model.other_mixers) {
+                          throw UsageError(fmt::format(
+                              "{}: does not tell layers that all have attention; give --layers: half of all mixers "
+                              "and mlps together, because Megatron-LM adds up the output of a Mamba mixer as well",
+                              model.source));
+                      }
+                      return model.layers;
+                  })
         .needed("vocabulary", padded_vocabulary(model.vocabulary, parallel.tp), "its vocabulary")
         .optional("tp", parallel.tp)
         .optional("pp", parallel.pp)

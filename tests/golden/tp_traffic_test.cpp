@@ -58,6 +58,12 @@ TEST(TpTraffic, GradientsThatSequenceParallelismLeavesPartial) {
     EXPECT_EQ(bytes(), repeated(1, 7'168));
     parameters["norm"] = "rmsnorm";
     EXPECT_EQ(bytes(), repeated(1, 2'560));
+    parameters["gradient-element"] = "fp32";  // its main_grad with grad_reduce_in_fp32
+    EXPECT_EQ(bytes(), repeated(1, 5'120));
+    parameters = {{"tp", "8"}};
+    Plan const plan = tp.plan("gpt3-175b-sp", parameters, {8, 8});
+    EXPECT_EQ(sizes<OperationKind::all_reduce>(plan, "norm_gradients"), repeated(1, Bytes{6 * 96 + 2} * 12288 * 4));
+    EXPECT_EQ(sizes<OperationKind::all_gather>(plan, "forward"), repeated(192, Bytes{2048} * 12288 * 2));
 }
 
 // AICB, L7B-M1-C04: 65 + 65 allreduces of 2048 * 4096 * 2 B.

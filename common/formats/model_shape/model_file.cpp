@@ -31,17 +31,22 @@ class ModelReader {
 public:
     ModelReader(ModelJson const& model, std::string const& source) : model_(&model), source_(source) {}
 
-    /// The first of `names` that is there and not null; 0: none is.
+    /// The first of `names` that is there and not null; 0: none is. A list tells it for each layer (Gemma 3n, Hunyuan).
     [[nodiscard]] std::uint64_t size(FieldNames names) const {
-        ModelJson const* const value = first(names);
+        ModelJson const* value = first(names);
+        if (value != nullptr && value->is_array() && !value->empty() &&
+            std::count(value->begin(), value->end(), value->front()) == static_cast<std::ptrdiff_t>(value->size())) {
+            value = &value->front();
+        }
         if (value == nullptr || (!value->is_number_unsigned() && *value == -1)) {  // Llama: its tokenizer tells
             return 0;
         }
         bool const whole =
             value->is_number_integer() && (value->is_number_unsigned() || value->get<std::int64_t>() >= 0);
         if (!whole || value->get<std::uint64_t>() > largest) {
-            throw UsageError(fmt::format("{}: '{}' is {}, which is no whole number from 0 to 2^32", source_,
-                                         name_of_first(names), shortened(value->dump())));
+            throw UsageError(fmt::format("{}: '{}' is {}, which is no whole number from 0 to 2^32, the same for all "
+                                         "layers",
+                                         source_, name_of_first(names), shortened(value->dump())));
         }
         return value->get<std::uint64_t>();
     }
@@ -100,6 +105,13 @@ public:
         }
         return kinds;
     }
+    /// Whether an entry of the object `name`, one for some layers (transformers 5), has one of `names`.
+    [[nodiscard]] bool some_entry_has(char const* name, FieldNames names) const {
+        ModelJson const* const value = first({name});
+        return value != nullptr && value->is_object() &&
+               std::any_of(value->begin(), value->end(),
+                           [&](ModelJson const& entry) { return ModelReader(entry, source_).has(names); });
+    }
     [[nodiscard]] bool has(FieldNames names) const { return first(names) != nullptr; }
     [[nodiscard]] bool is_true(FieldNames names) const {
         ModelJson const* const value = first(names);
@@ -145,14 +157,17 @@ std::uint64_t every_nth(std::uint64_t period, std::uint64_t offset, std::uint64_
 /// Whether a layer of this kind keeps the keys and values of every token: those of gpt-oss, Granite, Zamba2 and
 /// RecurrentGemma by their names, of Nemotron-H '*', of MiniMax 1.
 bool is_attention(std::string const& kind) {
-    return kind == "*" || kind == "1" || kind == "hybrid" ||
+    return kind == "*" || kind == "1" || kind.starts_with("hybrid") ||
            (kind.ends_with("attention") && !kind.starts_with("linear"));
 }
 
-/// How many of `layers` have attention: every n-th from an offset on (Jamba), the last of n (Qwen3-Next), those in a
-/// list (Bamba, LFM2, Zamba2, Kimi-Linear), or those whose kind says so. RecurrentGemma repeats its list of kinds. The
-/// names of fields are those of the classes of transformers.
+/// How many of `layers` have attention: none (Mamba), every n-th from an offset on (Jamba), the last of n (Qwen3-Next),
+/// those in a list (Bamba, LFM2, Zamba2, Kimi-Linear), or those whose kind says so. RecurrentGemma repeats its list of
+/// kinds. The names of fields are those of the classes of transformers.
 std::uint64_t layers_with_attention(ModelReader const& model, std::uint64_t layers) {
+    if (model.has({"state_size"})) {
+        return 0;
+    }
     if (std::uint64_t const period = model.size({"attn_layer_period"}); period > 0) {
         return every_nth(period, model.size({"attn_layer_offset"}), layers);
     }
@@ -181,22 +196,42 @@ std::uint64_t layers_with_attention(ModelReader const& model, std::uint64_t laye
 }
 
 /// The activation tells whether an mlp has a gate, not the norm: silu has one (also Cohere and OLMo with layer norms),
-/// relu and its square have none (also Arcee with RMS norms). With gelu only models with RMS norms have one (Gemma).
+/// relu, its square and xielu have none (also Arcee and Apertus with RMS norms). With gelu only models with RMS norms
+/// have one (Gemma). DBRX has one and does not tell its activation.
 bool has_gated_mlp(ModelReader const& model, bool rms_norm) {
-    std::string const activation = model.text({"hidden_act", "activation_function", "hidden_activation"});
+    std::string const activation =
+        model.text({"hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act"});
     bool const gates = activation == "silu" || activation == "swish" || activation == "swiglu" || activation == "geglu";
-    return gates || (rms_norm && !activation.starts_with("relu"));
+    return gates || model.part("ffn_config").has({"moe_num_experts"}) ||
+           (rms_norm && !activation.starts_with("relu") && activation != "xielu");
 }
 
-/// Of `layers`, those that have no experts: the first ones (DeepSeek), all but every n-th (Mixtral; Qwen, which also
-/// lists some), or all but every n-th from an offset on (Jamba).
+/// The kind of a layer's mlp, in any of the lists below.
+bool has_experts(std::string const& kind) {
+    return kind == "sparse" || kind.ends_with("moe") || kind == "E" || kind == "1";
+}
+
+/// Of `layers`, those that have no experts: those whose kind says so (Nemotron-H, MiMo; transformers 5), the first ones
+/// (DeepSeek, Ernie), all but every n-th (Mixtral; Qwen, which also lists some), or all but every n-th from an offset
+/// on (Jamba).
 std::uint64_t layers_without_experts(ModelReader const& model, std::uint64_t layers) {
+    for (char const* name : {"mlp_layer_types", "layers_block_type", "hybrid_override_pattern", "moe_layer_freq"}) {
+        std::vector<std::string> kinds = model.layer_kinds(name);
+        if (std::any_of(kinds.begin(), kinds.end(), [](std::string const& kind) {
+                return has_experts(kind) || kind == "dense" || kind == "mlp" || kind == "-";
+            })) {
+            kinds.resize(std::min<std::size_t>(kinds.size(), layers));
+            return layers - static_cast<std::uint64_t>(std::count_if(kinds.begin(), kinds.end(), has_experts));
+        }
+    }
     if (std::uint64_t const period = model.size({"expert_layer_period"}); period > 0) {
         return layers - every_nth(period, model.size({"expert_layer_offset"}), layers);
     }
     std::uint64_t const step = std::max<std::uint64_t>(
-        model.size({"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_frequency"}), 1);
-    std::uint64_t const first = std::min(model.size({"first_k_dense_replace"}), layers);
+        model.size({"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_frequency", "moe_layer_interval"}),
+        1);
+    std::uint64_t const first =
+        std::min(model.size({"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"}), layers);
     std::vector<std::uint64_t> const listed = model.sizes("mlp_only_layers", 0);
     auto const more = std::count_if(listed.begin(), listed.end(), [&](std::uint64_t layer) {
         return layer >= first && layer < layers && (layer - first + 1) % step == 0;
@@ -224,11 +259,13 @@ std::uint64_t mlp_of_llama(ModelReader const& model, std::uint64_t hidden) {
     return (width + unit - 1) / unit * unit;
 }
 
-/// Where a config.json leaves it out, as the classes of transformers have it: tied in GPT-2 and what follows it, and in
-/// Gemma.
-bool ties_embeddings(ModelReader const& model, bool rms_norm) {
-    if (model.has({"tie_word_embeddings"})) {
-        return model.is_true({"tie_word_embeddings"});
+/// As `whole` says, of models of text and pictures too. Where a config.json leaves it out, as the classes of
+/// transformers have it: tied in GPT-2 and what follows it, and in Gemma.
+bool ties_embeddings(ModelReader const& whole, ModelReader const& model, bool rms_norm) {
+    for (ModelReader const& told : {whole, model}) {
+        if (told.has({"tie_word_embeddings"})) {
+            return told.is_true({"tie_word_embeddings"});
+        }
     }
     return model.has({"model_type"}) && (!rms_norm || model.text({"model_type"}).starts_with("gemma"));
 }
@@ -245,9 +282,29 @@ std::uint64_t key_value_heads(ModelReader const& model, std::uint64_t heads) {
     return told == 0 ? heads : told;
 }
 
+/// Rows of learned positions, as the classes of transformers have them: those of OPT begin at 2, and GPT-J and CodeGen
+/// rotate.
+std::uint64_t learned_positions(ModelReader const& model) {
+    std::string const type = model.text({"model_type"});
+    if (type == "opt" || type == "gpt_neo") {
+        return model.size({"max_position_embeddings"}) + (type == "opt" ? 2 : 0);
+    }
+    return model.has({"rotary_dim"}) ? 0 : model.size({"n_positions"});
+}
+
+/// Whether some layers have heads of another number or width than the others (Gemma 4, MiMo).
+bool has_two_kinds_of_heads(ModelReader const& model, ModelShape const& shape) {
+    auto const differs = [&](FieldNames names, std::uint64_t own) {
+        return model.has(names) && model.size(names) != own;
+    };
+    return differs({"swa_head_dim", "global_head_dim"}, shape.head_dim) ||
+           differs({"swa_num_key_value_heads", "num_global_key_value_heads"}, shape.kv_heads) ||
+           model.some_entry_has("per_layer_config", {"head_dim", "num_attention_heads", "num_key_value_heads"});
+}
+
 /// A head of latent attention has values of a width of its own; "head_dim" beside it is that of its rotated part (GLM).
 void read_attention(ModelReader const& model, ModelShape& shape) {
-    shape.heads = model.size({"num_attention_heads", "n_head", "n_heads", "num_heads"});
+    shape.heads = model.size({"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"});
     shape.kv_heads = key_value_heads(model, shape.heads);
     shape.kv_lora = model.size({"kv_lora_rank"});
     if (shape.kv_lora > 0) {
@@ -256,10 +313,15 @@ void read_attention(ModelReader const& model, ModelShape& shape) {
         shape.nope_dim = model.size({"qk_nope_head_dim"});
         shape.head_dim = model.size({"v_head_dim"});
     }
-    shape.head_dim = shape.head_dim == 0 ? model.size({"head_dim", "v_head_dim", "d_kv"}) : shape.head_dim;
+    if (shape.head_dim == 0) {
+        shape.head_dim = model.size({"head_dim", "v_head_dim", "d_kv", "attention_head_dim", "kv_channels"});
+    }
     if (shape.head_dim == 0 && shape.heads > 0 && shape.hidden % shape.heads == 0) {
         shape.head_dim = shape.hidden / shape.heads;
     }
+    shape.head_dim = has_two_kinds_of_heads(model, shape) ? 0 : shape.head_dim;
+    shape.query_key_value_bias = model.is_true({"attention_bias", "qkv_bias"}) ||
+                                 model.text({"model_type"}).starts_with("qwen2");  // transformers, Qwen2Attention
 }
 
 void read_experts(ModelReader const& model, ModelShape& shape) {
@@ -267,17 +329,26 @@ void read_experts(ModelReader const& model, ModelShape& shape) {
     if (shape.experts == 0) {
         return;
     }
-    shape.top_k = model.size({"num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk"});
+    shape.top_k = model.size({"num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk", "moe_k"});
     shape.dense_layers = layers_without_experts(model, shape.layers);
     shape.dense_between = layers_without_experts(model, shape.dense_layers) < shape.dense_layers;
-    shape.expert_mlp = model.size({"moe_intermediate_size"});
-    shape.shared_experts = model.size({"n_shared_experts", "num_shared_experts"});
+    shape.expert_mlp =
+        model.size({"moe_intermediate_size", "expert_ffn_hidden_size", "intermediate_size", "ffn_hidden_size"});
+    shape.shared_experts =
+        model.size({"n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert"});
     if (shape.shared_experts == 0 && shape.expert_mlp > 0) {  // Qwen: one, as wide as several
-        shape.shared_experts = model.size({"shared_expert_intermediate_size"}) / shape.expert_mlp;
+        shape.shared_experts =
+            model.size({"shared_expert_intermediate_size", "shared_intermediate_size", "share_expert_dim"}) /
+            shape.expert_mlp;
     }
-    shape.expert_groups = model.size({"n_group"});
+    if (model.text({"model_type"}).starts_with("llama4")) {  // transformers, Llama4TextMoe
+        shape.shared_experts = 1;
+    }
+    shape.expert_groups = model.size({"n_group", "num_expert_group"});
     shape.group_limit = model.size({"topk_group"});
-    shape.group_of_two_best = model.text({"topk_method"}) == "noaux_tc";
+    // Of the classes of transformers only DeepSeek-V2's, which tells its method, takes the best one.
+    std::string const method = model.text({"topk_method"});
+    shape.group_of_two_best = method == "noaux_tc" || (method.empty() && shape.expert_groups > 0);
 }
 
 /// Each as torchrec's EmbeddingBagConfig, or all of them as two arguments of dlrm_main.py.
@@ -331,14 +402,20 @@ ModelShape shape_from(ModelJson const& whole, std::string const& source, std::st
     shape.name = name;
     shape.hidden = model.size({"hidden_size", "n_embd", "d_model", "dim"});
     shape.layers = model.size({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
-    shape.attention_free = shape.layers - std::min(layers_with_attention(model, shape.layers), shape.layers);
+    shape.layers = shape.layers == 0 ? model.layer_kinds("layers_block_type").size() : shape.layers;
+    std::uint64_t const with_keys = layers_with_attention(model, shape.layers);
+    shape.attention_free =
+        shape.layers - std::min(with_keys - std::min(model.size({"num_kv_shared_layers"}), with_keys), shape.layers);
+    shape.other_mixers = shape.attention_free > 0 || model.has({"mamba_d_ssm"});  // Falcon-H1
     read_attention(model, shape);
-    shape.mlp = model.size({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim", "d_ff"});
+    shape.positions = learned_positions(model);
+    shape.mlp = model.size({"intermediate_size_mlp", "dense_intermediate_size", "intermediate_size", "ffn_dim",
+                            "n_inner", "ffn_hidden_size", "hidden_dim", "d_ff"});
     shape.mlp = shape.mlp == 0 ? mlp_of_llama(model, shape.hidden) : shape.mlp;
     shape.vocabulary = model.size({"vocab_size"});
     shape.rms_norm = model.has({"rms_norm_eps", "norm_eps"}) || model.is_true({"rmsnorm"});
     shape.gated_mlp = has_gated_mlp(model, shape.rms_norm);
-    shape.tied_embeddings = ties_embeddings(model, shape.rms_norm);
+    shape.tied_embeddings = ties_embeddings(ModelReader(whole, source), model, shape.rms_norm);
     shape.element = weights_in(model);
     shape.element = shape.element ? shape.element : weights_in(ModelReader(whole, source));
     read_experts(model.part("ffn_config"), shape);

@@ -92,11 +92,16 @@ TEST(ModelFile, TiesEmbeddingsThatTransformersTies) {
     EXPECT_FALSE(read_text(R"({"model_type": "llama", "hidden_size": 64, "rms_norm_eps": 1})").tied_embeddings);
     EXPECT_FALSE(
         read_text(R"({"model_type": "gpt_neox", "hidden_size": 64, "tie_word_embeddings": false})").tied_embeddings);
+    EXPECT_TRUE(read_text(R"({"tie_word_embeddings": true,
+        "text_config": {"hidden_size": 64, "tie_word_embeddings": false}})")
+                    .tied_embeddings)
+        << "as transformers ties Mistral 3";
     EXPECT_EQ(read_text(R"({"torch_dtype": "float16", "text_config": {"hidden_size": 64}})").element, Element::fp16);
 }
 
 // transformers, class JambaConfig: experts where i mod period is the offset; Snowflake's ArcticDecoderLayer: where i +
-// 1 is a multiple; Qwen3MoeDecoderLayer: the same, but for those that are listed.
+// 1 is a multiple; Qwen3MoeDecoderLayer: the same, but for those that are listed. NemotronHConfig: E; Glm4MoeLiteConfig
+// and others: sparse, or from the first ones on (AfmoeConfig, Ernie4_5_MoeConfig).
 TEST(ModelFile, KnowsWhichLayersHaveExperts) {
     EXPECT_EQ(read_text(mixture).dense_layers, 3U);
     auto const dense = [](std::string const& more) {
@@ -109,6 +114,17 @@ TEST(ModelFile, KnowsWhichLayersHaveExperts) {
     EXPECT_EQ(dense(R"("expert_layer_period": 5)"), 19U) << "0, 5, 10, 15, 20 have some";
     EXPECT_EQ(dense(R"("decoder_sparse_step": 1, "mlp_only_layers": [0, 1, 2])"), 3U);
     EXPECT_EQ(dense(R"("decoder_sparse_step": 2, "mlp_only_layers": [0, 1, 99])"), 13U) << "0 had none anyway";
+    EXPECT_EQ(dense(R"("hybrid_override_pattern": "MEMEM*EMEMEM*EMEMEM*EMEM")"), 24U - 10U) << "10 E";
+    EXPECT_EQ(dense(R"("moe_layer_freq": 1)"), 0U) << "DeepSeek";
+    EXPECT_EQ(dense(R"("num_dense_layers": 2)"), 2U);
+    EXPECT_EQ(dense(R"("moe_layer_start_index": 3, "moe_layer_interval": 1)"), 3U);
+    for (char const* listed : {R"("mlp_layer_types": ["dense", "sparse", "sparse"])", R"("moe_layer_freq": [0, 1, 1])",
+                               R"("layers_block_type": ["mlp", "moe", "moe"])"}) {
+        ModelShape const three =
+            read_text(fmt::format(R"({{"hidden_size": 64, "num_hidden_layers": 3, "num_experts": 8, {}}})", listed));
+        EXPECT_EQ(three.dense_layers, 1U) << listed;
+        EXPECT_FALSE(three.dense_between) << listed;
+    }
     EXPECT_NE(refused(R"({"hidden_size": 64, "num_experts": 8, "mlp_only_layers": [-1]})").find("from 0 to 2^32"),
               std::string::npos);
 }
@@ -155,18 +171,43 @@ TEST(ModelFile, KnowsWhichLayersHaveAttention) {
              std::pair(R"("layer_types": ["linear_attention", "full_attention"])", "15"),      // Qwen3.5
              std::pair(R"("layer_types": ["sliding_attention", "full_attention"])", "31"),     // gpt-oss
              std::pair(R"("_block_types": ["recurrent", "recurrent", "attention"])", "10"),    // RecurrentGemma
+             std::pair(R"("num_kv_shared_layers": 15)", "16"),  // Gemma 3n: the last ones use another's
+             std::pair(R"("mamba_d_ssm": 1024)", "31"),         // Falcon-H1: beside the attention
          }) {
         EXPECT_EQ(of("kv_transfer", hybrid(listed)).at("layers"), layers) << listed;
     }
+    EXPECT_EQ(derived("kv_transfer", hybrid(R"("state_size": 16)")).missing.count("layers"), 1U) << "Mamba";
+    EXPECT_EQ(derived("dp_gradients", hybrid(R"("mamba_d_ssm": 1024)")).missing.count("model"), 1U);
+    EXPECT_NE(derived("tp_allreduce", jamba).missing.at("layers").find("give --layers: half of all mixers"),
+              std::string::npos);
+    EXPECT_EQ(read_text(R"({"hidden_size": 64, "layers_block_type": ["mamba", "mlp"]})").layers, 2U) << "Nemotron-H";
 }
 
-// transformers: CohereMLP (layer norms) and GemmaMLP have a gate, ArceeMLP (RMS norms) and NemotronMLP none.
+// Gemma4TextConfig, published and as transformers 5 writes it; MiMo-V2-Flash.
+TEST(ModelFile, TellsNoDimensionOfHeadsOfTwoKinds) {
+    for (auto const& [more, kinds] :
+         {std::pair(R"("global_head_dim": 512)", 1U), std::pair(R"("swa_head_dim": 128)", 0U),
+          std::pair(R"("swa_num_key_value_heads": 8)", 1U),
+          std::pair(R"("per_layer_config": {"05": {"head_dim": 512}})", 1U),
+          std::pair(R"("per_layer_config": {"05": {"rope_theta": 1}})", 0U)}) {
+        ModelShape const model = read_text(fmt::format(R"({{"hidden_size": 2304, "num_hidden_layers": 30,
+            "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 128, {}}})",
+                                                       more));
+        EXPECT_EQ(derived("kv_transfer", model).missing.count("head-dim"), kinds) << more;
+        EXPECT_FALSE(has(lint(model, {}), ShapeFault::does_not_fit, "no whole dimension")) << more;
+    }
+}
+
+// transformers: CohereMLP (layer norms) and GemmaMLP have a gate, ArceeMLP, ApertusMLP (RMS norms) and NemotronMLP
+// none.
 TEST(ModelFile, TellsAGateByTheActivationAndNotByTheNorm) {
     auto const gated = [](std::string const& more) {
         return read_text(R"({"hidden_size": 64, )" + more + "}").gated_mlp;
     };
     EXPECT_TRUE(gated(R"("hidden_act": "silu", "layer_norm_eps": 1e-05)"));
     EXPECT_FALSE(gated(R"("hidden_act": "relu2", "rms_norm_eps": 1e-05)"));
+    EXPECT_FALSE(gated(R"("mlp_hidden_act": "relu2", "norm_eps": 1e-05)"));
+    EXPECT_FALSE(gated(R"("hidden_act": "xielu", "rms_norm_eps": 1e-05)"));
     EXPECT_TRUE(gated(R"("hidden_act": "gelu_pytorch_tanh", "rms_norm_eps": 1e-06)"));
     EXPECT_FALSE(gated(R"("activation_function": "gelu_new", "layer_norm_epsilon": 1e-05)"));
     EXPECT_TRUE(gated(R"("rms_norm_eps": 1e-06)")) << "Llama's params.json names no activation";
@@ -183,10 +224,41 @@ TEST(ModelFile, ReadsTheHeadsOfKeysAndValuesThatTheFileTells) {
     EXPECT_EQ(heads(R"("multi_query": true, "multi_query_group_num": 2)"), 2U);
     EXPECT_EQ(heads(R"("multi_query": true)"), 1U);
     ModelShape const dbrx = read_text(R"({"d_model": 6144, "n_heads": 48, "attn_config": {"kv_n_heads": 8},
-        "ffn_config": {"moe_num_experts": 16, "moe_top_k": 4}})");
+        "ffn_config": {"ffn_hidden_size": 10752, "moe_num_experts": 16, "moe_top_k": 4}})");
     EXPECT_EQ(dbrx.kv_heads, 8U);
     EXPECT_EQ(dbrx.experts, 16U);
     EXPECT_EQ(dbrx.top_k, 4U);
+    EXPECT_EQ(dbrx.expert_mlp, 10752U);
+    EXPECT_TRUE(dbrx.gated_mlp);
+    EXPECT_EQ(read_text(R"({"hidden_size": 64, "attention_heads": 16})").heads, 16U) << "XGLM";
+    EXPECT_EQ(read_text(R"({"hidden_size": 2048, "num_attention_heads": 32, "kv_channels": 128})").head_dim, 128U);
+}
+
+// Mixtral, Llama 4 Maverick, Ernie 4.5, Hunyuan-A13B and Kimi-Linear, config.json: each with names of its own.
+TEST(ModelFile, ReadsExpertsByAnyOfTheNamesThatModelsGiveThem) {
+    auto const model = [](std::string const& more) { return read_text(R"({"hidden_size": 64, )" + more + "}"); };
+    EXPECT_EQ(model(R"("num_local_experts": 8, "intermediate_size": 14336)").expert_mlp, 14336U);
+    ModelShape const llama4 = model(R"("model_type": "llama4_text", "num_local_experts": 128, "intermediate_size": 8192,
+        "intermediate_size_mlp": 16384)");
+    EXPECT_EQ(llama4.expert_mlp, 8192U);
+    EXPECT_EQ(llama4.mlp, 16384U);
+    EXPECT_EQ(llama4.shared_experts, 1U) << "Llama4TextMoe";
+    ModelShape const ernie = model(R"("moe_num_experts": 64, "moe_k": 6, "moe_num_shared_experts": 2)");
+    EXPECT_EQ(ernie.top_k, 6U);
+    EXPECT_EQ(ernie.shared_experts, 2U);
+    ModelShape const hunyuan = model(R"("num_experts": 64, "moe_topk": [8, 8], "num_shared_expert": [1, 1],
+        "moe_intermediate_size": [3072, 3072])");
+    EXPECT_EQ(hunyuan.top_k, 8U);
+    EXPECT_EQ(hunyuan.shared_experts, 1U);
+    EXPECT_EQ(hunyuan.expert_mlp, 3072U);
+    EXPECT_NE(refused(R"({"hidden_size": 64, "num_experts": 64, "moe_intermediate_size": [1536, 512]})")
+                  .find("the same for all layers"),
+              std::string::npos)
+        << "Ernie 4.5 VL";
+    ModelShape const kimi = model(R"("num_experts": 256, "num_expert_group": 8, "topk_group": 4)");
+    EXPECT_EQ(kimi.expert_groups, 8U);
+    EXPECT_TRUE(kimi.group_of_two_best) << "KimiLinearTopkRouter";
+    EXPECT_FALSE(model(R"("num_experts": 160, "n_group": 8, "topk_method": "group_limited_greedy")").group_of_two_best);
 }
 
 // zai-org/GLM-5 and openbmb/MiniCPM3-4B, config.json: MLA, whatever the model is called.
@@ -377,7 +449,68 @@ TEST(ModelFile, CountsKeysAndValuesThatHeadsShareInBothKindsOfModels) {
     EXPECT_EQ(gradients_of(gpt(R"(, "multi_query": true)"), {}), gradients_of(gpt(""), {}) - 12 * fewer);
     EXPECT_EQ(transformer_of("transformer:layers=1:hidden=768:key-values=64")->elements(),
               transformer_of("transformer:layers=1:hidden=768")->elements() - fewer);
-    EXPECT_THROW((void)gradients_of(gpt(R"(, "head_dim": 128)"), {}), UsageError);
+    EXPECT_EQ(gradients_of(gpt(R"(, "head_dim": 128)"), {}), gradients_of(gpt(""), {}) + 12 * (4 * 768 + 3) * 768);
+}
+
+struct CountedModel {
+    char const* config;
+    std::uint64_t parameters;
+};
+
+// Instances of the classes of transformers 5.24 count as many: GPT-2, OPT 125M, GPTBigCode, StarCoder2 3B; Qwen2 7B and
+// 0.5B, Phi-3 mini (its vocabulary is no multiple of 128), Gemma 7B (its heads are wider than hidden), GLM-4 9B.
+TEST(ModelFile, CountsTheParametersThatTransformersHas) {
+    for (auto const& [config, parameters] : {
+             CountedModel{R"("model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024,
+                "vocab_size": 50257)",
+                          124'439'808},
+             CountedModel{R"("model_type": "opt", "hidden_size": 768, "num_hidden_layers": 12, "ffn_dim": 3072,
+                "num_attention_heads": 12, "max_position_embeddings": 2048, "vocab_size": 50272,
+                "activation_function": "relu")",
+                          125'239'296},
+             CountedModel{
+                 R"("model_type": "gpt_bigcode", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024,
+                "vocab_size": 50257, "multi_query": true)",
+                 111'446'784},
+             CountedModel{R"("model_type": "starcoder2", "hidden_size": 3072, "num_hidden_layers": 30,
+                "num_attention_heads": 24, "num_key_value_heads": 2, "intermediate_size": 12288, "vocab_size": 49152,
+                "hidden_act": "gelu_pytorch_tanh", "norm_epsilon": 1e-05, "tie_word_embeddings": true)",
+                          3'030'371'328},
+             CountedModel{R"("model_type": "qwen2", "hidden_size": 3584, "num_hidden_layers": 28,
+                "num_attention_heads": 28, "num_key_value_heads": 4, "intermediate_size": 18944, "vocab_size": 152064,
+                "rms_norm_eps": 1e-06)",
+                          7'615'616'512},
+             CountedModel{R"("model_type": "qwen2", "hidden_size": 896, "num_hidden_layers": 24,
+                "num_attention_heads": 14, "num_key_value_heads": 2, "intermediate_size": 4864, "vocab_size": 151936,
+                "rms_norm_eps": 1e-06, "tie_word_embeddings": true)",
+                          494'032'768},
+             CountedModel{R"("model_type": "phi3", "hidden_size": 3072, "num_hidden_layers": 32,
+                "num_attention_heads": 32, "intermediate_size": 8192, "vocab_size": 32064, "rms_norm_eps": 1e-05)",
+                          3'821'079'552},
+             CountedModel{R"("model_type": "gemma", "hidden_size": 3072, "num_hidden_layers": 28,
+                "num_attention_heads": 16, "head_dim": 256, "intermediate_size": 24576, "vocab_size": 256000,
+                "rms_norm_eps": 1e-06)",
+                          8'537'680'896},
+             CountedModel{R"("model_type": "glm", "hidden_size": 4096, "num_hidden_layers": 40,
+                "num_attention_heads": 32, "num_key_value_heads": 2, "head_dim": 128, "intermediate_size": 13696,
+                "vocab_size": 151552, "rms_norm_eps": 1.5625e-07, "attention_bias": true)",
+                          9'399'951'360},
+         }) {
+        EXPECT_EQ(gradients_of(read_text(fmt::format("{{{}}}", config)), {}), parameters) << config;
+    }
+}
+
+// Megatron-LM fuses query, key and value, and their biases, and pads the vocabulary.
+TEST(ModelFile, GivesMegatronTheSameModelInOtherTensors) {
+    std::string const text = "transformer:layers=2:hidden=64:mlp=96:queries=128:key-values=32:bias=1:vocabulary=1000";
+    TrainedModel const whole = *transformer_of(text);
+    TrainedModel const fused = *transformer_of(text, Modules::megatron);
+    EXPECT_EQ(fused.elements(), whole.elements() + 2 * 64 * (1024 - 1000));
+    EXPECT_EQ(whole.tensors.size(), 3U + 2 * (9 + 3));
+    EXPECT_EQ(fused.tensors.size(), 3U + 2 * 7);
+    EXPECT_EQ(fused.tensors.at(4).elements, 128U + 2 * 32) << "of query, key and value";
+    EXPECT_EQ(transformer_of(text + ":positions=10")->elements(), whole.elements() + 640);
+    EXPECT_THROW((void)transformer_of(text + ":tp=3"), UsageError);
 }
 
 TEST(ModelFile, RefusesMoreGradientsThanAreCounted) {
@@ -406,11 +539,12 @@ TEST(ModelFile, DividesTheGradientsAsTheRanksDivideTheModel) {
               162'322'944U + 12 * 6 * 768 + 2 * 768 + (50432 - 50304) * 2 * 768)
         << "vocabulary padded to 256";
     ModelShape const odd = read_text(R"({"n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257})");
-    for (char const* parallel : {"", "tp=1", "tp=2", "pp=3"}) {
+    for (char const* parallel : {"tp=2", "pp=3"}) {
         EXPECT_EQ(gradients_of(odd, parse_parallelism(parallel, "--parallel")),
                   gradients_of(gpt, parse_parallelism(parallel, "--parallel")))
             << "padded alike: " << parallel;
     }
+    EXPECT_EQ(gradients_of(odd, {}), 162'322'944U - 2 * 768 * (50304 - 50257)) << "not padded";
     EXPECT_THROW((void)of_rank("pp=5"), UsageError);
     EXPECT_THROW((void)of_rank("tp=16"), UsageError) << "8 key-value heads";
     EXPECT_EQ(derived("dp_gradients", model, "pp=4").missing.count("dp"), 1U) << "how many ranks have a stage?";
