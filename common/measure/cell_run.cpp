@@ -228,7 +228,7 @@ void CellRun::warm_up() {
     if (options_.mode == Mode::osu) {
         lead_ = *options_.warmup;
         result_.warmup_iterations = lead_;
-        sampler_.set_osu({cell_.backend, cell_.point->osu()});
+        sampler_.set_osu(cell_.point->osu(), *cell_.backend);
         set_up_sampling(static_cast<double>(result_.first_iteration_ns));
         return;
     }
@@ -240,13 +240,14 @@ void CellRun::warm_up() {
     }
     result_.warmup_iterations = rule.iterations();
     set_up_sampling(rule.iteration_ns());
-    if (!options_.warmup && !options_.iterations && options_.mode == Mode::stream) {
+    if (!options_.iterations && options_.mode == Mode::stream) {
         fit_stream(rule.iteration_ns());
     }
 }
 
 // In the warm-up ranks begin each iteration together. Where they share processing units, each such start waits for
-// turns, and an iteration takes up to a thousand times as long as back to back.
+// turns, and an iteration takes up to a thousand times as long as back to back. So may the first one, which is all that
+// is known where no warm-up is asked for.
 void CellRun::fit_stream(double iteration_ns) {
     constexpr int attempts = 4;
     for (int attempt = 0; attempt < attempts; ++attempt) {

@@ -6,8 +6,8 @@
 // Collective throughout; rank 0 decides, from its own clock alone, and the others follow.
 #pragma once
 
-#include "common/measure/diagnosis/rank_log.hpp"
 #include "common/measure/diagnosis/processor_log.hpp"
+#include "common/measure/diagnosis/rank_log.hpp"
 #include "common/measure/runner.hpp"
 #include "common/measure/sampling/sampler.hpp"
 #include "common/measure/sampling/stopping_rule.hpp"

@@ -80,17 +80,16 @@ void Batch::add(SweepPoint const& point) {
     for (std::string const& remark : pattern->remarks()) {
         reporter_.warn(fmt::format("{}: {}", point.title, remark));
     }
-    PointCells cells = cells_of(source_, point, *pattern);
-    for (PointCells::Skipped const& skipped : cells.skipped) {
-        skip(point, skipped.cell, skipped.reason);
-    }
-    leave_out_finished(point, *pattern, cells.able);
+    std::vector<measure::Cell> cells =
+        cells_of(source_, point, *pattern,
+                 [&](measure::Cell const& cell, std::string const& reason) { skip(point, cell, reason); });
+    leave_out_finished(point, *pattern, cells);
     std::string_view const compute_time =
         source_.type.set_by_communication == nullptr ? "" : source_.type.set_by_communication(point.parameters);
     if (!compute_time.empty()) {
-        prepare_beside(point, compute_time, std::move(cells.able));
-    } else if (!cells.able.empty()) {
-        prepare(point, *pattern, std::move(cells.able));
+        prepare_beside(point, compute_time, std::move(cells));
+    } else if (!cells.empty()) {
+        prepare(point, *pattern, std::move(cells));
     }
     if (alone) {
         run();

@@ -19,39 +19,30 @@
 namespace dlmb::run {
 namespace {
 
-/// Parsed options, or a text to print, or what is wrong with them.
-struct UsageProblem {
-    std::string text;
-};
-using LaunchRequest = std::variant<Options, Printout, UsageProblem>;
-
-LaunchRequest read_request(PatternType const& type, std::vector<std::string> const& arguments) {
-    try {
-        auto parsed = parse_options(type, arguments);
-        if (auto* printout = std::get_if<Printout>(&parsed)) {
-            return std::move(*printout);
-        }
-        return std::move(std::get<Options>(parsed));
-    } catch (UsageError const& error) {
-        return UsageProblem{error.what()};
-    }
-}
-
 class BenchmarkProgram {
 public:
-    BenchmarkProgram(PatternType const& type, LaunchRequest const& request) : type_(type), request_(request) {}
+    BenchmarkProgram(PatternType const& type, std::vector<std::string> const& arguments) : type_(type) {
+        try {
+            parsed_ = parse_options(type, arguments);
+        } catch (UsageError const& error) {
+            problem_ = error.what();
+        }
+    }
+
+    /// nullptr: there is a text to print, or something is wrong with them.
+    [[nodiscard]] Options const* options() const { return problem_ ? nullptr : std::get_if<Options>(&parsed_); }
 
     /// The part that needs no other rank; -1 when there is something to measure.
     [[nodiscard]] int speak() const {
-        if (auto const* problem = std::get_if<UsageProblem>(&request_)) {
-            complain(one_line(problem->text));
+        if (problem_) {
+            complain(one_line(*problem_));
             return exit_usage;
         }
         try {
-            if (auto const* printout = std::get_if<Printout>(&request_)) {
-                write_output("-", printout->text);
-            } else if (auto const& options = std::get<Options>(request_); options.plan) {
-                print_plans(type_, options, [](std::string_view text) { write_output("-", text); });
+            if (auto const* printout = std::get_if<std::string>(&parsed_)) {
+                write_output("-", *printout);
+            } else if (options()->plan) {
+                print_plans(type_, *options(), [](std::string_view text) { write_output("-", text); });
             } else {
                 return -1;
             }
@@ -72,7 +63,7 @@ public:
             return from_rank(bootstrap, first ? speak() : 0);
         }
         try {
-            return run_launch(bootstrap, type_, std::get<Options>(request_), *watch);
+            return run_launch(bootstrap, type_, *options(), *watch);
         } catch (UsageError const& error) {
             return refuse(*watch, first, error, exit_usage);
         } catch (OutputError const& error) {
@@ -82,9 +73,8 @@ public:
 
     /// Where there is something to measure: watches this rank, as far as it is known, with the signals or without.
     void watch_rank(std::optional<LaunchWatch>& watch, std::optional<int> rank, bool takes_signals) const {
-        auto const* options = std::get_if<Options>(&request_);
-        if (options != nullptr && !options->plan) {
-            watch.emplace(fmt::format("dlmb_{}", type_.name), rank.value_or(-1), options->runner.timeout_ns,
+        if (options() != nullptr && !options()->plan) {
+            watch.emplace(fmt::format("dlmb_{}", type_.name), rank.value_or(-1), options()->runner.timeout_ns,
                           takes_signals ? measure::Watchdog::Signals::taken : measure::Watchdog::Signals::left_alone);
         }
     }
@@ -101,7 +91,8 @@ private:
     }
 
     PatternType const& type_;
-    LaunchRequest const& request_;
+    std::variant<Options, std::string> parsed_;
+    std::optional<std::string> problem_;  // with the options
 };
 
 /// A fault on one rank ends all of them: the others would wait for it for ever.
@@ -116,10 +107,9 @@ int run_or_abort(BenchmarkProgram const& program, Bootstrap& bootstrap, std::opt
     return code;
 }
 
-int start(int argc, char** argv, LauncherVariables const& variables, BenchmarkProgram const& program,
-          LaunchRequest const& request) {
+int start(int argc, char** argv, LauncherVariables const& variables, BenchmarkProgram const& program) {
+    Options const* const options = program.options();
     if (started_by_launcher(variables)) {
-        auto const* const options = std::get_if<Options>(&request);
         if (options != nullptr && options->chooses_algorithms()) {
             offer_library_algorithms();
         }
@@ -134,9 +124,8 @@ int start(int argc, char** argv, LauncherVariables const& variables, BenchmarkPr
     if (code >= 0) {
         return code;
     }
-    auto const& options = std::get<Options>(request);
     int ranks_code = exit_ok;
-    in_process::run_ranks(options.ranks, options.ranks_per_node.value_or(0), [&](Bootstrap& bootstrap) {
+    in_process::run_ranks(options->ranks, options->ranks_per_node.value_or(0), [&](Bootstrap& bootstrap) {
         std::optional<LaunchWatch> watch;
         // The rank that holds the results file takes the signals of the process.
         program.watch_rank(watch, bootstrap.rank(), bootstrap.rank() == 0);
@@ -152,11 +141,10 @@ int start(int argc, char** argv, LauncherVariables const& variables, BenchmarkPr
 
 int run_benchmark(int argc, char** argv, PatternType const& type) {
     hold_standard_streams();
-    LaunchRequest const request = read_request(type, {argv, argv + argc});
-    BenchmarkProgram const program(type, request);
+    BenchmarkProgram const program(type, {argv, argv + argc});
     LauncherVariables const variables = read_launcher_variables();
     try {
-        return start(argc, argv, variables, program, request);
+        return start(argc, argv, variables, program);
     } catch (UsageError const& error) {
         if (launcher_info(variables).rank.value_or(0) == 0) {
             program.complain(one_line(error.what()));

@@ -311,20 +311,21 @@ std::string why_no_method(Backend const& backend, std::string_view name, MemoryK
     return fmt::format("{} has none of the requested methods for these operations", name);
 }
 
-PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern const& pattern) {
+std::vector<measure::Cell> cells_of(CellSource const& source, SweepPoint const& point, Pattern const& pattern,
+                                    std::function<void(measure::Cell const&, std::string const& reason)> const& skip) {
     std::vector<OperationUse> const uses = pattern.operations();
     std::uint32_t const draws = draws_of(pattern, source.options);
-    PointCells cells;
+    std::vector<measure::Cell> cells;
     std::vector<MethodChoice> const& asked = source.options.methods;
     bool const overlapping = overlaps(source, pattern);
-    auto const skip = [&](std::string_view backend, MethodChoice const& method, std::string const& reason) {
+    auto const skip_all = [&](std::string_view backend, MethodChoice const& method, std::string const& reason) {
         for (std::string const& load : source.options.loads) {
-            cells.skipped.push_back({make_cell(source, point, draws, backend, method, load), reason});
+            skip(make_cell(source, point, draws, backend, method, load), reason);
         }
     };
     for (OpenedBackend const& opened : runners_of(source, pattern)) {
         if (opened.backend == nullptr) {
-            skip(opened.name, {}, opened.why_not);
+            skip_all(opened.name, {}, opened.why_not);
             continue;
         }
         Backend& backend = *opened.backend;
@@ -332,12 +333,12 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
             methods_of(backend, point.memory, uses, asked, source.options.all_methods, overlapping);
         std::vector<MethodChoice> const idle = idle_methods(backend, uses, asked);
         for (MethodChoice const& method : idle) {
-            skip(opened.name, method,
-                 fmt::format("{}: {} does nothing differently for {}; --method all takes those that do", opened.name,
-                             method.name, name_of(uses.front().kind)));
+            skip_all(opened.name, method,
+                     fmt::format("{}: {} does nothing differently for {}; --method all takes those that do",
+                                 opened.name, method.name, name_of(uses.front().kind)));
         }
         if (methods.empty() && idle.empty()) {
-            skip(opened.name, {}, why_no_method(backend, opened.name, point.memory, uses.front()));
+            skip_all(opened.name, {}, why_no_method(backend, opened.name, point.memory, uses.front()));
         }
         std::vector<MethodInfo> const standard = standard_methods(backend, point.memory, uses.front(), overlapping);
         for (MethodChoice const& method : methods) {
@@ -348,11 +349,10 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
                 cell.is_named = std::find(asked.begin(), asked.end(), method) != asked.end();
                 if (!backend.supports(point.memory)) {
                     std::string const why = backend.why_no(point.memory);
-                    cells.skipped.push_back(
-                        {std::move(cell), fmt::format("{} cannot use {} memory here{}{}", opened.name,
-                                                      name_of(point.memory), why.empty() ? "" : ": ", why)});
+                    skip(cell, fmt::format("{} cannot use {} memory here{}{}", opened.name, name_of(point.memory),
+                                           why.empty() ? "" : ": ", why));
                 } else {
-                    cells.able.push_back(std::move(cell));
+                    cells.push_back(std::move(cell));
                 }
             }
         }

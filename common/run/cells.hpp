@@ -11,6 +11,7 @@
 #include "common/measure/environment/capture.hpp"
 #include "common/run/sweep.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,22 +56,16 @@ struct CellSource {
     bool assumed_nodes = false;  // `world` has other nodes than this launch
 };
 
-struct PointCells {
-    struct Skipped {
-        measure::Cell cell;
-        std::string reason;
-    };
-    std::vector<measure::Cell> able;  // nothing is compiled
-    std::vector<Skipped> skipped;     // cannot run here
-};
-
 /// Draws that a launch compiles of this traffic.
 [[nodiscard]] std::uint32_t draws_of(Pattern const& pattern, Options const& options);
 
 /// Throws UsageError for a requested method that none of the usable backends has.
 void check_methods(std::span<OpenedBackend const> backends, Options const& options);
 
-[[nodiscard]] PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern const& pattern);
+/// Those that may run here; nothing is compiled. `skip` is called with each of the others, and why it cannot.
+[[nodiscard]] std::vector<measure::Cell>
+cells_of(CellSource const& source, SweepPoint const& point, Pattern const& pattern,
+         std::function<void(measure::Cell const&, std::string const& reason)> const& skip);
 
 /// The part of a cell's result line that does not depend on measuring it.
 [[nodiscard]] record::Record record_of(measure::Cell const& cell);

@@ -268,9 +268,9 @@ std::uint64_t cells_ahead(CellSource const& source, std::span<SweepPoint const> 
     if (points.empty() || source.options.resume) {
         return 0;
     }
-    PointCells const first =
-        cells_of(source, points.front(), *source.type.make(points.front().parameters, source.world));
-    return first.able.size() * points.size();
+    SweepPoint const& first = points.front();
+    auto const skip = [](measure::Cell const&, std::string const&) {};
+    return cells_of(source, first, *source.type.make(first.parameters, source.world), skip).size() * points.size();
 }
 
 }  // namespace

@@ -369,6 +369,8 @@ Parameters without_use(Parameters const& parameters, Params const& params) {
                                     {"window", info.windows},
                                     {"window-buffers", info.windows},
                                     {"pairs", info.windows},
+                                    {"compute-us", params.compute.computes},
+                                    {"compute-progress", params.compute.computes},
                                     {"skew", has_matrix(params.kind)}}) {
         auto const* const known = std::find_if(std::begin(infos), std::end(infos),
                                                [&](ParameterInfo const& each) { return each.name == option.name; });

@@ -231,6 +231,16 @@ class InProcessRun(unittest.TestCase):
             self.assertEqual("fewer than 6 samples, so no interval" in done.stdout, not known)
             self.assertEqual(validate(self.results).returncode, 0, validate(self.results).stdout)
 
+    def test_samples_of_a_stream_are_fitted_to_iterations_in_a_stream(self):
+        for fixed in ([], ["-i", "160"]):
+            self.results.unlink(missing_ok=True)
+            run([COLLECTIVE, "--operation", "allreduce", "-m", "64:64", "--timing", "stream", "-x", "0", *fixed, "--time-limit", "0.1",
+                 "--backend", "in_process", "--ranks", "2", "--calibration", "off", "--results", str(self.results)])
+            (cell,) = cells(self.results, "ok")
+            self.assertEqual(cell["warmup_iterations"] > 0, not fixed, "the iterations that show how long a sample has to be")
+            if fixed:
+                self.assertEqual(cell["time_ns"]["samples"] * cell["iterations_per_sample"], 160)
+
     def test_lines_for_scripts_are_comments_in_the_layouts_of_the_suites(self):
         for layout in ("osu", "nccl"):
             done = self.measure("--layout", layout)

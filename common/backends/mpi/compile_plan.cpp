@@ -91,13 +91,21 @@ std::string refusal_of(Step const& step, Plan const& plan, ChosenMethod const& m
     return reason.empty() ? "" : fmt::format("mpi: {} \"{}\": {}", name_of(step.operation), step.label, reason);
 }
 
+/// Collective over the group. A rank without blocks cannot tell, and does as the others do.
+bool works_in_place(Exchange const& exchange, MPI_Comm comm) {
+    int any = exchange.in_place() && !exchange.send.empty() ? 1 : 0;
+    check(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    return any != 0;
+}
+
 }  // namespace
 
 PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method, CallLimits const& limits) {
-    PlanRequirements own{!is_chain(plan), false, false, ""};
+    PlanRequirements own{.concurrent = !is_chain(plan), .refusal = ""};
     for (Step const& step : plan.steps) {
         if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
             own.large = own.large || !fits_int(*exchange, limits);
+            own.in_place = own.in_place || (exchange->in_place() && !exchange->send.empty());
         }
         own.reduces = own.reduces || reduces(step.operation);
         if (own.refusal.empty()) {
@@ -109,7 +117,7 @@ PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method,
 
 PlanRequirements requirements_of_all(PlanRequirements const& own, Bootstrap& bootstrap) {
     return {any_rank(bootstrap, own.concurrent), any_rank(bootstrap, own.reduces), any_rank(bootstrap, own.large),
-            first_refusal(bootstrap, own.refusal)};
+            any_rank(bootstrap, own.in_place), first_refusal(bootstrap, own.refusal)};
 }
 
 // Making a graph communicator, a persistent collective or a window is collective over its group. Group by group, sorted
@@ -143,9 +151,13 @@ std::vector<PreparedCall> compile_plan(CompileContext context) {
     context.tags = &tags;
     std::vector<std::shared_ptr<StagingTurn>> const turns = turns_of(context.plan);
     HostComputes on_host(context.plan, *context.buffers);
+    bool const some_in_place = context.in_place;
     std::vector<std::optional<PreparedCall>> by_step(context.plan.steps.size());
     for (StepId const step : collective_order(context.plan)) {
         Operation const& operation = context.plan.steps[step].operation;
+        auto const* exchange = std::get_if<Exchange>(&operation);
+        context.in_place =
+            some_in_place && exchange != nullptr && works_in_place(*exchange, context.comm(exchange->group));
         context.turn = turns[step];
         auto const* compute = std::get_if<Compute>(&operation);
         by_step[step] = compute != nullptr ? prepare_compute(step, *compute, context, on_host)

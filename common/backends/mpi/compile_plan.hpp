@@ -14,6 +14,7 @@ struct PlanRequirements {
     bool concurrent = false;  // on some rank steps overlap: blocking calls could wait in a circle
     bool reduces = false;     // some rank has an allreduce, a reduce or a reduce_scatter
     bool large = false;       // some exchange of some rank has a count or displacement beyond int
+    bool in_place = false;    // some exchange of some rank works in place
     std::string refusal;      // why some rank cannot run its plan; empty: all can
 };
 

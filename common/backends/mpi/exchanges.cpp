@@ -191,9 +191,8 @@ PreparedCall compile_alltoall(Operation const& operation, CompileContext const& 
     Packed const from = packed(exchange.send, ranks).value();
     Packed const to = packed(exchange.recv, ranks).value();
     std::byte* const send = context.send_base(exchange);
-    Alltoall const call{context.works_in_place(exchange) ? send : send + from.offset,
-                        context.recv_base(exchange) + to.offset, static_cast<int>(from.block_bytes),
-                        context.comm(exchange.group)};
+    Alltoall const call{context.in_place ? send : send + from.offset, context.recv_base(exchange) + to.offset,
+                        static_cast<int>(from.block_bytes), context.comm(exchange.group)};
     return prepare_collective(call, context.concurrent);
 }
 
@@ -220,7 +219,7 @@ PreparedCall prepare_alltoallv(Exchange const& exchange, CompileContext const& c
 
 PreparedCall compile_alltoallv(Operation const& operation, CompileContext const& context) {
     auto const& exchange = std::get<Exchange>(operation);
-    if (!context.large || (context.works_in_place(exchange) && large_count_calls() == nullptr)) {  // its own counts fit
+    if (!context.large || (context.in_place && large_count_calls() == nullptr)) {  // its own counts fit
         return prepare_alltoallv<Alltoallv, int, int>(exchange, context);
     }
     return large_count_calls() != nullptr ? prepare_alltoallv<LargeAlltoallv, MPI_Count, MPI_Aint>(exchange, context)

@@ -56,12 +56,8 @@ int CompileContext::me(GroupId id) const {
     return rank_in(group(id), plan.me).value();
 }
 
-bool CompileContext::works_in_place(Exchange const& exchange) const {
-    return method.row->in_place && exchange.in_place();
-}
-
 std::byte* CompileContext::send_base(Exchange const& exchange) const {
-    if (works_in_place(exchange)) {
+    if (in_place) {
         return static_cast<std::byte*>(MPI_IN_PLACE);
     }
     return exchange.send.empty() ? nothing_sent : buffers->base[exchange.send_buffer];

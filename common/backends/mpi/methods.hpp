@@ -44,6 +44,7 @@ struct CompileContext {
     DeviceQueues const* queues;  // of the device of the buffers; nullptr: they are host memory
     bool concurrent;             // on some rank steps overlap: all make non-blocking calls
     bool large;                  // some exchange of some rank has a count or displacement beyond int
+    bool in_place;               // some exchange of some rank works in place; of a step: its call says MPI_IN_PLACE
     Idle idle;
     Buffers const* host_images = nullptr;         // of the buffers, for the method `staged`
     std::shared_ptr<StagingTurn> turn = nullptr;  // of the step, for the method `staged`
@@ -59,9 +60,6 @@ struct CompileContext {
     [[nodiscard]] std::byte* address(Region const& region) const {
         return buffers->base[region.buffer] + region.offset;
     }
-    /// Whether the call says MPI_IN_PLACE. The call of a part of an exchange never does: a rank that has no block in
-    /// the part would look as if it worked in place.
-    [[nodiscard]] bool works_in_place(Exchange const& exchange) const;
     [[nodiscard]] std::byte* send_base(Exchange const& exchange) const;
     [[nodiscard]] std::byte* recv_base(Exchange const& exchange) const;
     /// Copies self blocks on a device; nullptr: the buffers are host memory.

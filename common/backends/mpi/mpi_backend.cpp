@@ -146,8 +146,8 @@ private:
                     std::make_unique<SignalBoard>(plan, buffers, bootstrap_, communicators.world(), windows, failed);
             }
             calls = compile_plan({plan, method, communicators, limits_, &buffers, device ? queues_.get() : nullptr,
-                                  agreed.concurrent, agreed.large, idle_, &images.host, nullptr, nullptr, &windows,
-                                  &failed, board.get()});
+                                  agreed.concurrent, agreed.large, agreed.in_place, idle_, &images.host, nullptr,
+                                  nullptr, &windows, &failed, board.get()});
         } catch (CallFailed const& failure) {
             failed = failure.summary();
         }

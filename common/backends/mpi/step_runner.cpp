@@ -52,7 +52,7 @@ void StepRunner::run(Plan const& plan, Buffers const& buffers, MethodChoice cons
     GroupCommunicators const& communicators = algorithms_.prepare(plan, method.algorithms, false);
     algorithms_.activate(method.algorithms);
     std::vector<PreparedCall> const calls =
-        compile_plan({plan, method, communicators, limits_, &buffers, nullptr, false, false, idle_});
+        compile_plan({plan, method, communicators, limits_, &buffers, nullptr, false, false, false, idle_});
     calls.front().start_and_wait();
 }
 

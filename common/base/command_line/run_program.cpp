@@ -185,10 +185,11 @@ Finished run_program(std::vector<std::string> const& arguments, std::chrono::sec
     return finished;
 }
 
-Finished run_ranks(std::string const& mpiexec, std::uint64_t ranks,
+Finished run_ranks(std::vector<std::string> const& launcher, std::uint64_t ranks,
                    std::map<std::string, std::string> const& environment, std::vector<std::string> const& arguments,
                    std::chrono::seconds most) {
-    std::vector<std::string> words{mpiexec, "-n", fmt::format("{}", ranks), "env"};
+    std::vector<std::string> words = launcher;
+    words.insert(words.end(), {"-n", fmt::format("{}", ranks), "env"});
     for (auto const& [name, value] : environment) {
         words.push_back(fmt::format("{}={}", name, value));
     }

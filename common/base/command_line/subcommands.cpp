@@ -67,8 +67,11 @@ void require_values(std::span<std::string const> words) {
         }
         bool const assigns_nothing = word.starts_with("--") && word.find('=') == word.size() - 1;
         if (assigns_nothing || (word.empty() && !option.empty())) {
-            throw UsageError(fmt::format("{}: its value is empty; give one, or leave the option out",
-                                         assigns_nothing ? word.substr(0, word.size() - 1) : option));
+            throw UsageError(
+                assigns_nothing
+                    ? fmt::format("{}: its value is empty; give one, or leave the option out",
+                                  word.substr(0, word.size() - 1))
+                    : fmt::format("the word '' after {} is empty; give a value, or leave the word out", option));
         }
         option = word.starts_with('-') ? word : std::string_view();
     }

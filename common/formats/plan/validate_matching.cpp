@@ -246,14 +246,22 @@ private:
     }
 
     void match_places(MatchedSteps const& match) {
-        auto const in_place = [&](std::size_t rank) {
-            return !plan(match[rank]).buffers.empty() && std::get<Exchange>(step(match[rank]).operation).in_place();
+        auto const exchange = [&](RankStep const& each) -> Exchange const& {
+            return std::get<Exchange>(step(each).operation);
         };
-        for (std::size_t rank = 1; rank < match.size(); ++rank) {
-            if (in_place(rank) != in_place(0)) {
-                report(problems_, plan(match[rank]), match[rank].step,
-                       fmt::format("is {}in place, that of rank {} is{}", in_place(rank) ? "" : "not ", match[0].rank,
-                                   in_place(rank) ? " not" : ""));
+        auto const in_place = [&](RankStep const& each) {
+            return !plan(each).buffers.empty() && exchange(each).in_place();
+        };
+        RankStep const* first = nullptr;  // with blocks: a rank without any fits both
+        for (RankStep const& each : match) {
+            if (exchange(each).send.empty() && exchange(each).recv.empty()) {
+                continue;
+            }
+            first = first == nullptr ? &each : first;
+            if (in_place(each) != in_place(*first)) {
+                report(problems_, plan(each), each.step,
+                       fmt::format("is {}in place, that of rank {} is{}", in_place(each) ? "" : "not ", first->rank,
+                                   in_place(each) ? " not" : ""));
                 return;
             }
         }

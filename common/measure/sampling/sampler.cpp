@@ -60,10 +60,6 @@ std::uint64_t Sampler::position_before(std::uint64_t sample, std::uint64_t itera
     return (sample * per_sample_ % positions + (positions - iterations % positions)) % positions;
 }
 
-OsuProgram Sampler::program() const {
-    return osu_ ? osu_->program : OsuProgram{};
-}
-
 void Sampler::keep_marks(bool keeps) {
     for (std::unique_ptr<CompiledPlan> const& compiled : positions_) {
         compiled->keep_marks(keeps);
@@ -73,7 +69,7 @@ void Sampler::keep_marks(bool keeps) {
 SampleChunk const& Sampler::run(std::uint64_t first, std::uint64_t count, std::uint64_t lead) {
     reserve(count);
     keep_marks(false);
-    if (osu_) {
+    if (osu_backend_ != nullptr) {
         make_calls(first, count, lead);
         reduce();
         return chunk_;
@@ -110,7 +106,7 @@ void Sampler::take_late_ones_again(std::uint64_t first) {
 
 void Sampler::make_calls(std::uint64_t first, std::uint64_t count, std::uint64_t lead) {
     std::size_t position = position_before(first, lead);
-    osu_->backend->barrier(bootstrap_);
+    osu_backend_->barrier(bootstrap_);
     for (std::uint64_t call = 0; call < lead + count; ++call) {
         CompiledPlan& compiled = *positions_[position];
         watchdog_.iteration(&compiled, plan_at_[position]);
@@ -118,8 +114,8 @@ void Sampler::make_calls(std::uint64_t first, std::uint64_t count, std::uint64_t
         compiled.launch();
         compiled.finish();
         Nanoseconds const done = now_ns();
-        for (int barrier = 0; barrier < osu_->program.barriers; ++barrier) {
-            osu_->backend->barrier(bootstrap_);
+        for (int barrier = 0; barrier < program_.barriers; ++barrier) {
+            osu_backend_->barrier(bootstrap_);
         }
         watchdog_.touch(done);
         if (call >= lead) {
@@ -228,8 +224,8 @@ void Sampler::reserve(std::uint64_t count) {
 // Two reductions per chunk: one per sample would perturb the next one.
 void Sampler::reduce() {
     std::size_t const count = chunk_.own.size();
-    bool const takes_times = program().takes_times(bootstrap_.rank(), bootstrap_.size());
-    int const with_times = program().ranks_with_times(bootstrap_.size());
+    bool const takes_times = program_.takes_times(bootstrap_.rank(), bootstrap_.size());
+    int const with_times = program_.ranks_with_times(bootstrap_.size());
     for (std::size_t i = 0; i < count; ++i) {
         LargestWords const words = largest_words(chunk_.own[i], bootstrap_.rank());
         largest_.insert(largest_.end(), words.begin(), words.end());
@@ -248,8 +244,8 @@ void Sampler::reduce() {
 
 Nanoseconds Sampler::headline(SampleTimes const& times, Nanoseconds sum) const {
     auto const iterations = static_cast<Nanoseconds>(per_sample_);
-    if (is_mean_ || osu_) {
-        Nanoseconds const parts = iterations * program().divisor * program().ranks_with_times(bootstrap_.size());
+    if (is_mean_ || osu_backend_ != nullptr) {
+        Nanoseconds const parts = iterations * program_.divisor * program_.ranks_with_times(bootstrap_.size());
         return (sum + parts / 2) / std::max<Nanoseconds>(1, parts);
     }
     return ((spans() ? times.span : times.max_rank) + iterations / 2) / iterations;

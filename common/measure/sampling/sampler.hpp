@@ -18,7 +18,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -73,12 +72,6 @@ using LargestWords = std::array<std::int64_t, 4>;
 
 inline constexpr Nanoseconds no_device_time = -1;
 
-/// Calls as a program of OSU Micro-Benchmarks makes them.
-struct OsuCalls {
-    Backend* backend = nullptr;  // whose barrier stands between two calls
-    OsuProgram program;
-};
-
 /// Per sample. `own` is this rank's; the others are over all ranks and equal on all ranks.
 struct SampleChunk {
     std::vector<RankMarks> own;
@@ -123,8 +116,11 @@ public:
     void set_queued() { is_queued_ = true; }
     [[nodiscard]] bool queues() const { return is_queued_ && positions_.front()->queues_iterations(); }
     /// From the next sample on each sample is a call as that program times it, and the headline the mean over the ranks
-    /// that take times. Nothing but its barriers is between two calls of a run.
-    void set_osu(OsuCalls const& calls) { osu_ = calls; }
+    /// that take times. Nothing but its barriers, which are those of `backend`, is between two calls of a run.
+    void set_osu(OsuProgram const& program, Backend& backend) {
+        program_ = program;
+        osu_backend_ = &backend;
+    }
 
     /// For marked iterations from now on; outlives it.
     void set_requests(RequestMap const& requests) { requests_ = &requests; }
@@ -155,7 +151,6 @@ private:
     void make_calls(std::uint64_t first, std::uint64_t count, std::uint64_t lead);
     void run_unrecorded_at(std::uint64_t first, std::uint64_t iterations);
     [[nodiscard]] std::uint64_t position_before(std::uint64_t sample, std::uint64_t iterations) const;
-    [[nodiscard]] OsuProgram program() const;
     void take_late_ones_again(std::uint64_t first);
     void reserve(std::uint64_t count);
     void reduce();
@@ -175,7 +170,8 @@ private:
     bool is_span_ = false;
     bool is_mean_ = false;
     bool is_queued_ = false;
-    std::optional<OsuCalls> osu_;
+    OsuProgram program_;
+    Backend* osu_backend_ = nullptr;  // whose barriers are between calls; nullptr: samples are not those of OSU
     DeviceGate* gate_ = nullptr;
     bool was_gated_ = false;
     SampleStart start_;

@@ -481,7 +481,7 @@ std::string with_nearest_option(CLI::App const& app, CLI::ParseError const& erro
 
 }  // namespace
 
-std::variant<Options, Printout> parse_options(PatternType const& type, std::vector<std::string> const& arguments) {
+std::variant<Options, std::string> parse_options(PatternType const& type, std::vector<std::string> const& arguments) {
     Options options;
     options.command = arguments;
     Texts texts;
@@ -496,12 +496,12 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     try {
         app.parse(std::move(reversed));
     } catch (CLI::CallForHelp const&) {
-        return Printout{app.help()};
+        return app.help();
     } catch (CLI::ParseError const& error) {
         throw UsageError(with_nearest_option(app, error));
     }
     if (texts.list_presets) {
-        return Printout{preset_table(type)};
+        return preset_table(type);
     }
     options.suite = command.suite;
     options.host_times = command.host_times;
@@ -515,7 +515,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
         (void)resolve(type, preset, {});  // refuses one that there is not
     }
     if (texts.version) {  // behind all checks: who adds it to a command line has it checked, and nothing runs
-        return Printout{version_text(app.get_name())};
+        return version_text(app.get_name());
     }
     return options;
 }

@@ -78,13 +78,9 @@ struct Options {
     }
 };
 
-/// --help, --version and --list-presets: print and exit 0.
-struct Printout {
-    std::string text;
-};
-
-/// Throws UsageError; nearest names are in its text.
-[[nodiscard]] std::variant<Options, Printout> parse_options(PatternType const& type,
-                                                            std::vector<std::string> const& arguments);
+/// The text of --help, --version and --list-presets, in place of options: print and exit 0. Throws UsageError; nearest
+/// names are in its text.
+[[nodiscard]] std::variant<Options, std::string> parse_options(PatternType const& type,
+                                                               std::vector<std::string> const& arguments);
 
 }  // namespace dlmb::run

@@ -66,16 +66,23 @@ TEST(Runner, CellsOfAllPointsTakeTurns) {
 
 // Iterations that ranks begin together, as those of the warm-up, may take much longer.
 TEST(Runner, AStreamsSamplesAreAsLongAsTheyAreToBeAfterASlowWarmUp) {
-    auto const slow_at_first = seen_by([](Iteration const& iteration) {
-        if (iteration.number < 20) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        }
-    });
-    RunSpec spec{.ranks = 1, .options = {}, .cells = {slow_at_first}};
-    spec.options.mode = Mode::stream;
-    spec.options.time_limit_ns = 100'000'000;
-    record::CellResult const result = result_of(run(spec));
-    EXPECT_GT(result.iterations_per_sample, 16U) << "10 ms are 5 iterations of 2 ms, and 16 the least";
+    struct Case {
+        std::optional<std::uint64_t> warmup;
+        std::uint64_t slow = 0;  // first iterations
+    };
+    for (Case const& each : {Case{std::nullopt, 20}, Case{0, 2}}) {
+        auto const slow_at_first = seen_by([&each](Iteration const& iteration) {
+            if (iteration.number < each.slow) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            }
+        });
+        RunSpec spec{.ranks = 1, .options = {}, .cells = {slow_at_first}};
+        spec.options.mode = Mode::stream;
+        spec.options.warmup = each.warmup;
+        spec.options.time_limit_ns = 100'000'000;
+        record::CellResult const result = result_of(run(spec));
+        EXPECT_GT(result.iterations_per_sample, 16U) << "10 ms are 5 iterations of 2 ms, and 16 the least";
+    }
 }
 
 TEST(Runner, OneRankIsEnough) {

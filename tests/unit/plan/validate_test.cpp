@@ -94,6 +94,25 @@ TEST(Validate, AcceptsCollectivesInPlace) {
     EXPECT_EQ(test::texts(validate(plans)), "");
 }
 
+TEST(Validate, TakesARankWithoutBlocksInAnExchangeInPlaceAndInOneThatIsNot) {
+    for (bool const in_place : {false, true}) {
+        std::vector<Plan> plans =
+            test::exchange_plans(3, [](Rank from, Rank to) { return from == 0 || to == 0 ? 0 : Bytes{8}; });
+        for (Plan& plan : plans) {
+            auto& exchange = std::get<Exchange>(plan.steps[0].operation);
+            if ((plan.me != 0) == in_place) {
+                exchange.recv_buffer = exchange.send_buffer;
+                exchange.recv = exchange.send;
+            }
+        }
+        EXPECT_EQ(test::texts(validate(plans)), "");
+        if (in_place) {
+            std::get<Exchange>(plans[2].steps[0].operation).recv_buffer = 1;
+            EXPECT_EQ(test::texts(validate(plans)), "rank 2 step 0 \"dispatch\" is not in place, that of rank 1 is\n");
+        }
+    }
+}
+
 TEST(Validate, AcceptsForwardingOfWhatWasWaitedFor) {
     std::vector<Plan> plans = test::mixed_plans();
     for (Plan& plan : plans) {

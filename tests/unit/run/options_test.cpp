@@ -64,9 +64,11 @@ TEST(Options, RefusesInOneLineThatSaysWhatToDo) {
              {{"--buffer-limit", "1MB"}, "--buffer-limit"},
              {{"--reproducible=5"}, "--reproducible: takes no value"},
              {{"--resume=no"}, "--resume: takes no value"},
-             {{"--results", ""}, "--results: its value is empty"},  // an unset variable of a script
+             {{"--results", ""}, "the word '' after --results is empty"},  // an unset variable of a script
+             {{"--resume", "", "--results", "x"},
+              "the word '' after --resume is empty; give a value, or leave the word out"},
              {{"--results=", "--resume"}, "--results: its value is empty"},
-             {{"--use-table", "", "--resume"}, "--use-table: its value is empty"},
+             {{"--use-table", "", "--resume"}, "the word '' after --use-table is empty"},
              {{"-m", "8"}, "-m"},  // a pattern without message sizes
          }) {
         std::string const text = parse_refusal(arguments);
@@ -278,7 +280,7 @@ TEST(Options, AnEmptyValueIsNotOnAndAFlagTakesNone) {
 
 TEST(Options, PatternsWithoutPresetsSaySo) {
     auto const parsed = parse_options(collective::type(), {"dlmb_collective", "--list-presets"});
-    EXPECT_EQ(std::get<Printout>(parsed).text, "dlmb_collective has no presets; --help lists its parameters\n");
+    EXPECT_EQ(std::get<std::string>(parsed), "dlmb_collective has no presets; --help lists its parameters\n");
 }
 
 TEST(Options, ABufferLimitIsASizeOfBytes) {

@@ -84,8 +84,8 @@ TEST(Sweep, WhatFollowsFromAModelFollowsFromTheElementThatIsGiven) {
     options.parameters = {{"element", {"bf16", "fp32", "int8"}}};
     std::vector<SweepPoint> const points = expand_sweep(collective::type(), options);
     ASSERT_EQ(points.size(), 3U);
-    // Two layers of 2 norms, 4 * 64 * 64 of attention and 3 * 64 * 128 of the mlp; final norm; 1024 words, twice.
-    std::uint64_t const gradients = 2 * (2 * 64 + 4 * 64 * 64 + 3 * 64 * 128) + 64 + 2 * 1024 * 64;
+    // Two layers of 2 norms, 4 * 64 * 64 of attention and 3 * 64 * 128 of the mlp; final norm; 1000 words, twice.
+    std::uint64_t const gradients = 2 * (2 * 64 + 4 * 64 * 64 + 3 * 64 * 128) + 64 + 2 * 1000 * 64;
     EXPECT_EQ(points[0].parameters.at("message-size"), std::to_string(2 * gradients));
     EXPECT_EQ(points[1].parameters.at("message-size"), std::to_string(4 * gradients));
     EXPECT_EQ(points[2].parameters.at("message-size"), std::to_string(gradients));
@@ -141,6 +141,12 @@ TEST(Sweep, AnOptionThatAnOperationHasNoUseForHasItsDefaultThere) {
     EXPECT_EQ(points[0].parameters.at("root"), "0");
     EXPECT_EQ(points[0].title, "operation=allreduce root=0 skew=balanced 64 B");
     EXPECT_EQ(points[1].title, "operation=alltoallv root=0 skew=zipf:1 64 B");
+    options.parameters = {{"operation", {"allreduce"}},
+                          {"message-size", {"64:64"}},
+                          {"compute", {"none", "busy"}},
+                          {"compute-us", {"20", "50"}}};
+    EXPECT_EQ(resolved_in(collective::type(), expand_sweep(collective::type(), options), {4, 4}).size(), 3U)
+        << "nothing computes for one time";
     options.parameters = {{"operation", {"broadcast"}}, {"route", {"ping_pong"}}, {"root", {"1"}}};
     SweepPoint const rooted =
         resolved_in(collective::type(), expand_sweep(collective::type(), options), {4, 4}).front();
