@@ -82,12 +82,12 @@ def result_files(path: Path) -> list[Path]:
     return found
 
 
-def read_lines(path: Path, remarks: list[str], cell_fields: type = CellIdentity) -> Iterator[tuple[int, Line]]:
+def read_lines(path: Path, remarks: list[str], cell_fields: type = CellIdentity, unread: bytes | None = None) -> Iterator[tuple[int, Line]]:
     """Line number and content. Launches and ends have the fields of cells.py, and cells those of `cell_fields`, a TypedDict; a field that
     is missing, has another type, or is a number that cannot be is a ResultError. Whoever names more fields than CellIdentity is faster: of
     others there may be none. Converted lines come as `for_readers` fills them. Figures of a `derived` line go to the statistics of the
     cell that they belong to, which may have been given out long before. A launch without its end line and a last line that is cut off
-    become remarks."""
+    become remarks. Lines that begin with `unread` come empty: nothing of them is looked at."""
     ended: dict[str, bool] = {}  # by launch
     statistics: dict[str, dict[str, float]] = {}  # of the last ok cell of each id
     checks = {"launch": checker(LaunchFields), "cell": checker(cell_fields), "derived": checker(DerivedFields), "end": checker(EndFields)}
@@ -95,6 +95,9 @@ def read_lines(path: Path, remarks: list[str], cell_fields: type = CellIdentity)
     try:
         with path.open("rb", buffering=READ_BYTES) as file:
             for number, line in enumerate(bounded_lines(file), 1):
+                if unread and line.startswith(unread):
+                    yield number, {}
+                    continue
                 value, checked = decode(line)
                 if value is None:
                     if file.read(1):

@@ -113,6 +113,25 @@ class CompareTest(WithHistory):
         self.assertIn("8 numbers of older nights left out", errors)
         self.assertIn("8 launches, against 16 of 2 nights of the history", output)
 
+    def test_cells_that_a_night_was_accepted_without_are_not_asked_for_again(self) -> None:
+        """As where a sweep was given [[environment]]: its cells have other names from then on."""
+        changed = f"{CELL}/environment=plain"
+        for day, names in ((1, (CELL,)), (2, (CELL,)), (3, (changed,)), (4, (changed,))):
+            tonight = self.file(f"night{day}", side(f"night{day}", {name: US for name in names}))
+            tonight.write_text(tonight.read_text().replace("-31T", f"-{day:02}T"))
+            code, output, errors = run("--history", self.history, tonight)
+            self.assertEqual(code, 3 if day in (1, 3) else 0, output + errors)
+            self.assertEqual("only in the baseline" in output, day == 3)
+            self.append(tonight)
+        self.assertIn("1 cells of older nights left out: the last night does not have them", errors)
+
+    def test_a_cell_that_failed_in_the_last_night_is_compared_with_the_nights_before(self) -> None:
+        self.append(self.campaign("base", US))
+        lines = [line if line["kind"] != "cell" else fault(line["launch_id"], "failed") for line in side("bad", {CELL: US})]
+        self.append(self.file("bad", lines))
+        code, output, _ = run("--history", self.history, self.campaign("slow", SLOW, 2))
+        self.assertEqual((code, "REGRESSED" in output), (1, True), output)
+
     def test_only_campaigns_of_the_same_environment_count(self) -> None:
         self.append(self.campaign("other", SLOW, 2, env_key="other"))
         code, _, errors = run("--history", self.history, self.campaign("cand", US))
@@ -181,6 +200,17 @@ class KeepTest(WithHistory):
         self.append(second)
         everything = run("--history", self.history, "--list")[1]
         self.assertEqual(run("--history", self.history, "--list", second)[:2], (0, everything.splitlines(keepends=True)[1]))
+
+    def test_cells_of_nights_that_are_not_compared_with_are_counted_and_not_read_again(self) -> None:
+        self.append(self.campaign("old", US))
+        (stored,) = (self.history / "campaigns").iterdir()
+        stored.write_text(stored.read_text().replace('{"kind":"cell",', '{"kind":"cell",damaged'))
+        lines = side("base", {CELL: US})
+        self.append(self.file("base", [dict(sorted(line.items())) for line in lines]))
+        said = run("--history", self.history, "--list")
+        self.assertEqual((said[0], said[1].count(" 8 cells; 8 launches of made")), (0, 2), said)
+        self.assertEqual(run("--history", self.history, self.campaign("cand", US), "--last", 1)[0], 0)
+        self.assertEqual(run("--history", self.history, self.folder / "cand.jsonl")[0], 64)
 
     def test_pruning_keeps_the_last_of_each_environment(self) -> None:
         for day, name in enumerate(("a", "b", "c"), 1):

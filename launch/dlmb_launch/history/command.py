@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What dlmb_compare --history does: the nights of a history as one campaign to compare with; and add, list, prune, export all of it.
 
-What may be compared changes in the course of a history: a variable, the traffic of a preset, the definition of a sample. The last night
+What may be compared changes in the course of a history: a variable, the traffic of a preset, the definition of a sample, the cells. The last night
 says what counts, and older numbers of another thing are left out; else a change that was accepted would be refused for as long as one
 older night is among those that are read.
 """
@@ -41,6 +41,7 @@ class NightsReader(Reader):
         self.settings: dict[str, tuple[str, list[dict[str, str]]]] = {}  # by env_key: the last night, and those of its launches
         self.counted: dict[str, Counted] = {}  # by cell id
         self.other_launches = self.other_numbers = 0
+        self.gone: set[str] = set()  # ids of cells
 
     def read_nights(self, chosen: list[Chosen]) -> Campaign:
         for entry, environments in reversed(chosen):
@@ -50,6 +51,8 @@ class NightsReader(Reader):
             self.campaign.remarks.append(f"{self.other_launches} launches of older nights left out: their settings are not those of the last night")
         if self.other_numbers:
             self.campaign.remarks.append(f"{self.other_numbers} numbers of older nights left out: what those cells measure has changed since")
+        if self.gone:
+            self.campaign.remarks.append(f"{len(self.gone)} cells of older nights left out: the last night does not have them")
         return self.finish()
 
     def launch(self, launch: Launch, path: Path, environments: Set[str] | None) -> None:
@@ -63,6 +66,15 @@ class NightsReader(Reader):
                 self.other_launches += 1
                 return
         super().launch(launch, path, environments)
+
+    def cell(self, line: Line) -> None:
+        column = self.column_of.get(line["launch_id"])
+        if column is not None and line["cell_id"] not in self.campaign.row_of:
+            last_night, _ = self.settings[self.campaign.launches[column].env_key]
+            if last_night != self.night:
+                self.gone.add(line["cell_id"])
+                return
+        super().cell(line)
 
     def counts(self, cell: Cell, line: Line) -> bool:
         counted = self.counted.setdefault(cell.id, Counted(self.night, cell))

@@ -23,6 +23,9 @@ from dlmb_results.names import environment_part
 from dlmb_results.program import UsageError
 
 
+CELL = b'{"kind":"cell",'  # as `copy`, which has checked the line, begins one where "kind" was its first field
+
+
 @dataclass(frozen=True)
 class StoredCampaign:
     """One campaign: what one --append added."""
@@ -65,9 +68,10 @@ def read_campaigns(paths: Iterable[Path]) -> list[StoredCampaign]:
 def read_campaign(path: Path) -> StoredCampaign:
     launches: dict[str, list[str]] = {}
     begins, cells = [], 0
-    for _, line in read_lines(path, []):
-        cells += line["kind"] == "cell"
-        if line["kind"] == "launch":
+    for _, line in read_lines(path, [], unread=CELL):
+        kind = line.get("kind", "cell")
+        cells += kind == "cell"
+        if kind == "launch":
             launches.setdefault(line["environment"]["env_key"], []).append(line["launch_id"])
             begins.append((line["time"], line["environment"]["informational"]))
     if not begins:
