@@ -364,7 +364,7 @@ class Formats(TraceTest):
         self.assertEqual({entry[3] for entry in self.entries(self.summary("--assume", "dtype=fp64", self.folder))}, {"fp64"})
 
     def test_pmpi_names_calls_that_move_data_and_are_not_read(self):
-        moving = ["MPI_Alltoallw", "MPI_Exscan", "MPI_Neighbor_allgather", "MPI_Start", "MPI_Get", "MPI_Rput", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Imrecv", "MPI_Igather"]
+        moving = ["MPI_Alltoallw", "MPI_Exscan", "MPI_Neighbor_allgather", "MPI_Start", "MPI_Get", "MPI_Rput", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Imrecv", "MPI_Ialltoallw", "MPI_Intercomm_create"]
         other = ["MPI_Get_count", "MPI_Reduce_local", "MPI_Win_start", "MPI_Comm_get_attr", "MPI_Waitall", "MPI_Iprobe"]
         text = "".join(f"{call}:1:0:0:0:2\n" for call in ["MPI_Init", *moving, *other, "MPI_Finalize"])
         self.assertEqual(self.summary(self.file("pmpi-trace-rank-0.txt", text))["why_not"], [f"{call} is not read" for call in moving])
@@ -377,6 +377,55 @@ class Formats(TraceTest):
             self.assertEqual(self.entries(self.summary(self.folder))[0], (0, "reduce_scatter", 2, "byte", 1, whole))
             done = run("import", self.folder, "-o", "-")
             self.assertEqual(plan_of(done.stdout)["plans"][1]["steps"][0]["bytes"], whole, done.stderr)
+
+    def pmpi_shares(self, counts, own=(1, 3, 2), buffer=5):
+        """Import of an MPI_Allgatherv and an MPI_Reduce_scatter; `counts`: of each rank."""
+        for rank, listed in enumerate(counts):
+            w, d = f"94,{rank},3", "11,8,8"
+            lines = ["MPI_Init:-:1:2:3", f"MPI_Allgatherv:1:{buffer}:{own[rank]}:{d}:6:7:{listed}:8:0,1,4:{d}:{w}:2", f"MPI_Reduce_scatter:2:5:6:7:{listed}:{d}:3:{w}:3", "MPI_Finalize:4:5"]
+            self.file(f"pmpi-trace-rank-{rank}.txt", "\n".join(lines) + "\n")
+        return run("import", self.folder, "-o", "-")
+
+    def test_pmpi_has_uneven_parts_of_all_ranks(self):
+        done = self.pmpi_shares(["1,3,2"] * 3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([[(step["bytes"], step["shares"]) for step in plan["steps"]] for plan in plan_of(done.stdout)["plans"]], [[(48, [8, 24, 16])] * 2] * 3)
+        self.assertEqual([entry[5] for entry in self.entries(self.summary(self.folder)) if entry[1] == "allgather"], [8, 24, 16])
+        wrong = self.pmpi_shares(["1,3,2", "3,1,2", "1,3,2"])
+        self.assertIn("allgather 0 of group of all ranks has other parts on rank 1 than on rank 0", wrong.stderr)
+        self.assertEqual(len(self.summary(self.folder)["why_not"]), 2)
+        self.assertIn("MPI_Allgatherv: 2 counts for 3 ranks", self.pmpi_shares(["4,2"] * 3).stderr)
+
+    def test_pmpi_takes_what_is_in_place_from_the_other_side(self):
+        for buffer in (1, -1):
+            self.assertEqual(plan_of(self.pmpi_shares(["1,3,2"] * 3, (0, 0, 0), buffer).stdout)["plans"][1]["steps"][0]["shares"], [8, 24, 16])
+            self.assertEqual([entry[5] for entry in self.entries(self.summary(self.folder)) if entry[1] == "allgather"], [8, 24, 16])
+            for rank in range(3):
+                w, d = f"94,{rank},3", "11,8,8"
+                mine, count, counts = (buffer, 0, "1,3,2") if rank == 1 else (5, 4, "0,0,0")
+                lines = ["MPI_Init:-:1:2:3", f"MPI_Allgather:1:{buffer}:0:{d}:6:4:{d}:{w}:2", f"MPI_Alltoall:2:{buffer}:0:{d}:6:5:{d}:{w}:3",
+                         f"MPI_Alltoallv:3:{buffer}:0:0,0,0:0:0,0,0:{d}:6:7:{rank},{rank + 1},{rank + 2}:8:0,0,0:{d}:{w}:4",
+                         f"MPI_Gather:4:{mine}:{count}:{d}:6:4:{d}:1:{w}:5", f"MPI_Scatter:5:6:4:{d}:{mine}:{count}:{d}:1:{w}:6",
+                         f"MPI_Gatherv:6:{mine}:{(1, 0, 2)[rank]}:{d}:6:7:{counts}:8:0,1,4:{d}:1:{w}:7",
+                         f"MPI_Scatterv:7:6:7:{counts}:8:0,1,4:{d}:{mine}:{(1, 0, 2)[rank]}:{d}:1:{w}:8", "MPI_Finalize:8:9"]
+                self.file(f"pmpi-trace-rank-{rank}.txt", "\n".join(lines) + "\n")
+            done = run("import", self.folder, "-o", "-")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            steps = plan_of(done.stdout)["plans"][1]["steps"]
+            self.assertEqual([[block["bytes"] for block in step["send"]] for step in steps[1:3]], [[40, 40, 40], [8, 16, 24]])
+            self.assertEqual([(step["bytes"], step.get("shares")) for step in (steps[0], *steps[3:])], [(96, None)] * 3 + [(48, [8, 24, 16])] * 2)
+            self.assertEqual([entry[5] for entry in self.entries(self.summary(self.folder)) if entry[1] == "gather"], [32 + 8, 32 + 24, 32 + 16])
+
+    def test_pmpi_reads_calls_that_do_not_block_as_those_that_do(self):
+        for rank in (0, 1):
+            w, d = f"94,{rank},2", "11,8,8"
+            lines = ["MPI_Init:-:1:2:3", f"MPI_Issend:1:5:3:{d}:{1 - rank}:0:{w}:80:2", f"MPI_Irecv:2:5:3:{d}:{1 - rank}:0:{w}:88:3", f"MPI_Iallgather:3:5:4:{d}:6:4:{d}:{w}:96:4",
+                     f"MPI_Ireduce:4:5:6:7:{d}:3:1:{w}:104:5", f"MPI_Ibarrier:5:{w}:112:6", "MPI_Waitall:6:5:80:0:7", "MPI_Finalize:8:9"]
+            self.file(f"pmpi-trace-rank-{rank}.txt", "\n".join(lines) + "\n")
+        done = run("import", self.folder, "-o", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([(step["operation"], step.get("bytes"), step["after"]) for step in plan_of(done.stdout)["plans"][0]["steps"]],
+                         [("send", None, []), ("recv", None, []), ("allgather", 64, []), ("reduce", 56, []), ("barrier", None, [])])
 
     def test_pmpi_takes_uneven_parts_from_the_root(self):
         # Parts of 1, 3 and 2 doubles; the others know their own alone.

@@ -203,19 +203,65 @@ class Imports(TraceTest):
     def test_a_computation_waits_for_the_receives_that_the_rank_waited_for(self):
         halves = [(49, ["compute"]), (30, ["compute", "recv"])]
         for name, waits in (("all", ["Waitall:{begin}:2:80:0"]), ("one", ["Wait:{begin}:80:0"]), ("copied", ["Waitall:{begin}:2:640:0"]),
-                            ("any", ["Waitany:{begin}:2:80:0:0"] * 2), ("narrow", ["Wait:{begin}:88:0", "Waitall:{begin}:1:80:0"])):
+                            ("any", ["Waitany:{begin}:2:80:0:0"] * 2), ("narrow", ["Wait:{begin}:88:0", "Waitall:{begin}:1:80:0"]),
+                            ("some", ["Waitsome:{begin}:2:80:0:0:0"]), ("test", ["Test:{begin}:80:0:0"] * 3), ("tests", ["Testall:{begin}:2:80:0:0"] * 2),
+                            ("progress", ["Test:{begin}:80:0:0", "Wait:{begin}:80:0"])):
             self.assertEqual(self.receiving(name, *waits), (["recv", (49, []), "send", *halves, "barrier"], []), name)
         unknown = ["recv", (49, []), "send", (79, ["compute"]), "barrier"]
-        for name, wait in (("test", "Test:{begin}:80:0:0"), ("other", "Wait:{begin}:88:0"), ("some", "Waitany:{begin}:2:80:0:0"), ("far", "Wait:{begin}:640:0")):
+        for name, wait in (("cancelled", "Test_cancelled:{begin}:80:0"), ("other", "Wait:{begin}:88:0"), ("far", "Wait:{begin}:640:0")):
             self.assertEqual(self.receiving(name, wait), (unknown, [2]), name)
         self.assertEqual(self.receiving("of 4 bytes", "Waitall:{begin}:1:80:0", receive="MPI_Irecv:100:1:3:DOUBLE:{message}:84:101"), (unknown, [2]))
         self.assertEqual(self.receiving("blocking", receive="MPI_Recv:100:1:3:DOUBLE:{message}:0:101"), (["recv", (49, ["recv"]), "send", (79, ["compute"]), "barrier"], []))
+
+    def after_of(self, folder, rank):
+        """Operations of a rank's plan but the computations, and what they wait for."""
+        steps = self.plans(folder)["plans"][rank]["steps"]
+        return [(step["operation"], [steps[before]["operation"] for before in step["after"]]) for step in steps if step["operation"] != "compute"]
+
+    def test_what_is_waited_for_behind_a_collective_does_not_hold_it_back(self):
+        message, barrier, wait = "MPI_{}:100:1:3:DOUBLE:{}:0:94,{},2:80:100", "MPI_Barrier:100:94,{},2:100", "MPI_Wait:100:80:0:100"
+        for receive, send, waits in (("Irecv", "Send", wait), ("Irecv", "Isend", "MPI_Waitall:100:1:80:0:100"), ("Irecv", "Isend", "MPI_Test:100:80:0:0:100")):
+            waits = [waits] * send.startswith("I")
+            receiver = [message.format(receive, 1, 0), barrier.format(0), wait, barrier.format(0)]
+            sender = [barrier.format(1), message.format(send, 0, 1), *waits, barrier.format(1)]
+            folder = self.pmpi(f"{send}{waits}", receiver, sender)
+            self.assertEqual(self.after_of(folder, 0), [("recv", []), ("barrier", []), ("barrier", ["recv", "barrier"])])
+            self.assertEqual(self.after_of(folder, 1), [("barrier", []), ("send", ["barrier"]), ("barrier", ["send"])])
+        late = [message.format("Recv", 1, 0), barrier.format(0)]
+        folder = self.pmpi("send", [barrier.format(0), *late], [message.format("Isend", 0, 1), barrier.format(1), wait, barrier.format(1)])
+        self.assertEqual(self.after_of(folder, 1), [("send", []), ("barrier", []), ("barrier", ["send", "barrier"])])
+        self.assertEqual(self.after_of(folder, 0), [("barrier", []), ("recv", ["barrier"]), ("barrier", ["recv"])])
+
+    def test_a_send_may_be_complete_before_it_is_received(self):
+        message, barrier = "MPI_{}:100:1:3:DOUBLE:{}:0:94,{},2:80:100", "MPI_Barrier:100:94,{},2:100"
+        folder = self.pmpi("eager", [message.format("Send", 1, 0), barrier.format(0)], [barrier.format(1), message.format("Recv", 0, 1)])
+        self.assertEqual(self.after_of(folder, 0), [("send", []), ("barrier", [])])
+        note = "note: messages that later steps do not wait for, since ranks would wait for each other then (2)\n"
+        self.assertIn(note, run("import", folder, "-o", "-").stderr)
+        size = {"in_msg_size": 4, "out_msg_size": 4, "dtype": "Float", "world_size": 2}
+        barrier, files = {"comms": "barrier", "world_size": 2}, []
+        for rank, calls in enumerate(([{"comms": "recv", "src_rank": 1, **size}, barrier], [barrier, {"comms": "send", "dst_rank": 0, **size}])):
+            files.append(self.file(f"{rank}.json", json.dumps(calls)))
+        done = run("import", *files, "-o", "-")
+        self.assertEqual(([step["after"] for step in plan_of(done.stdout)["plans"][0]["steps"]], done.stderr), ([[], []], note))
+
+    def test_a_collective_that_does_not_block_is_in_flight_until_its_wait(self):
+        reduce, barrier = "MPI_Iallreduce:100:1:2:4:DOUBLE:3:94,{0},2:80:100", "MPI_Barrier:{1}:94,{0},2:{1}"
+        calls = [[reduce, barrier.format("{0}", 150), "MPI_Wait:200:80:0:210", barrier.format("{0}", 260)], [reduce, "MPI_Wait:100:80:0:110", barrier.format("{0}", 160)],
+                 [reduce, "MPI_Wait:150:80:0:160", barrier.format("{0}", 200)]]
+        for name, lines, expected in (("late", calls[0], ["allreduce", (50, []), "barrier", (50, ["barrier"]), (50, ["compute", "allreduce"]), "barrier"]),
+                                      ("early", calls[1], ["allreduce", (50, ["allreduce"]), "barrier"]),
+                                      ("overlap", calls[2], ["allreduce", (50, []), (40, ["compute", "allreduce"]), "barrier"])):
+            self.assertEqual(self.steps_of(self.pmpi(name, *[[line.format(rank) for line in lines] for rank in (0, 1)]), 0), expected)
+        message = "MPI_Sendrecv:110:1:3:DOUBLE:{1}:0:2:3:DOUBLE:{1}:0:94,{0},2:0:110"
+        folder = self.pmpi("order", *[[line.format(rank, 1 - rank) for line in (reduce, "MPI_Wait:100:80:0:110", message)] * 2 for rank in (0, 1)])
+        self.assertEqual([step["after"] for step in self.plans(folder)["plans"][0]["steps"]], [[], [0], [0], [0, 1, 2], [3], [3]])
 
     def test_receives_that_no_computation_can_wait_for_are_told(self):
         messages = "num_ranks 2\nrank 0 {\nrecv 8b from 1\ncalc 5\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\ncalc 5\nsend 8b to 0\n}\n"
         done = run("import", self.file("a.goal", messages), "-o", "-")
         self.assertEqual([step["after"] for step in plan_of(done.stdout)["plans"][0]["steps"]], [[], [], [1]])
-        self.assertEqual(done.stderr, "note: receives that no computation waits for, since ranks would wait for each other then (2)\n")
+        self.assertEqual(done.stderr, "note: messages that later steps do not wait for, since ranks would wait for each other then (4)\n")
 
     def iterations(self, folder, *options):
         done = run("import", folder, "-o", f"{folder}.plans/", *options)

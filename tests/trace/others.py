@@ -213,6 +213,12 @@ class FlightRecorder(TraceTest):
         self.assertEqual(run("import", *files, "-o", "-").returncode, 64)
         self.assertIn("group '0': no dump of rank 1", run("summary", files[0]).stdout)
 
+    def test_calls_up_to_the_last_one_that_completed_did_not_hang(self):
+        calls = [entry(0, "all_reduce", "scheduled"), entry(1, "send 0->1", "scheduled", collective_seq_id=1), entry(2, "all_reduce", "scheduled", collective_seq_id=2)]
+        text = run("summary", self.file("0.json", dump(0, calls, 2, 1))).stdout
+        self.assertIn("rank 0: send 1 of group '0' is scheduled, last completed 1; 1 more calls are open", text)
+        self.assertIn("nothing hung", run("summary", self.file("0.json", dump(0, calls[:1], 1, 1))).stdout)
+
     def test_ranks_that_forgot_different_calls_are_compared_by_what_both_hold(self):
         files = [self.file(f"{rank}.json", dump(rank, [entry(number, "broadcast" if number == 4 else "all_reduce") for number in range(2 + 2 * rank, 6)], 6, 6)) for rank in (0, 1)]
         told = self.told(*files)

@@ -45,8 +45,8 @@ struct CollectiveTraffic {
             Bytes const moved = sides.is_root ? others : parts ? sides.part : step.bytes;
             bool const goes_out = (facts_of(step.kind).root == RootRole::sends) == sides.is_root;
             add(sides.sent, sides.received, goes_out ? moved : 0, goes_out ? 0 : moved);
-            traffic.self += parts && sides.is_root ? sides.part : 0;
         }
+        traffic.self += has_parts(step.kind) && (!has_root(step.kind) || sides.is_root) ? sides.part : 0;
     }
     template <class Other>
     void operator()(Other const& /*step*/) const {}

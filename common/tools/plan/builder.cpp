@@ -34,7 +34,7 @@ std::string listed(std::vector<Rank> const& ranks) {
 std::string why_no_step(TraceOperation const& operation, int ranks) {
     auto const kind = operation.kind;
     bool const gathers = kind == OperationKind::all_gather;
-    if (gathers || kind == OperationKind::reduce_scatter) {
+    if ((gathers || kind == OperationKind::reduce_scatter) && parts_of(operation).empty()) {
         Bytes const whole = gathers ? operation.received : operation.sent;
         Bytes const part = gathers ? operation.sent : operation.received;
         if (product(part, static_cast<Bytes>(ranks)) != whole) {

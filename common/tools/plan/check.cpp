@@ -29,6 +29,11 @@ Bytes vector_of(TraceOperation const& operation) {
                                                         : 0;
 }
 
+/// Without a root, each rank lists the parts of all.
+bool same_parts(TraceOperation const& one, TraceOperation const& other) {
+    return !has_parts(one.kind) || has_root(one.kind) || parts_of(one) == parts_of(other);
+}
+
 constexpr std::int64_t any_tag = -1;
 
 /// The sends of one rank to another in one communicator that no receive has taken.
@@ -244,6 +249,10 @@ private:
                     report("{} {} of group {} has {} bytes on rank {}, {} on rank {}", name_of(calls[call]->kind), call,
                            name, vector_of(*calls[call]), rank, vector_of(*first[call]), members.front());
                 }
+                if (!same_parts(*calls[call], *first[call])) {
+                    report("{} {} of group {} has other parts on rank {} than on rank {}", name_of(calls[call]->kind),
+                           call, name, rank, members.front());
+                }
                 if (calls[call]->root != first[call]->root) {
                     report("{} {} of group {} has root {} on rank {}, {} on rank {}", name_of(calls[call]->kind), call,
                            name, calls[call]->root.value_or(-1), rank, first[call]->root.value_or(-1), members.front());
@@ -266,7 +275,7 @@ private:
                 continue;
             }
             TraceOperation const& at_root = *(*all[root])[call];
-            auto const& parts = (kind == OperationKind::gather ? at_root.recv_split : at_root.send_split).parts;
+            auto const& parts = parts_of(at_root);
             if (!parts.empty() && parts.size() != members.size()) {
                 report("{} {}: the root, rank {}, has {} parts for {} ranks", name_of(kind), call, members[root],
                        parts.size(), members.size());

@@ -107,9 +107,7 @@ private:
         std::string phase = phase_named(operation.label);
         bool const is_root = operation.root && trace_.groups.at(operation.group).place_of(rank) == operation.root;
         std::vector<Bytes> const none;
-        auto const& parts = is_root && operation.kind == OperationKind::gather    ? operation.recv_split.parts
-                            : is_root && operation.kind == OperationKind::scatter ? operation.send_split.parts
-                                                                                  : none;
+        auto const& parts = is_root && has_parts(operation.kind) ? parts_of(operation) : none;
         if (phase.empty() && parts.empty()) {
             return;
         }
@@ -216,7 +214,7 @@ public:
             }
             for (Wait const& wait : operation.waits) {
                 compute(Pauses::before(wait), std::nullopt);
-                complete(wait);
+                complete(wait, place_of(operation));
             }
             Nanoseconds const pause_ns = pauses_.before(operation);
             auto const recorded = pauses_.recorded(operation);
@@ -241,25 +239,54 @@ public:
     }
 
 private:
+    struct InFlight {
+        StepId step = 0;
+        std::size_t until = 0;  // place of the first operation behind its wait; 0: the next collective completes it
+    };
+    /// A receive or collective that no wait has completed.
+    struct OpenStep {
+        StepId step = 0;
+        bool is_collective = false;
+        std::vector<StepId> behind = {};  // those that a collective waited for
+    };
+
     void compute(Nanoseconds time_ns, std::optional<Nanoseconds> begin_ns) {
         if (time_ns <= 0) {
             return;
         }
         recorded_.push_back(begin_ns ? std::optional(std::pair(*begin_ns, time_ns)) : std::nullopt);
         std::vector<StepId> after = last_;
-        if (request_.computes_behind_receives) {
+        if (request_.waits_for_messages) {
             after.insert(after.end(), received_.begin(), received_.end());
             received_.clear();
         }
         last_ = {plan_.compute(time_ns, "compute", std::move(after))};
     }
 
-    void complete(Wait const& wait) {
-        for (std::size_t const receive : wait.receives) {
-            if (auto const step = open_.extract(receive)) {
-                received_.push_back(step.mapped());
+    [[nodiscard]] std::size_t place_of(TraceOperation const& operation) const {
+        return static_cast<std::size_t>(&operation - program_.operations.data());
+    }
+
+    /// A call that asked whether operations were complete may name them before they were.
+    void complete(Wait const& wait, std::size_t before) {
+        for (std::size_t const place : wait.operations) {
+            if (program_.operations[place].complete_before == before) {
+                if (auto const open = open_.extract(place)) {
+                    complete(open.mapped());
+                }
             }
         }
+    }
+    /// Everything waits for a collective from here on, and so for what it waited for itself.
+    void complete(OpenStep const& open) {
+        if (!open.is_collective) {
+            received_.push_back(open.step);
+            return;
+        }
+        std::erase_if(last_, [&](StepId each) {
+            return std::find(open.behind.begin(), open.behind.end(), each) != open.behind.end();
+        });
+        last_.push_back(open.step);
     }
 
     void add(TraceOperation const& operation) {
@@ -268,17 +295,31 @@ private:
             add_message(operation);
             return;
         }
-        std::vector<StepId> after = std::exchange(in_flight_, {});
+        std::size_t const place = place_of(operation);
+        auto const is_complete = [place](InFlight const& each) { return each.until <= place; };
+        std::vector<StepId> after;
+        for (InFlight const& each : in_flight_) {
+            if (is_complete(each)) {
+                after.push_back(each.step);
+            }
+        }
         // Messages in flight waited for what was last, unless a computation came behind them.
         for (StepId const before : last_) {
             if (after.empty() || before > after.back()) {
                 after.push_back(before);
             }
         }
-        received_.clear();
         Bytes const ranks = members.size();
         GroupId const group = plan_.group({std::move(members)});
-        last_ = {add_collective(operation, group, ranks, label_, std::move(after))};
+        StepId const step = add_collective(operation, group, ranks, label_, std::move(after));
+        if (operation.complete_before) {
+            in_flight_.push_back({step, *operation.complete_before});
+            open_.emplace(place, OpenStep{step, true, last_});
+            return;
+        }
+        std::erase_if(in_flight_, is_complete);
+        received_.clear();
+        last_ = {step};
     }
 
     StepId add_collective(TraceOperation const& operation, GroupId group, Bytes ranks, std::string const& label,
@@ -294,7 +335,7 @@ private:
             return plan_.barrier(group, label, std::move(after));
         }
         SharedBytes bytes(reduces(operation.kind) ? operation.sent : std::max(operation.sent, operation.received));
-        if (has_root(operation.kind) && has_parts(operation.kind)) {
+        if (has_parts(operation.kind)) {
             bytes = whole(operation, ranks);
         }
         return plan_.collective({operation.kind,
@@ -316,26 +357,35 @@ private:
         // Messages of different tags may overtake each other, those of one may not.
         bool const is_channel = operation.tag >= 0 && operation.tag <= most_channels;
         int const channel = is_channel ? static_cast<int>(operation.tag) : 0;
-        if (operation.kind == OperationKind::send) {
-            in_flight_.push_back(plan_.send(everybody(), peer, operation.sent, channel, -1, label_, last_));
-        } else {
-            in_flight_.push_back(plan_.recv(everybody(), peer, operation.received, channel, -1, label_, last_));
-            if (program_.tells_waits) {
-                open_.emplace(&operation - program_.operations.data(), in_flight_.back());
-            } else {
-                received_.push_back(in_flight_.back());
-            }
+        bool const sends = operation.kind == OperationKind::send;
+        StepId const step = sends ? plan_.send(everybody(), peer, operation.sent, channel, -1, label_, last_)
+                                  : plan_.recv(everybody(), peer, operation.received, channel, -1, label_, last_);
+        auto until = operation.complete_before;
+        if (request_.waits_for_messages) {
+            until = until.value_or(0);
+        } else if (sends) {
+            until.reset();
+        }
+        if (until) {
+            in_flight_.push_back({step, *until});
+        }
+        if (!sends && program_.tells_waits) {
+            open_.emplace(place_of(operation), OpenStep{step});
+        } else if (!sends) {
+            received_.push_back(step);
         }
     }
 
-    /// Bytes of a whole gather or scatter: the parts that the root lists, or as many as this rank's for each.
+    /// Bytes of all that is gathered or scattered: the parts that are listed, of a root by itself, or as many as this
+    /// rank's for each.
     [[nodiscard]] SharedBytes whole(TraceOperation const& operation, Bytes ranks) const {
-        if (parts_.empty()) {
+        auto const& parts = has_root(operation.kind) ? parts_ : parts_of(operation);
+        if (parts.empty()) {
             return own_part(operation) * ranks;
         }
-        Bytes const first = parts_.front();
-        bool const equal = std::all_of(parts_.begin(), parts_.end(), [first](Bytes each) { return each == first; });
-        return equal ? SharedBytes(first * ranks) : SharedBytes(parts_);
+        Bytes const first = parts.front();
+        bool const equal = std::all_of(parts.begin(), parts.end(), [first](Bytes each) { return each == first; });
+        return equal ? SharedBytes(first * ranks) : SharedBytes(parts);
     }
 
     Trace const& trace_;
@@ -352,9 +402,9 @@ private:
     std::uint64_t steps_ = 0;
     Bytes blocks_ = 0;
     std::vector<StepId> last_;
-    std::vector<StepId> in_flight_;
-    std::map<std::size_t, StepId> open_;  // receives that no wait has completed, by place in the program
-    std::vector<StepId> received_;        // others that no computation has waited for
+    std::vector<InFlight> in_flight_;
+    std::map<std::size_t, OpenStep> open_;  // by place in the program
+    std::vector<StepId> received_;          // other receives that no computation has waited for
 };
 
 }  // namespace

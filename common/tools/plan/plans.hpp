@@ -20,13 +20,15 @@ using RecordedTimes = std::vector<std::optional<std::pair<Nanoseconds, Nanosecon
 
 /// The plans that are asked for.
 struct PlanRequest {
-    std::optional<int> iteration = std::nullopt;     // of the trace; none: all that is in it
-    bool computes_behind_receives = true;            // false: a computation waits for no receive
+    std::optional<int> iteration = std::nullopt;  // of the trace; none: all that is in it
+    // false: a computation waits for no receive, a collective for no send and for no receive without a known wait
+    bool waits_for_messages = true;
     std::vector<RecordedTimes>* recorded = nullptr;  // by rank; filled in when the plan of the rank is made
 };
 
 /// Throws UsageError for a trace that is not complete, or that has something which a plan does not have; the message
-/// says what. Each step waits for the one before; sends and receives that follow each other are in flight together.
+/// says what. Each step waits for the one before; sends and receives that follow each other are in flight together, and
+/// where the trace tells its waits, a message or collective that is not complete holds nothing back before its wait.
 /// Between them stands the time for which the rank did not communicate, where the trace has times: a computation, which
 /// waits for the receives that the rank had waited for, or for all before it where the trace does not tell its waits.
 /// Labels begin with forward, backward or optimizer where the trace says so, else with the kind of operation.

@@ -179,7 +179,11 @@ std::map<std::string, std::uint64_t> notes_of(Trace const& trace) {
 }
 
 Bytes own_part(TraceOperation const& operation) {
-    return operation.kind == OperationKind::scatter ? operation.received : operation.sent;
+    return facts_of(operation.kind).parts == PartSide::sent ? operation.sent : operation.received;
+}
+
+std::vector<Bytes> const& parts_of(TraceOperation const& operation) {
+    return (facts_of(operation.kind).parts == PartSide::sent ? operation.recv_split : operation.send_split).parts;
 }
 
 bool sends(Trace const& trace, TraceOperation const& operation, Rank rank) {

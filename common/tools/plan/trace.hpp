@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,10 +65,10 @@ struct SplitBytes {
     }
 };
 
-/// Where a rank waited for receives that were in flight.
+/// Where a rank waited for receives or collectives that were in flight.
 struct Wait {
-    std::vector<std::size_t> receives;  // places in the program
-    double computed_us = 0;             // by the rank since the operation or wait before
+    std::set<std::size_t> operations;  // places in the program
+    double computed_us = 0;            // by the rank since the operation or wait before
 };
 
 /// One call of a rank. Sizes are payload in bytes: what the rank hands over for others and what it gets from them, its
@@ -88,8 +89,11 @@ struct TraceOperation {
     std::uint64_t repeat = 1;        // calls like this, one after the other
     std::optional<double> start_us;  // on the rank's own clock
     std::optional<double> duration_us;
-    double waited_us = 0;          // since the operation before, in calls that are left out and are no computation
-    std::vector<Wait> waits;       // since the operation before
+    double waited_us = 0;     // since the operation before, in calls that are left out and are no computation
+    std::vector<Wait> waits;  // since the operation before
+    // Place of the first operation behind its wait, of a blocking message the next one; none: not told, or a collective
+    // that blocks.
+    std::optional<std::size_t> complete_before;
     std::string label;             // what the trace calls the phase or the layer; of several the inner one last
     double computed_us = 0;        // by the rank since the operation before, where the trace has computations
     std::optional<int> iteration;  // of those that the trace marks
@@ -117,7 +121,7 @@ struct RankProgram {
     std::vector<TraceOperation> operations;
     std::optional<double> computed_after_us = std::nullopt;  // behind the last; none: there are no computations in it
     std::vector<std::pair<double, double>> iterations_us{};  // from when to when, on the rank's own clock
-    bool tells_waits = false;                                // for receives, blocking ones included
+    bool tells_waits = false;                                // for messages, blocking ones included
 
     /// Computes before the next operation.
     void add_computation(double us) { computed_after_us = computed_after_us.value_or(0) + us; }
@@ -142,8 +146,10 @@ struct Trace {
 /// `notes`, and what was left out.
 [[nodiscard]] std::map<std::string, std::uint64_t> notes_of(Trace const& trace);
 
-/// Payload that a rank hands to the root of a gather, or gets from that of a scatter.
+/// Payload that a rank hands over to be gathered, or gets of what is scattered.
 [[nodiscard]] Bytes own_part(TraceOperation const& operation);
+/// Parts of all ranks of a gathered or scattered vector, as this rank lists them; empty: it does not.
+[[nodiscard]] std::vector<Bytes> const& parts_of(TraceOperation const& operation);
 
 /// Whether `rank`, one of the program's, sends by a call: of a broadcast and a scatter the root alone does, if the
 /// trace says who it is.

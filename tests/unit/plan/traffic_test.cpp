@@ -149,12 +149,14 @@ TEST(Traffic, OfGatherAndScatterIsAllButOneShare) {
              })) {
             EXPECT_EQ(traffic.out, whole - 40);
             EXPECT_EQ(traffic.payload, whole);
+            EXPECT_EQ(traffic.self, 40U);
         }
         for (RankTraffic const &traffic : collective(ranks, [&](PlanBuilder&builder, GroupId all) {
                  builder.reduce_scatter(all, whole, Element::fp32, Reduction::sum, "scatter");
              })) {
             EXPECT_EQ(traffic.in, whole - 40);
             EXPECT_EQ(traffic.payload, whole);
+            EXPECT_EQ(traffic.self, 40U);
         }
     }
 }
@@ -195,11 +197,13 @@ TEST(Traffic, OfPartsIsWhatTheyHold) {
         builder.all_gather(all, SharedBytes(shares), Element::fp32, "a");
     });
     EXPECT_EQ(all_gathered[2].in, 4U);
+    EXPECT_EQ(all_gathered[2].self, 12U);
     EXPECT_EQ(all_gathered[1].in, 16U);
     auto const reduced = collective(3, [&](PlanBuilder& builder, GroupId all) {
         builder.reduce_scatter(all, SharedBytes(shares), Element::fp32, Reduction::sum, "r");
     });
     EXPECT_EQ(reduced[2].out, 4U);
+    EXPECT_EQ(reduced[2].self, 12U);
     EXPECT_EQ(reduced[1].out, 16U);
 }
 

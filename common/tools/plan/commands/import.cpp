@@ -40,16 +40,15 @@ Bytes memory_of(Plan const& plan) {
     return bytes;
 }
 
-/// How many computations could wait for.
-std::uint64_t receives_of(std::vector<Plan> const& plans) {
-    std::uint64_t receives = 0;
+std::uint64_t messages_of(std::vector<Plan> const& plans) {
+    std::uint64_t messages = 0;
     for (Plan const& plan : plans) {
-        receives +=
+        messages +=
             static_cast<std::uint64_t>(std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
-                return kind_of(step.operation) == OperationKind::recv;
+                return is_message(kind_of(step.operation));
             }));
     }
-    return receives;
+    return messages;
 }
 
 class Import {
@@ -119,13 +118,14 @@ private:
     }
 
     /// What a plan of a pattern proves in a test, one of a trace proves here. A computation waits for the receives that
-    /// came before, as what it works on; where ranks would wait for each other then, they did not wait in the run.
+    /// came before, as what it works on, and a collective for sends, which may be complete before they are received;
+    /// where ranks would wait for each other then, they did not wait in the run.
     [[nodiscard]] std::vector<Plan> checked(trace::Trace& trace, std::optional<int> iteration,
                                             std::vector<trace::RecordedTimes>& recorded) const {
         trace::PlanRequest request{iteration, true, &recorded};
         std::string problem;
-        for (bool const behind_receives : {true, false}) {
-            request.computes_behind_receives = behind_receives;
+        for (bool const waits_for_messages : {true, false}) {
+            request.waits_for_messages = waits_for_messages;
             std::vector<Plan> plans;
             Bytes held = 0;
             plans_of(trace, request).each([&](Plan const& plan) {
@@ -139,9 +139,9 @@ private:
             });
             auto const problems = validate(plans);
             if (problems.empty()) {
-                if (!behind_receives) {
-                    trace.notes["receives that no computation waits for, since ranks would wait for each other then"] +=
-                        receives_of(plans);
+                if (!waits_for_messages) {
+                    trace.notes["messages that later steps do not wait for, since ranks would wait for each other "
+                                "then"] += messages_of(plans);
                 }
                 return plans;
             }

@@ -13,8 +13,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace dlmb::trace {
@@ -40,14 +43,10 @@ constexpr CallLayout layouts[]{
     {"MPI_Ssend", 2, 3, 0, 4, 5, 6, 0, 0, 0},
     {"MPI_Rsend", 2, 3, 0, 4, 5, 6, 0, 0, 0},
     {"MPI_Bsend", 2, 3, 0, 4, 5, 6, 0, 0, 0},
-    {"MPI_Isend", 2, 3, 0, 4, 5, 6, 0, 0, 0},
     {"MPI_Recv", 2, 3, 0, 4, 5, 6, 0, 0, 0},
-    {"MPI_Irecv", 2, 3, 0, 4, 5, 6, 0, 0, 0},
     {"MPI_Allreduce", 3, 4, 0, 0, 0, 6, 0, 0, 0},
-    {"MPI_Iallreduce", 3, 4, 0, 0, 0, 6, 0, 0, 0},
     {"MPI_Reduce", 3, 4, 0, 6, 0, 7, 0, 0, 0},
     {"MPI_Bcast", 2, 3, 0, 4, 0, 5, 0, 0, 0},
-    {"MPI_Ibcast", 2, 3, 0, 4, 0, 5, 0, 0, 0},
     {"MPI_Barrier", 0, 0, 0, 0, 0, 1, 0, 0, 0},
     {"MPI_Allgather", 2, 3, 0, 0, 0, 7, 5, 6, 0},
     {"MPI_Allgatherv", 2, 3, 0, 0, 0, 10, 0, 9, 6},
@@ -63,11 +62,22 @@ constexpr CallLayout layouts[]{
 constexpr CallLayout sent_part{"MPI_Sendrecv", 2, 3, 0, 4, 5, 11, 0, 0, 0};
 constexpr CallLayout received_part{"MPI_Sendrecv", 7, 8, 0, 9, 10, 11, 0, 0, 0};
 
-/// Whether a call of this name moves data or waits for other ranks: those of `layouts`, and others that are not read.
+/// Arguments of a call; those of one that does not block, as MPI_Isend, have a request behind the communicator.
+CallLayout const* layout_of(std::string_view call) {
+    bool const is_nonblocking = call.starts_with("MPI_I") && call.size() > 6;
+    auto const* const found = std::find_if(std::begin(layouts), std::end(layouts), [&](CallLayout const& each) {
+        return each.name == call || (is_nonblocking && each.name.substr(5) == call.substr(6) &&
+                                     each.name[4] == std::toupper(static_cast<unsigned char>(call[5])));
+    });
+    return found == std::end(layouts) ? nullptr : found;
+}
+
+/// Whether a call of this name moves data, waits for other ranks, or makes a communicator with ranks of another one:
+/// those of `layouts`, and others that are not read.
 bool moves_data(std::string_view call) {
-    constexpr std::array words{"send",    "recv",     "gather",   "scatter",    "alltoall",     "reduce",
-                               "scan",    "bcast",    "barrier",  "accumulate", "fetch_and_op", "compare_and_swap",
-                               "mpi_put", "mpi_rput", "mpi_rget", "mpi_start"};
+    constexpr std::array words{"send",    "recv",     "gather",   "scatter",    "alltoall",         "reduce",
+                               "scan",    "bcast",    "barrier",  "accumulate", "fetch_and_op",     "compare_and_swap",
+                               "mpi_put", "mpi_rput", "mpi_rget", "mpi_start",  "intercomm_create", "comm_spawn"};
     std::string const name = lower_case(call);
     return name == "mpi_get" || (name != "mpi_reduce_local" && std::any_of(words.begin(), words.end(), [&](auto word) {
                                      return name.find(word) != std::string::npos;
@@ -91,71 +101,48 @@ bool is_of_mpich(std::string_view communicator) {
     return (above == 0 || above == -1) && bits >> 30U != 0 && (bits >> 26U & 15U) == 1;
 }
 
-using Receives = std::vector<std::size_t>;  // places in the program
-
 /// Requests that no wait has completed for certain.
 class OpenRequests {
 public:
-    /// `receive`: its place; none: of another call.
-    void add(Bytes address, std::optional<std::size_t> receive) {
+    /// `call`: its place in the program; none: it is left out.
+    void add(Bytes address, std::optional<std::size_t> call) {
         if (address % 8 != 0) {
             request_bytes_ = 4;  // of Fortran and of MPICH; those of Open MPI are pointers
         }
-        receives_ += static_cast<std::size_t>(receive.has_value());
-        auto const [known, is_new] = by_address_.try_emplace(address, receive);
+        auto const [known, is_new] = by_address_.try_emplace(address, call);
         if (!is_new) {  // the program has a copy, or has asked whether it is complete
-            overwritten_.push_back(std::exchange(known->second, receive));
-            completed_in_.clear();
+            overwritten_.push_back(std::exchange(known->second, call));
         }
     }
-    /// MPI_Wait and MPI_Waitall. A program may copy its requests to where it waits: then, if it waits for so many, for
-    /// all.
-    Receives wait_for_all(Bytes address, Bytes count) {
-        auto [begin, end] = range(address, count);
-        Receives receives;
+    /// Places of the calls that a wait names; `completes`: all of them. A program may copy its requests to where it
+    /// waits: then, if it waits for so many, for all.
+    std::vector<std::size_t> named(Bytes address, Bytes count, bool completes) {
+        Bytes const bytes = std::min(count, Bytes{1} << 31U) * request_bytes_;
+        auto begin = by_address_.lower_bound(address);
+        auto end = by_address_.lower_bound(address + bytes);
+        std::vector<std::optional<std::size_t>> calls;
         if (begin == end && count == by_address_.size() + overwritten_.size()) {
             begin = by_address_.begin();
             end = by_address_.end();
-            for (auto const& receive : std::exchange(overwritten_, {})) {
-                if (receive) {
-                    receives.push_back(*receive);
-                }
+            calls = completes ? std::exchange(overwritten_, {}) : overwritten_;
+        }
+        std::transform(begin, end, std::back_inserter(calls), [](auto const& each) { return each.second; });
+        if (completes) {
+            by_address_.erase(begin, end);
+        }
+        std::vector<std::size_t> places;
+        for (auto const& call : calls) {
+            if (call) {
+                places.push_back(*call);
             }
         }
-        return take(begin, end, std::move(receives));
+        return places;
     }
-    /// MPI_Waitany. Which one is not told, but so many calls as requests complete them all.
-    Receives wait_for_one(Bytes address, Bytes count) {
-        auto const [begin, end] = range(address, count);
-        bool const all = ++completed_in_[address] >= static_cast<std::size_t>(std::distance(begin, end));
-        return all ? take(begin, end, {}) : Receives();
-    }
-    [[nodiscard]] std::size_t receives() const { return receives_; }
 
 private:
-    using Requests = std::map<Bytes, std::optional<std::size_t>>;
-
-    std::pair<Requests::iterator, Requests::iterator> range(Bytes address, Bytes count) {
-        Bytes const bytes = std::min(count, Bytes{1} << 31U) * request_bytes_;
-        return {by_address_.lower_bound(address), by_address_.lower_bound(address + bytes)};
-    }
-    Receives take(Requests::iterator begin, Requests::iterator end, Receives receives) {
-        for (auto each = begin; each != end; ++each) {
-            if (each->second) {
-                receives.push_back(*each->second);
-            }
-        }
-        by_address_.erase(begin, end);
-        completed_in_.clear();
-        receives_ -= receives.size();
-        return receives;
-    }
-
-    Requests by_address_;
+    std::map<Bytes, std::optional<std::size_t>> by_address_;
     std::vector<std::optional<std::size_t>> overwritten_;
-    std::map<Bytes, std::size_t> completed_in_;  // by address of an array: calls that completed one of it
     Bytes request_bytes_ = 8;
-    std::size_t receives_ = 0;
 };
 
 class PmpiReader : public TraceReader {
@@ -198,11 +185,14 @@ public:
         if (program.operations.empty()) {
             builder_.leave_out("rank without communication");
         }
+        auto const open =
+            std::count_if(program.operations.begin(), program.operations.end(), [](TraceOperation const& each) {
+                return each.kind == OperationKind::recv && !each.complete_before;
+            });
         builder_.add(input.name(), std::move(program));
-        if (requests_.receives() > 0) {
-            builder_.note("receives that no computation waits for: the trace does not say when they were complete, as "
-                          "with MPI_Test",
-                          requests_.receives());
+        if (open > 0) {
+            builder_.note("receives that no computation waits for: the trace does not say when they were complete",
+                          static_cast<std::uint64_t>(open));
         }
     }
 
@@ -272,7 +262,15 @@ private:
         }
         since_last_ = {};
         since_last_.end_us = end_us;
+        std::size_t const place = program.operations.size();
+        OperationKind const kind = operation.kind;
         program.operations.push_back(std::move(operation));
+        if (is_message(kind) && !fields[0].starts_with("MPI_I")) {
+            program.operations.back().complete_before = place + 1;
+            if (kind == OperationKind::recv) {
+                since_last_.waits.push_back({{place}});
+            }
+        }
     }
     static std::optional<double> duration_us(LineFields const& fields) {
         auto const start = parse_whole<double>(fields[1]);
@@ -296,10 +294,9 @@ private:
         std::string const handle(split(field(input, fields, layout.communicator), ",")[0]);
         int const any_source = is_of_mpich(handle) ? -2 : -1;
         bool const is_proc_null = *other < 0 && (kind == OperationKind::send || *other != any_source);
-        bool const receives = kind == OperationKind::recv && !is_proc_null;
         if (fields[0].starts_with("MPI_I")) {
             requests_.add(number(input, fields, layout.communicator + 1),
-                          receives ? std::optional(program.operations.size()) : std::nullopt);
+                          is_proc_null ? std::nullopt : std::optional(program.operations.size()));
         }
         if (is_proc_null) {
             builder_.leave_out("message with MPI_PROC_NULL");
@@ -313,26 +310,34 @@ private:
         operation.communicator =
             communicators_.try_emplace(handle, static_cast<int>(communicators_.size())).first->second;
         add_call(fields, std::move(operation), program);
-        if (receives && !fields[0].starts_with("MPI_I")) {
-            since_last_.waits.push_back({{program.operations.size() - 1}});
-        }
     }
 
-    /// A call that is left out, and may complete requests.
-    void wait(Input const& input, LineFields const& fields) {
-        Receives receives;
-        if (fields[0] == "MPI_Wait") {
-            receives = requests_.wait_for_all(number(input, fields, 1), 1);
-        } else if (fields[0] == "MPI_Waitall") {
-            receives = requests_.wait_for_all(number(input, fields, 2), number(input, fields, 1));
-        } else if (fields[0] == "MPI_Waitany") {
-            receives = requests_.wait_for_one(number(input, fields, 2), number(input, fields, 1));
+    /// A call that is left out, and may complete requests. Most do not tell which: a program asks for a request until
+    /// it is complete, so the last one that names it completes it.
+    void wait(Input const& input, LineFields const& fields, RankProgram& program) {
+        bool const of_one = fields[0] == "MPI_Wait" || fields[0] == "MPI_Test";
+        bool const completes = fields[0] == "MPI_Wait" || fields[0] == "MPI_Waitall";
+        std::set<std::size_t> completed;
+        if (fields[0].starts_with("MPI_Wait") ||
+            (fields[0].starts_with("MPI_Test") && fields[0] != "MPI_Test_cancelled")) {
+            for (std::size_t const place : requests_.named(number(input, fields, of_one ? 1 : 2),
+                                                           of_one ? 1 : number(input, fields, 1), completes)) {
+                TraceOperation& operation = program.operations[place];
+                operation.complete_before = program.operations.size();
+                if (operation.kind != OperationKind::send) {
+                    completed.insert(place);
+                }
+            }
         }
-        if (!receives.empty()) {
+        if (!completed.empty()) {
             double const start_us = parse_whole<double>(fields[1]).value_or(0);
             double const since_us = start_us - since_last_.end_us.value_or(start_us);
             double const computed_us = std::max(since_us - since_last_.waited_us - since_last_.computed_us, 0.0);
-            since_last_.waits.push_back({std::move(receives), computed_us});
+            if (!std::exchange(since_last_.only_asked, !completes)) {
+                since_last_.waits.emplace_back();
+            }
+            since_last_.waits.back().operations.merge(completed);
+            since_last_.waits.back().computed_us += computed_us;
             since_last_.computed_us += computed_us;
         }
         since_last_.waited_us += duration_us(fields).value_or(0);
@@ -344,43 +349,41 @@ private:
             message(input, rank, fields, OperationKind::recv, received_part, program);
             return;
         }
-        auto const* const layout = std::find_if(std::begin(layouts), std::end(layouts),
-                                                [&](CallLayout const& each) { return each.name == fields[0]; });
-        if (layout == std::end(layouts)) {
+        CallLayout const* const layout = layout_of(fields[0]);
+        if (layout == nullptr) {
             if (moves_data(fields[0])) {
                 builder_.incomplete(fmt::format("{} is not read", fields[0]));
             }
             builder_.leave_out(fields[0]);
             if (!works(fields[0])) {
-                wait(input, fields);
+                wait(input, fields, program);
             }
             return;
         }
-        OperationKind const kind = *operation_named(fields[0]);
+        OperationKind const kind = *operation_named(layout->name);
         if (layout->tag != 0) {
             message(input, rank, fields, kind, *layout, program);
             return;
         }
         if (fields[0].starts_with("MPI_I")) {
-            requests_.add(number(input, fields, layout->communicator + 1), std::nullopt);
+            requests_.add(number(input, fields, layout->communicator + 1), program.operations.size());
         }
         TraceOperation operation;
         operation.kind = kind;
         int ranks = 0;
         int in_group = 0;
         operation.group = group(input, rank, fields, layout->communicator, ranks, in_group);
-        sizes(input, fields, *layout, ranks, in_group, operation);
         if (layout->peer != 0) {
             Bytes const root = number(input, fields, layout->peer);
             if (root >= static_cast<Bytes>(ranks)) {
                 input.refuse(fmt::format("{}: root {} of {} ranks", fields[0], root, ranks));
             }
             operation.root = static_cast<int>(root);
-            bool const is_root = operation.root == in_group;
-            if (!is_root && (kind == OperationKind::scatter || kind == OperationKind::broadcast)) {
-                operation.sent = 0;  // what MPI does not look at here
-                operation.send_split = {};
-            }
+        }
+        sizes(input, fields, *layout, ranks, in_group, operation);
+        if (operation.root.value_or(in_group) != in_group && facts_of(kind).root == RootRole::sends) {
+            operation.sent = 0;  // what MPI does not look at here
+            operation.send_split = {};
         }
         add_call(fields, std::move(operation), program);
     }
@@ -413,16 +416,42 @@ private:
             if (kind == OperationKind::exchange) {
                 operation.recv_split.each = bytes;
             }
-        } else if (kind == OperationKind::reduce_scatter && layout.counts != 0) {
-            auto const& parts = operation.send_split.parts;
-            if (parts.size() != members) {
-                input.refuse(fmt::format("{}: {} counts for {} ranks", fields[0], parts.size(), ranks));
-            }
-            operation.received = parts[static_cast<std::size_t>(in_group)];
-        } else if (kind == OperationKind::reduce_scatter) {
-            operation.received = operation.sent / members;
         } else {
             operation.received = operation.sent;
+        }
+        auto const& parts = parts_of(operation);
+        if (!has_root(kind) && !parts.empty() && parts.size() != members) {
+            input.refuse(fmt::format("{}: {} counts for {} ranks", fields[0], parts.size(), ranks));
+        }
+        auto const place = static_cast<std::size_t>(in_group);
+        if (kind == OperationKind::reduce_scatter) {
+            operation.received = part_of(operation, operation.sent, place, members);
+        }
+        if (operation.root.value_or(in_group) == in_group && is_in_place(input, fields, layout, kind)) {
+            take_other_side(operation, place, members);
+        }
+    }
+
+    /// MPI_IN_PLACE of Open MPI, or of MPICH.
+    static bool is_in_place(Input const& input, LineFields const& fields, CallLayout const& layout,
+                            OperationKind kind) {
+        constexpr std::array addresses{"1", "-1", "18446744073709551615"};
+        auto const buffer = field(input, fields, kind == OperationKind::scatter ? layout.recv_count - 1 : 1);
+        return std::find(addresses.begin(), addresses.end(), buffer) != addresses.end();
+    }
+    static Bytes part_of(TraceOperation const& operation, Bytes whole, std::size_t place, Bytes members) {
+        auto const& parts = parts_of(operation);
+        return parts.size() == members ? parts[place] : whole / members;
+    }
+    /// MPI does not look at the size of what is in place.
+    static void take_other_side(TraceOperation& operation, std::size_t place, Bytes members) {
+        if (operation.kind == OperationKind::exchange) {
+            operation.sent = operation.received;
+            operation.send_split = operation.recv_split;
+        } else if (operation.kind == OperationKind::scatter) {
+            operation.received = part_of(operation, operation.sent, place, members);
+        } else if (facts_of(operation.kind).parts == PartSide::sent) {
+            operation.sent = part_of(operation, operation.received, place, members);
         }
     }
 
@@ -431,7 +460,8 @@ private:
         std::optional<double> end_us;  // of the operation
         double waited_us = 0;          // in calls that are left out, as in MPI_Waitall
         std::vector<Wait> waits;
-        double computed_us = 0;  // before them
+        double computed_us = 0;   // before them
+        bool only_asked = false;  // by the last of them
     };
     SinceOperation since_last_;
     OpenRequests requests_;
