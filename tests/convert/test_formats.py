@@ -68,11 +68,12 @@ class OsuTest(WithFolder):
         # 1 B from each of 2 ranks to each: half of it to itself
         self.assertEqual([cell["traffic"][name] for name in ("payload_bytes", "wire_bytes", "self_bytes", "busiest_rank_bytes")], [4, 2, 2, 1])
 
-    def test_what_a_root_moves_counts_as_in_programs_of_dlmb(self) -> None:
+    def test_bytes_count_as_in_programs_of_dlmb(self) -> None:
         # 4 ranks, 100 B: what summarize() of common/formats/plan/traffic.cpp finds for such plans
         fields = ("payload_bytes", "wire_bytes", "self_bytes", "busiest_rank_bytes", "largest_total_bytes", "balanced_rank_bytes", "imbalance_send", "imbalance_recv")
         expected = {"Reduce": (400, 300, 0, 100, 100, 100, 4 / 3, 4), "Broadcast": (100, 300, 0, 100, 100, 100, 4, 4 / 3),
-                    "Gather": (400, 300, 100, 300, 400, 150, 4 / 3, 4), "Scatterv": (400, 300, 100, 300, 400, 150, 4, 4 / 3)}
+                    "Gather": (400, 300, 100, 300, 400, 150, 4 / 3, 4), "Scatterv": (400, 300, 100, 300, 400, 150, 4, 4 / 3),
+                    "Allgather": (1600, 1200, 400, 300, 400, 300, 1, 1), "Reduce_scatter": (400, 300, 100, 75, 100, 75, 1, 1)}
         for name, values in expected.items():
             (cell,) = self.cells(f"# OSU MPI {name} Latency Test v7.4\n# Size       Avg Latency(us)\n100    2.00\n", "--ranks", "4")
             self.assertEqual(tuple(cell["traffic"][field] for field in fields), values, name)

@@ -36,7 +36,8 @@ def of_operation(operation: str, size: Number | None, ranks: int, equal: bool) -
     total = round(size * ranks) if operation in PER_RANK else round(size)
     if plain in TIMES_OWN_SHARE:
         wire = TIMES_OWN_SHARE[plain] * total * (ranks - 1)
-        return summary(payload=total * ranks, wire=wire, own=0, busiest=wire / ranks, largest=total)
+        own = 0 if plain == "allreduce" else total
+        return summary(payload=total * ranks, wire=wire, own=own, busiest=wire / ranks, largest=total)
     if plain in ("alltoall", "sendrecv"):
         moved = total * (ranks - 1) // ranks if plain == "alltoall" else total if ranks > 1 else 0
         return summary(payload=total * ranks, wire=moved * ranks, own=(total - moved) * ranks, busiest=moved, largest=total)
