@@ -15,7 +15,8 @@ Nights that resemble the night before them (what others do lasts for days) say l
 of n (1 - r) / (1 + r) (r: serial correlation at lag 1). Where the past shows that, tonight alone is tested, with so many nights.
 
 Where the past itself has a clear step (a slowdown that was accepted, an improvement), only the nights since then give the level, and the
-scatter is that within the parts.
+scatter is that within the parts. A step has to be clear without the night that shows it most: one fast night as the level would make every
+night after it slower, and as such nights are not kept, for ever.
 
 Few nights say little about their scatter. It is therefore a weighted mean of what is usual (USUAL_SCATTER, which counts as USUAL_WEIGHT
 nights) and of what these nights show, as the moderated t statistic has it (Smyth 2004). One past night is enough to see a factor of
@@ -53,13 +54,19 @@ def variance(squares: np.ndarray, degrees: int | np.ndarray) -> np.ndarray:
 def clear_steps(levels: np.ndarray) -> np.ndarray:
     """Per row, before which night the clearest step is; 0: no step is clear."""
     nights = levels.shape[1]
-    if nights < 2:
+    if nights < 3:
         return np.zeros(len(levels), dtype=int)
-    sums = np.cumsum(levels - levels.mean(axis=1, keepdims=True), axis=1)[:, :-1]  # of the nights before each step
-    before = np.arange(1, nights)
-    between = sums**2 * (1 / before + 1 / (nights - before))  # sum of squares that the step takes away
-    t = np.sqrt(between / variance(within(levels)[:, None] - between, nights - 2))
-    needed = student.quantile(1 - CLEAR_STEP / 2 / (nights - 1), USUAL_WEIGHT + nights - 2)
+    levels = levels - levels.mean(axis=1, keepdims=True)
+    sums, squares = np.cumsum(levels, axis=1)[:, :-2], (levels**2).sum(axis=1, keepdims=True)  # sums: of the nights before each step
+    largest, smallest = (extreme.accumulate(levels[:, :0:-1], axis=1)[:, :0:-1] for extreme in (np.maximum, np.minimum))
+    before = np.arange(1, nights - 1)
+    rest = nights - 1 - before  # nights since the step but the one that shows it most
+    up = np.where(sums < 0, 1, -1)
+    most = np.where(sums < 0, largest, smallest)
+    rest_sums = -sums - most
+    inside = squares - most**2 - sums**2 / before - rest_sums**2 / rest
+    t = up * (rest_sums / rest - sums / before) / np.sqrt(variance(inside, nights - 3) * (1 / before + 1 / rest))
+    needed = student.quantile(1 - CLEAR_STEP / 2 / (nights - 2), USUAL_WEIGHT + nights - 3)
     return np.where(t.max(axis=1) >= needed, t.argmax(axis=1) + 1, 0)
 
 

@@ -24,6 +24,8 @@ import numpy as np
 from dlmb_launch.compare.campaign import METRICS, NUMBERS, Campaign, Cell
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
 from dlmb_launch.compare.verdict import State
+from dlmb_launch.sweep import sweep_file
+from dlmb_launch.sweep.sweep_file import Environment, Program, Side, Sweep, World
 from dlmb_results.cells import Launch
 
 BASE_NS = 1e5
@@ -88,13 +90,20 @@ def heavy_tails(random: Random, shape: tuple[int, int]) -> np.ndarray:
     return 0.01 * random.standard_t(2, shape) + np.log(10) * (random.random(shape[1]) < 0.02)
 
 
+def every_fourth(random: Random, shape: tuple[int, int]) -> np.ndarray:
+    """Something else of the machine that comes back with every fourth launch."""
+    return independent(random, shape) + 0.06 * np.sin(math.pi / 2 * np.arange(shape[1]) + random.uniform(0, 2 * math.pi))
+
+
 NOISE = (independent, drift, autoregressive, bimodal, heavy_tails)
 Noise = Callable[[Random, tuple[int, int]], np.ndarray]
 
 
-def abba(count: int) -> np.ndarray:
+def swept(random: Random, count: int) -> np.ndarray:
     """The side of each launch, as dlmb_sweep orders them."""
-    return np.resize([0, 1, 1, 0], 2 * count)
+    sides = tuple(Side(name, "", ()) for name in "01")
+    sweep = Sweep("made", count, int(random.integers(2**31)), 1, (Program("made", "made", ()),), (World(1, 1),), (Environment("", ()),), sides)
+    return np.array([int(launch.side.name) for launch in sweep_file.launches(sweep)])
 
 
 def blocks(count: int) -> np.ndarray:
@@ -131,12 +140,9 @@ class Checks:
 
 def no_difference(checks: Checks, campaigns: int) -> None:
     random = np.random.default_rng(1)
-    for noise in NOISE:
-        for name, order in (("ABBA", abba(8)), ("random order", None)):
-            found = 0
-            for _ in range(campaigns):
-                sides = random.permutation(blocks(8)) if order is None else order
-                found += regressed(compared(sides, noise(random, (CELLS, 16))))
+    for noise in (*NOISE, every_fourth):
+        for name, order in (("as swept", lambda: swept(random, 8)), ("random order", lambda: random.permutation(blocks(8)))):
+            found = sum(regressed(compared(order(), noise(random, (CELLS, 16)))) for _ in range(campaigns))
             checks.share(f"no difference, {noise.__name__}, {name}: REGRESSED", found, campaigns, most=0.05)
     for name, sides in (("AABB", blocks(8)), ("AABBAABB", half_blocks(8))):
         states: list[State] = []
@@ -149,14 +155,14 @@ def no_difference(checks: Checks, campaigns: int) -> None:
 def slowdowns(checks: Checks, campaigns: int) -> None:
     random = np.random.default_rng(2)
     one_of_many = np.where(np.arange(100) == 0, math.log(1.1), 0.0)
-    found = sum(regressed(compared(abba(8), independent(random, (CELLS, 16)), math.log(1.1))) for _ in range(campaigns))
+    found = sum(regressed(compared(swept(random, 8), independent(random, (CELLS, 16)), math.log(1.1))) for _ in range(campaigns))
     checks.share("+10 % at 1.5 % noise: REGRESSED", found, campaigns, least=0.95)
     few = campaigns // 4
-    found = sum(compared(abba(8), independent(random, (100, 16)), one_of_many).verdicts[0].state == State.REGRESSED for _ in range(few))
+    found = sum(compared(swept(random, 8), independent(random, (100, 16)), one_of_many).verdicts[0].state == State.REGRESSED for _ in range(few))
     checks.share("+10 % of one cell of 100: REGRESSED", found, few, least=0.95)
     for noise in NOISE:
         for slower in (1.1, 1.2, 1.4):
-            made = [compared(abba(8), noise(random, (CELLS, 16)), math.log(slower), odd_to_even=1.25) for _ in range(few)]
+            made = [compared(swept(random, 8), noise(random, (CELLS, 16)), math.log(slower), odd_to_even=1.25) for _ in range(few)]
             same = sum(each.counts[State.SAME] for each in made)
             checks.share(f"+{100 * slower - 100:.0f} %, {noise.__name__}, odd rounds 25 % slower: SAME", same, few * CELLS, most=0.0)
             if slower == 1.4 and noise is independent:
@@ -172,7 +178,7 @@ def intervals(checks: Checks, campaigns: int) -> None:
             true = random.normal(0.02, 0.05, CELLS)
             cells = means = among = 0
             for _ in range(campaigns):
-                found = compared(abba(count), noise(random, (CELLS, 2 * count)), true, paired=paired)
+                found = compared(swept(random, count), noise(random, (CELLS, 2 * count)), true, paired=paired)
                 evidence = {int(verdict.cell.id[2:]): verdict.evidence for verdict in found.verdicts}
                 first = evidence[0]
                 assert first is not None
@@ -221,6 +227,15 @@ def histories(checks: Checks, count: int) -> None:
     checks.share("five nights after an accepted +20 %: REGRESSED", found, count, most=0.05)
     found = sum(regressed(night_after(past, nights_of(random, 0.01, 1) + math.log(1.2 * 1.1))) for past in accepted)
     checks.share("five nights after an accepted +20 %, +10 % more: REGRESSED", found, count, least=0.95)
+
+
+    for effect, faster in ((0.01, 0.08), (0.02, 0.12), (0.02, 0.3)):
+        found = sum(found_after_a_fast_night(random, effect, faster) for _ in range(count))
+        checks.share(f"30 nights that differ by {100 * effect:.0f} %, and one {100 * faster:.0f} % faster, the night after it: REGRESSED", found, count, most=0.05)
+
+
+def found_after_a_fast_night(random: Random, effect: float, faster: float) -> bool:
+    return regressed(night_after(np.hstack([nights_of(random, effect, 29), nights_of(random, effect, 1) - faster]), nights_of(random, effect, 1)))
 
 
 def found_within(random: Random, effect: float, nights: int) -> bool:

@@ -42,7 +42,7 @@ class WithHistory(WithFolder):
 
 class CompareTest(WithHistory):
     def test_the_last_campaigns_are_the_baseline(self) -> None:
-        for day, (name, medians) in enumerate((("oldest", SLOW), ("old", US), ("recent", US)), 1):
+        for day, (name, medians) in enumerate((("oldest", [1.1 * us for us in US]), ("old", US), ("recent", US)), 1):
             self.assertEqual(self.append(self.campaign(name, medians, day))[0], 0)
         slow = self.campaign("cand", SLOW, 4)
         for options, launches in (((), 24), (("--last", 2), 16), (("--last", 1), 8)):
@@ -93,6 +93,13 @@ class CompareTest(WithHistory):
         self.nights([1, 1.01, 0.99, 1, 1.01, 0.99, 1, 1.3, 1.31, 1.29])
         self.assertEqual([self.tonight(level)[0] for level in (1.3, 1.5)], [0, 1])
         self.assertAlmostEqual(self.tonight(1.3)[1]["evidence"]["ratio"], 1, places=3)
+
+    def test_one_fast_night_is_not_the_level_and_a_few_are(self) -> None:
+        usual = [1, 1.02, 0.98, 1.01, 0.99] * 2
+        for fast, expected in ((1, 0), (3, 1)):
+            self.history = self.folder / f"history{fast}"
+            self.nights(usual + [0.75, 0.74, 0.76][:fast])
+            self.assertEqual(self.tonight(1.01)[0], expected)
 
     def test_after_a_setting_or_the_traffic_changed_older_nights_do_not_count(self) -> None:
         self.nights([1, 1, 1])

@@ -117,6 +117,25 @@ class NightsTest(unittest.TestCase):
         random = np.random.default_rng(19)
         self.assert_rare(0.03 * random.standard_t(3, (SIMULATED, 31)) / np.sqrt(3), "t with 3 degrees of freedom")
 
+    def test_one_night_is_no_step_however_far_it_is_from_the_others(self) -> None:
+        random = np.random.default_rng(21)
+        for count in (5, 10, 30, 60):
+            for away in (-0.08, -0.12, 0.12, -1.0, -5.0):
+                levels = random.normal(0, 0.02, (SIMULATED, count))
+                night = -1 if away > -1 else random.integers(count // 2, count)
+                levels[:, night] += away
+                steps = nights.clear_steps(levels) > 0
+                self.assertLessEqual(int(steps.sum()), 2 * nights.CLEAR_STEP * SIMULATED, f"{count} nights, {away} in night {night}")
+
+    def test_a_step_is_the_level_after_few_nights(self) -> None:
+        random = np.random.default_rng(22)
+        for effect, step, needed in ((0.01, 0.05, 6), (0.02, 0.08, 6), (0.02, 0.12, 4), (0.02, 0.3, 2), (0.03, 0.15, 4)):
+            for direction in (1, -1):
+                levels = random.normal(0, effect, (SIMULATED, 30))
+                levels[:, 30 - needed :] += direction * step
+                found = nights.clear_steps(levels)
+                self.assertGreaterEqual(float(np.mean(np.abs(found - (30 - needed)) <= 1)), 0.9, f"{effect}, {direction * step}")
+
     def test_five_percent_are_found_in_three_nights_nearly_as_often_as_any_test_can(self) -> None:
         """No test of the mean of three nights at 5 % finds more than Neyman and Pearson's does: at 3 % scatter 84 %, with the level and the
         scatter from 30 nights."""

@@ -47,16 +47,26 @@ class Meaning(unittest.TestCase):
         side = read(WHOLE + 'set = {UCX_A = true, UCX_B = false}\n').sides[1]
         self.assertEqual(side.variables, (("UCX_A", "y"), ("UCX_B", "n")))
 
-    def test_sides_of_a_job_are_neighbours_and_change_places(self):
-        names = [launch.name for launch in launches(read(WHOLE))]
-        self.assertEqual(
-            names,
-            [
-                "before/collective.2r.001", "after/collective.2r.001",
-                "after/collective.2r.002", "before/collective.2r.002",
-                "before/collective.2r.003", "after/collective.2r.003",
-            ],
-        )  # fmt: skip
+    def test_sides_of_a_job_are_neighbours_and_change_places_in_half_of_the_replicates(self):
+        for count in (1, 2, 7, 8):
+            made = launches(read(WHOLE.replace("launches = 3", f"launches = {count}")))
+            pairs = list(zip(made[::2], made[1::2]))
+            self.assertEqual([(one.replicate, other.replicate) for one, other in pairs], [(number, number) for number in range(1, count + 1)])
+            self.assertEqual({frozenset((one.side.name, other.side.name)) for one, other in pairs}, {frozenset(("before", "after"))})
+            self.assertEqual(sum(one.side.name == "before" for one, _ in pairs), (count + 1) // 2)
+
+    def test_the_order_of_sides_is_random_for_each_job_and_repeatable(self):
+        """In ABBA what comes back with every fourth launch would be a difference of the sides."""
+
+        def orders(seed):
+            made = launches(read(f"seed = {seed}\n" + WHOLE.replace("launches = 3", "launches = 8") + "[[world]]\nranks = 4\n"))
+            return tuple("".join(launch.side.name[0] for launch in made if launch.world.ranks == ranks) for ranks in (2, 4))
+
+        self.assertEqual(orders(1), orders(1))
+        found = [order for seed in range(1, 11) for order in orders(seed)]
+        self.assertGreater(len(set(found)), 10)
+        self.assertLess(found.count("baab" * 4) + found.count("abba" * 4), 3)
+        self.assertTrue(any(one != other for one, other in (orders(seed) for seed in range(1, 11))))
 
     def test_each_environment_has_a_folder_of_its_own(self):
         names = {launch.name for launch in launches(read("launches = 1\n" + WHOLE.replace("launches = 3", "") + '[[environment]]\nname = "tcp"\n'))}

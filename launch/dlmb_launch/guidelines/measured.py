@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dlmb_launch.guidelines.rules import COLLECTIVES, Calls, TimeRange
-from dlmb_results.cells import Launch, interval_of, is_throttled, launch_of
+from dlmb_results.cells import Launch, is_throttled, launch_of
 from dlmb_results.fields import LARGEST
 from dlmb_results.files import read_document
 from dlmb_results.lines import ResultError, read_cells, result_files
@@ -33,7 +33,7 @@ class Measured:
         self.used = 0
         self.left_out = 0  # not of one of the collectives, of one rank, which only copies, or not measured well
         self.remarks: list[str] = []
-        self.launches: dict[tuple[str, str, int], list[TimeRange]] = collections.defaultdict(list)
+        self.launches: dict[tuple[str, str, int], list[float]] = collections.defaultdict(list)  # times in us
 
     def read(self, path: Path) -> None:
         if path.is_dir() or is_json(path):
@@ -60,10 +60,8 @@ class Measured:
         if cell["pattern"] != "collective" or collective not in COLLECTIVES or not is_sound(cell, launch):
             self.left_out += 1
             return
-        world, time = cell["world"], cell["time_ns"]
-        size = float(parameters["message-size"]) * (world["ranks"] if collective in PER_RANK else 1)  # of converted lines a fraction
-        low, high = interval_of(cell) or (0.0, 0.0)
-        self.keep(setting_of(cell, launch), collective, size, range_of(time["median"] / 1000, low / 1000, high / 1000))
+        size = float(parameters["message-size"]) * (cell["world"]["ranks"] if collective in PER_RANK else 1)  # of converted lines a fraction
+        self.keep(setting_of(cell, launch), collective, size, cell["time_ns"]["median"] / 1000)
 
     def read_table(self, path: Path) -> None:
         try:
@@ -75,13 +73,13 @@ class Measured:
                     raise ValueError("another number of cells than columns")
                 if row["collective"] in COLLECTIVES:
                     setting = " ".join(f"{name}={value}" for name, value in row.items() if name not in NO_CONDITIONS)
-                    self.keep(setting, row["collective"], int(row["bytes"]), range_in(row))
+                    self.keep(setting, row["collective"], int(row["bytes"]), time_in(row))
                 else:
                     self.left_out += 1
         except (ValueError, csv.Error) as error:
             raise ResultError(f"{path}: {error}") from error
 
-    def keep(self, setting: str, collective: str, size: float, us: TimeRange) -> None:
+    def keep(self, setting: str, collective: str, size: float, us: float) -> None:
         if not 0 <= size <= LARGEST:
             raise ValueError("a size is no number from 0 to 2^64")
         self.used += 1
@@ -113,26 +111,16 @@ def setting_of(cell: dict[str, Any], launch: Launch) -> str:
             f"environment {launch.settings_key}, parameters {digest}")
 
 
-def range_of(us: float, low: float, high: float) -> TimeRange:
-    """Not known is an interval that does not hold the time, or begins at 0."""
-    return TimeRange(us, low, high) if 0 < low <= us <= high < math.inf else TimeRange(us, us, us, False)
-
-
-def range_in(row: dict[str, str]) -> TimeRange:
-    """p10_us to p90_us, which is wider than an interval of the median."""
-    time = float(row["median_us"])
-    if not 0 < time < math.inf:
+def time_in(row: dict[str, str]) -> float:
+    us = float(row["median_us"])
+    if not 0 < us < math.inf:
         raise ValueError(f"median_us '{row['median_us']}' is no time")
-    try:
-        return range_of(time, float(row.get("p10_us", "")), float(row.get("p90_us", "")))
-    except ValueError:
-        return range_of(time, math.nan, math.nan)
+    return us
 
 
-def over(launches: list[TimeRange]) -> TimeRange:
-    """The 95 % interval of the median over launches; where they are too few for one, the hull of their own intervals."""
-    times = [each.time for each in launches]
-    low, high = median_interval(np.array(times))
-    if low is None or high is None:
-        return TimeRange(statistics.median(times), min(each.low for each in launches), max(each.high for each in launches), all(each.known for each in launches))
-    return TimeRange(statistics.median(times), low, high)
+def over(launches: list[float]) -> TimeRange:
+    """The 95 % interval of the median over launches; not known where they are too few for one, because launches differ more than the samples
+    of one."""
+    us = statistics.median(launches)
+    low, high = median_interval(np.array(launches))
+    return TimeRange(us, us, us, False) if low is None or high is None else TimeRange(us, low, high)

@@ -82,9 +82,13 @@ class Violation:
         return self.us.known and self.mock_us.known
 
 
+def order(violation: Violation) -> tuple[bool, float]:
+    return violation.known, violation.excess_low
+
+
 def check(calls: Calls, least_excess: float) -> tuple[int, list[Violation]]:
-    """How many pairs of a call and a guideline the measurements could answer, and which calls are slower for certain by more than
-    `least_excess`, the largest sure excess first. Of each guideline the mock with the largest sure excess counts."""
+    """How many pairs of a call and a guideline the measurements could answer, and which calls are slower by more than `least_excess`: first
+    those that certainly are, the largest sure excess first. Of each guideline one mock counts, chosen in the same order."""
     checks, violations = 0, []
     for setting, measured in calls.items():
         for collective, sizes in measured.items():
@@ -93,10 +97,9 @@ def check(calls: Calls, least_excess: float) -> tuple[int, list[Violation]]:
                     if not mocks:
                         continue
                     checks += 1
-                    worst = max((Violation(guideline, setting, collective, size, us, *mock) for mock in mocks), key=lambda each: each.excess_low)
-                    if worst.excess_low > least_excess:
-                        violations.append(worst)
-    violations.sort(key=lambda each: (each.known, each.excess_low), reverse=True)
+                    found = [Violation(guideline, setting, collective, size, us, *mock) for mock in mocks]
+                    violations += sorted((each for each in found if each.excess_low > least_excess), key=order)[-1:]
+    violations.sort(key=order, reverse=True)
     return checks, violations
 
 

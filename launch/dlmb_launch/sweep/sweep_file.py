@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What to measure: a sweep file, which docs/sweeping.md describes key by key; and in which order its launches run.
 
-Every replicate visits all jobs in an order of its own. The sides of a job follow each other directly, first one way round and in the
-next replicate the other (ABBA), so that drift of the machine hits both alike.
+Every replicate visits all jobs in an order of its own. The sides of a job follow each other directly, in half of the replicates the other way
+round, so that drift of the machine hits both alike. In which half is random: in ABBA what comes back with every fourth launch is a difference of
+the sides. The seed alone decides, so a sweep that goes on keeps its order.
 """
 
 from __future__ import annotations
@@ -269,9 +270,11 @@ class Launch:
 def launches(sweep: Sweep) -> list[Launch]:
     jobs = [(p, w, e) for p in sweep.programs for w in sweep.worlds for e in sweep.environments]
     shuffle = random.Random(sweep.seed).shuffle
+    turns = {job: [sweep.sides[:: (1, -1)[replicate % 2]] for replicate in range(sweep.launches)] for job in jobs}
+    for sides in turns.values():
+        shuffle(sides)
     ordered = []
     for replicate in range(1, sweep.launches + 1):
         shuffle(jobs)
-        sides = sweep.sides if replicate % 2 == 1 else sweep.sides[::-1]
-        ordered += [Launch(*job, side, replicate) for job in jobs for side in sides]
+        ordered += [Launch(*job, side, replicate) for job in jobs for side in turns[job][replicate - 1]]
     return ordered
