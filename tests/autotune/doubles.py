@@ -39,7 +39,7 @@ for size in $2; do echo "bytes $size median_ns 1000 mean_ns $mean"; done
 """
 
 _TUNE = """#!/bin/sh
-[ "$1" = verify ] && { echo "verified by a double"; exit ${DOUBLE_VERIFY:-0}; }
+[ "$1" = verify ] && { echo "verified by a double $*"; exit ${DOUBLE_VERIFY:-0}; }
 exec REAL "$@"
 """
 

@@ -56,7 +56,7 @@ class Command(unittest.TestCase):
 
     @classmethod
     def command_in(cls, output: Path, *more: str) -> list[str]:
-        asked = ["--ranks", "2", "--operations", "allreduce", "--sizes", "4K:8K", "--budget", "5m", "-o", str(output)]
+        asked = ["--ranks", "2", "--operations", "allreduce", "--sizes", "4K:8K", "--budget", "5m", "--commutative", "-o", str(output)]
         return [sys.executable, "-m", "dlmb_launch", "autotune", "--build", str(cls.folder / "bin"), *asked, *more]
 
     def command(self, *more: str) -> list[str]:
@@ -89,7 +89,7 @@ class Command(unittest.TestCase):
         self.assertIn("| allreduce | 2048 |", report)
 
     def test_a_load_is_beside_every_launch_and_the_table_and_the_report_say_so(self) -> None:
-        done = self.tune("--beside", "memory")
+        done = self.tune("--beside", "memory", "--", "--of-launcher")
         self.assert_tuned(done)
         self.assertIn("--beside memory", done.stdout)
         self.assertIn("--beside memory", (self.output / "report.md").read_text(encoding="utf-8"))
@@ -99,6 +99,8 @@ class Command(unittest.TestCase):
         self.assertEqual(set(plain), {"beside memory"})
         self.assertEqual(json.loads((self.output / "table.json").read_text(encoding="utf-8"))["policy"]["beside"], "memory")
         self.assertIn("# This was measured beside a load on each rank (--beside memory).", (self.output / "openmpi" / "dlmb_rules.conf").read_text(encoding="utf-8"))
+        (verified,) = self.output.glob("campaign/verify/*.json")
+        self.assertIn("/mpirun --mpiexec=--of-launcher --ranks 2", json.loads(verified.read_text(encoding="utf-8"))["lines"][0])
         without = self.tune()
         self.assertEqual(without.returncode, 64, without.stdout + without.stderr)
         self.assertIn("was measured with beside 'memory', not 'none'", without.stderr)
@@ -276,6 +278,14 @@ class Command(unittest.TestCase):
     def test_options_behind_two_dashes_are_the_launchers(self) -> None:
         done = self.tune("--dry-run", "--", "--mca", "btl", "self")
         self.assertIn("--mca btl self PROGRAM", done.stdout)
+
+    def test_rings_of_open_mpi_become_no_file_unless_all_operations_commute(self) -> None:
+        self.begin_measured()
+        command = [word for word in self.command("--sizes", "2K:8K") if word != "--commutative"]
+        done = subprocess.run(command, env=self.environment(), capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.count("ring is wrong for operations that do not commute; give --commutative"), 1, done.stdout)
+        self.assertIn("# It sets nothing: nothing was shown to be faster.", (self.output / "env.sh").read_text(encoding="utf-8"))
 
     def test_another_request_does_not_mix_with_what_is_there(self) -> None:
         self.begin_measured()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -22,7 +23,7 @@ class ExportFolder(InFolder):
         self.table = write_table(self.folder / "table.json", [RING, UNKNOWN])
 
     def export(self, output, *arguments):
-        return tune("export", "--to", "openmpi", self.table, "-o", self.folder / output, *arguments)
+        return tune("export", "--to", "openmpi", "--commutative", self.table, "-o", self.folder / output, *arguments)
 
     def test_holds_files_environment_losses_and_the_table(self) -> None:
         done = self.export("it's here")
@@ -39,7 +40,29 @@ class ExportFolder(InFolder):
     def test_is_verified_as_it_was_made(self) -> None:
         self.export("made", "--library-version", "5.0.8", "--nodes", "2")
         script = (self.folder / "made" / "verify.sh").read_text(encoding="utf-8")
-        self.assertIn(" verify --to 'openmpi' --nodes '2' --library-version '5.0.8' --files", script)
+        self.assertIn(" verify --to 'openmpi' --nodes '2' --library-version '5.0.8' --commutative --files", script)
+
+    def test_files_of_another_folder_are_not_verified_for_those_of_this_one(self) -> None:
+        self.export("made")
+        shutil.copytree(self.folder / "made", self.folder / "copied")
+        said = refusal("verify", "--to", "openmpi", "--commutative", self.table, "--files", self.folder / "copied")
+        self.assertIn(f"copied/env.sh: OMPI_MCA_coll_tuned_dynamic_rules_filename is {self.folder}/made/dlmb_rules.conf", said)
+
+    def test_rings_of_open_mpi_need_operations_that_commute(self) -> None:
+        arguments = ("export", "--to", "openmpi", self.table, "-o", self.folder / "made")
+        done = tune(*arguments)
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("r0 is lost (unknown_algorithm): ring is wrong for operations that do not commute; give --commutative", done.stderr)
+        self.assertIn("--commutative: no export to ucc depends on it", refusal("export", "--to", "ucc", "--commutative", self.table, "-o", self.folder / "made"))
+
+    def test_says_where_calls_differ_from_those_that_were_measured(self) -> None:
+        family = {"algorithm": "bruck", "family": "open_mpi.tuned"}
+        gather = rule("r0", "mpi", "allgather", (0, 100), in_place=False, nodes={"min": 1, "max": 1}, **family)
+        self.table = write_table(self.folder / "table.json", [gather])
+        said = self.export("made").stderr
+        for note in ("calls in place follow the rules of calls out of place where no note says otherwise", "allgathers in place are looked up by their send count: without one",
+                     "the rules act on any number of nodes, in every communicator of their number of ranks"):
+            self.assertIn(f"note: {note}", said)
 
     def test_is_the_same_every_time(self) -> None:
         self.export("same")
@@ -104,7 +127,7 @@ class ExportFolder(InFolder):
         for arguments, code, part in ((["--to", "openmpi", "--memory", "hosst"], 64, "nearest: host"),
                                       (["--to", "openmpi", "--element", "float"], 64, "--element: "),
                                       (["--to", "openmpj"], 64, "openmpi"), (["--to", "mpich", "--library", "/dev/null"], 64, "selection tree"),
-                                      (["--to", "openmpi", "-o", "/dev/null/x"], 74, "/dev/null/x")):
+                                      (["--to", "openmpi", "--commutative", "-o", "/dev/null/x"], 74, "/dev/null/x")):
             done = tune("export", self.table, "-o", self.folder / "x", *arguments) if "-o" not in arguments else tune(
                 "export", self.table, *arguments)
             self.assertEqual(done.returncode, code, done.stderr)
@@ -126,7 +149,8 @@ NCCL = """
 import csv, pathlib, sys
 words = sys.argv[1:]
 variables = dict(word.split("=", 1) for word in words if "=" in word)
-ranks, operation, size = int(words[1]), words[words.index("--operation") + 1], int(words[words.index("-m") + 1].split(":")[0])
+assert words[:2] == ["--of-launcher", "-n"]
+ranks, operation, size = int(words[2]), words[words.index("--operation") + 1], int(words[words.index("-m") + 1].split(":")[0])
 name = {"allreduce": "AllReduce", "allgather": "AllGather", "reduce_scatter_block": "ReduceScatter"}[operation]
 size *= ranks if operation == "allgather" else 1
 taken = ["ring", "simple"]
@@ -152,7 +176,7 @@ class VerifyNccl(InFolder):
         launcher = self.folder / "mpiexec"
         launcher.write_text(f"#!{sys.executable}\n{NCCL}", encoding="utf-8")
         launcher.chmod(0o755)
-        return tune("verify", "--to", "nccl", write_table(self.folder / "table.json", rules), "--mpiexec", launcher)
+        return tune("verify", "--to", "nccl", write_table(self.folder / "table.json", rules), "--mpiexec", launcher, "--mpiexec=--of-launcher")
 
     def test_tries_each_exported_rule_at_a_size_of_its_own(self) -> None:
         done = self.verify([rule("r0", "nccl", "allreduce", (0, 65536), algorithm="tree", family="nccl"),

@@ -32,7 +32,7 @@ class ExportedGain(InFolder):
 
     def test_each_side_is_launched_with_its_own_settings(self) -> None:
         table = write_table(self.folder / "table.json", [RING])
-        ok("export", "--to", "openmpi", table, "-o", self.folder / "export")
+        ok("export", "--to", "openmpi", "--commutative", table, "-o", self.folder / "export")
         done = self.run_program(self.folder / "export", "--largest", "48", "--launches", "2", "--calls", "3", "--visits", "1", "--forced", "1")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(re.findall(r"^ *(\d+) B  default .* speed-up .* regret .* \(of (?:default|1)(?: and (?:default|1))?\)$", done.stdout, re.MULTILINE), ["12", "24", "48"])
@@ -50,7 +50,7 @@ class ExportedGain(InFolder):
 
     def test_what_fails_is_told(self) -> None:
         table = write_table(self.folder / "table.json", [RING])
-        ok("export", "--to", "openmpi", table, "-o", self.folder / "export")
+        ok("export", "--to", "openmpi", "--commutative", table, "-o", self.folder / "export")
         done = self.run_program(self.folder / "export", "--collective", "nothing", "--launches", "1")
         self.assertEqual(done.returncode, 1)
         self.assertIn("round 1:", done.stderr)

@@ -68,7 +68,7 @@ class Foreign(InFolder):
         arguments = ("export", "--to", "openmpi", self.table, "-o", self.folder / "made")
         self.assertIn("table.json: rests on foreign evidence (pico), which DLMB has neither measured nor confirmed; --accept foreign", refusal(*arguments))
         self.assertFalse((self.folder / "made").exists())
-        ok(*arguments, "--accept", "foreign")
+        ok(*arguments, "--accept", "foreign", "--commutative")
         lines = (self.folder / "made" / "dlmb_rules.conf").read_text(encoding="utf-8").splitlines()
         self.assertEqual(lines[1], "# This rests on foreign evidence (pico), which DLMB has neither measured nor confirmed.")
         self.assertIn("  8192 4 0 0", lines, "ring is 4")

@@ -14,7 +14,7 @@ ONE_SIZE = rule("r0", "mpi", "allreduce", (65536, 65536), algorithm="ring", fami
 
 
 def verify(table, *arguments, **variables):
-    return tune("verify", "--to", "openmpi", table, *arguments, **variables)
+    return tune("verify", "--to", "openmpi", "--commutative", table, *arguments, **variables)
 
 
 class Tables(InFolder):
@@ -26,7 +26,7 @@ class Tables(InFolder):
 class OpenMpi(Tables):
     def export(self):
         output = self.folder / "export"
-        ok("export", "--to", "openmpi", "--strict", self.table, "-o", output)
+        ok("export", "--to", "openmpi", "--commutative", "--strict", self.table, "-o", output)
         return output
 
     def test_a_rule_acts_where_it_holds_and_nowhere_else(self) -> None:
@@ -62,7 +62,7 @@ class OpenMpi(Tables):
         self.assertIn("note  coll_tuned_allreduce_algorithm = 2 in ", done.stdout)
 
     def test_launches_that_fail_prove_nothing(self) -> None:
-        done = tune("verify", "--to", "openmpi", self.table, "--ranks", "4", "--mpiexec", "false")
+        done = verify(self.table, "--ranks", "4", "--mpiexec", "false")
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
         self.assertNotIn("ok ", done.stdout)
 
@@ -89,6 +89,18 @@ class OpenMpi(Tables):
                 done = verify(output / "table.json", "--files", output, "--ranks", "4")
                 self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
                 self.assertIn(f"WRONG  allreduce of {seen}", done.stdout)
+
+    def test_what_the_file_says_beside_the_rules_is_noticed(self) -> None:
+        """Another collective, and a segment size, at which nothing is tried and nothing to see."""
+        output = self.export()
+        rules = (output / "dlmb_rules.conf").read_text(encoding="utf-8")
+        for changed, seen in ((rules.replace("1  # collectives", "2  # collectives") + "7 1\n0 1\n0 1 0 0\n", "dlmb_rules.conf: holds '2', the table says '1'"),
+                              (rules.replace("65536 4 0 0", "65536 4 0 1024"), "holds '65536 4 0 1024', the table says '65536 4 0 0'")):
+            (output / "dlmb_rules.conf").write_text(changed, encoding="utf-8")
+            done = verify(output / "table.json", "--files", output, "--ranks", "4")
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertIn(seen, done.stdout)
+            self.assertIn(" 1 wrong", done.stdout)
 
 
 class OtherCollectives(Tables):

@@ -51,6 +51,8 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--beside", default=request.NO_LOAD, metavar="LOAD|PLAN", help="compute or memory: what a thread beside each rank does in all "
                         "measurements, as dlmb_collective --beside; or a file of plans (--plan jsonl), which a dlmb_replay of as many ranks repeats "
                         "meanwhile: the table and the gain hold for programs that have the like (default: none)")
+    parser.add_argument("--commutative", action="store_true", help="programs reduce with operations that commute (all of MPI's own do): also "
+                        "files for algorithms that are wrong for others")
     parser.add_argument("--machine", type=Path, help="TOML file that says how to launch here; default: found out")
     parser.add_argument("--build", type=Path, help="folder of the programs; default: where dlmb_info is in PATH")
     parser.add_argument("--dry-run", action="store_true", help="print the plan with estimates of time, and stop")
@@ -103,6 +105,7 @@ def _request(options: argparse.Namespace, machine: launchers.Machine, build: Pat
         machine=machine,
         output=options.output,
         accept=tuple(accept),
+        commutative=options.commutative,
     )
     return asked, cautions
 
@@ -172,7 +175,7 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
     clock = Clock(asked.campaign / "spent.json", asked.budget_s)
     beside = traffic.Traffic(asked.traffic, asked.build, asked.campaign)
     plain = _plain(asked, launcher, beside)
-    tune = TuneProgram(asked.build, plain.variables)
+    tune = TuneProgram(asked.build, plain.variables, launcher.without_world(asked.machine), asked.commutative)
     campaign = Campaign(asked, interrupts, beside.why_ended)
     try:
         if reason := beside.begin(launcher, asked.machine, asked.world, interrupts):

@@ -84,6 +84,7 @@ class Request:
     machine: Machine
     output: Path
     accept: tuple[str, ...]  # for `dlmb_tune build`
+    commutative: bool  # for `dlmb_tune export`
 
     @property
     def world(self) -> World:

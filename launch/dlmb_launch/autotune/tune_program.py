@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,13 @@ class TuneFailed(ProgramError):
 
 
 class TuneProgram:
-    def __init__(self, build: Path, variables: dict[str, str]):
+    def __init__(self, build: Path, variables: dict[str, str], launcher: Sequence[str] = (), commutative: bool = False):
+        """launcher: of the ranks of `verify`, with its options; commutative: what programs reduce with."""
         self._path = build / "dlmb_tune"
         self._variables = variables
+        self._launcher = [f"--mpiexec={word}" for word in launcher]
+        self._commutative = commutative
+        self._told: set[str] = set()
         if not self._path.is_file():
             raise UnavailableError(f"{self._path} is not there; build the target dlmb_tune, or name the folder of programs with --build")
 
@@ -46,15 +51,22 @@ class TuneProgram:
         return output
 
     def export(self, consumer: str, table: Path, folder: Path) -> bool:
-        """True: files were written. False: the consumer can hold no choice of the table."""
-        code, output = self._run(["export", "--to", consumer, table, "-o", folder])
+        """True: files were written. False: the consumer can hold no choice of the table. Prints, once, what it cannot hold."""
+        code, output = self._run(["export", *self._consumer(consumer), table, "-o", folder])
         if code not in (0, NOTHING_CAN_RUN):
             raise TuneFailed(output.strip())
+        for line in output.splitlines():
+            if " is lost (" in line and line not in self._told:
+                self._told.add(line)
+                print(line, flush=True)
         return code == 0
 
     def verify_command(self, consumer: str, folder: Path, ranks: int) -> list[str]:
-        options = ["--to", consumer, str(folder / "table.json"), "--files", str(folder)]
+        options = [*self._consumer(consumer), str(folder / "table.json"), "--files", str(folder), *self._launcher]
         return [str(self._path), "verify", *options, *([] if consumer == "ucx" else ["--ranks", str(ranks)])]
+
+    def _consumer(self, name: str) -> list[str]:
+        return ["--to", name, *(["--commutative"] if self._commutative and name == "openmpi" else [])]
 
     def _run(self, arguments: list[Any]) -> tuple[int, str]:
         """The exit code, and what it printed."""

@@ -66,6 +66,10 @@ class Launcher:
         """Everything before the program."""
         return [self.path, *_MAKERS[self.kind](self, machine, world), *machine.arguments]
 
+    def without_world(self, machine: Machine) -> list[str]:
+        """The same for a program that adds the number of ranks itself."""
+        return [self.path, *([f"--mpi={self.pmi}"] if self.pmi else []), *machine.arguments]
+
 
 @lru_cache(maxsize=None)  # it starts programs
 def find(machine: Machine, build: Path) -> Launcher:

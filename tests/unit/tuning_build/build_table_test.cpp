@@ -123,8 +123,21 @@ TEST(BuildTable, ForeignNumbersOfOneLaunchChooseAtTheMeasuredSizesAndClaimNoMore
 
 TEST(BuildTable, AForeignWinnerAtOneSizeOnlyMayBeChance) {
     Truth const once{{"blocking", constant}, {"ring", [](Bytes bytes) { return bytes == 256 ? 8000.0 : 12'000.0; }}};
-    EXPECT_EQ(chosen(build_rules(foreign(observe_truth(once, {{32, 256, 2048}, 1, 1e-9})), {}, test_policy(), false)),
-              0U);
+    Built const built = build_rules(foreign(observe_truth(once, {{32, 256, 2048}, 1, 1e-9})), {}, test_policy(), false);
+    EXPECT_EQ(chosen(built), 0U);
+    ASSERT_EQ(built.rules.size(), 3U);
+    EXPECT_EQ(built.rules[1].status, RuleStatus::unconfirmed) << "a tie would say that nothing is better";
+    EXPECT_EQ(built.rules[1].candidate->choose.method, "ring");
+}
+
+TEST(BuildTable, ForeignLaunchesThatContradictEachOtherAreUndecided) {
+    std::vector<Observation> seen = foreign(observe_truth(ring_takes(0.1), {{32, 256}, 2, 1e-9}));
+    for (Observation& one : seen) {
+        one.median_ns = one.launch_id == "launch1" && !one.is_default ? 9'970 : one.median_ns;
+    }
+    Built const built = build_rules(seen, {}, test_policy(), false);
+    ASSERT_EQ(built.rules.size(), 1U);
+    EXPECT_EQ(built.rules[0].status, RuleStatus::undecided) << "half of the two says 90 %, the other half nothing";
 }
 
 TEST(BuildTable, APlantedGainIsFoundAndMeasuredByItsConfirmation) {

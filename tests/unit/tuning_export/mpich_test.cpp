@@ -30,6 +30,7 @@ struct Call {
     bool built_in = true;
     bool commutative = true;
     bool long_vector = true;
+    bool nodes = true;  // has subcommunicators for nodes
 };
 
 bool number_holds(std::string const& key, std::string_view name, std::uint64_t value) {
@@ -63,7 +64,7 @@ bool holds(std::string const& key, Call const& call) {
         return number_holds(key, "comm_size", call.ranks);
     }
     if (key.starts_with("comm_hierarchy")) {
-        return true;
+        return call.nodes || key.ends_with("=any");
     }
     if (key.starts_with("count<pow2")) {
         return !call.long_vector;
@@ -177,6 +178,10 @@ TEST(MpichExport, LeavesEverythingElseOfTheTreeAsItIs) {
 TEST(MpichExport, KeepsTheDefaultWhereALeafWouldBeWrong) {
     Tree const pairwise = spliced(make_rule(shape(), TunedOperation::reduce_scatter, "pairwise", {4, 4}, {0, 1000}));
     EXPECT_EQ(run(pairwise, {.collective = "reduce_scatter_block", .ranks = 4, .commutative = false}), "");
+    Tree const smp = spliced(make_rule(shape(), TunedOperation::allreduce, "smp", {4, 4}, {0, 1000}));
+    EXPECT_EQ(run(smp, {.collective = "allreduce", .ranks = 4}), "smp");
+    EXPECT_EQ(run(smp, {.collective = "allreduce", .ranks = 4, .commutative = false}), "");
+    EXPECT_EQ(run(smp, {.collective = "allreduce", .ranks = 4, .nodes = false}), "") << "its sums would be wrong";
     Rule rule = make_rule(shape(), TunedOperation::exchange, "scattered", {4, 4}, {0, 1000});
     rule.when.uniform = true;
     EXPECT_EQ(run(spliced(rule), {.collective = "alltoall", .ranks = 4, .in_place = true}), "");
@@ -185,6 +190,16 @@ TEST(MpichExport, KeepsTheDefaultWhereALeafWouldBeWrong) {
     EXPECT_EQ(run(rabenseifner, {.collective = "allreduce", .ranks = 4}), "reduce_scatter_allgather");
     EXPECT_EQ(run(rabenseifner, {.collective = "allreduce", .ranks = 4, .built_in = false}), "");
     EXPECT_EQ(run(rabenseifner, {.collective = "allreduce", .ranks = 4, .long_vector = false}), "");
+}
+
+TEST(MpichExport, SaysThatAllToAllsInPlaceAreTheLibrarys) {
+    auto const notes = [](std::string const& algorithm) {
+        Rule rule = make_rule(shape(), TunedOperation::exchange, algorithm, {4, 4}, {0, 1000});
+        rule.when.uniform = true;
+        return to_mpich(table_of({rule}), {{}, "host", "", ""}, small_library()).notes;
+    };
+    EXPECT_EQ(notes("scattered").back(), "all-to-alls in place are the library's own choice");
+    EXPECT_EQ(notes("nb").size() + 1, notes("scattered").size());
 }
 
 TEST(MpichExport, ClampsAtTheLargestNumberThatAtoiReads) {

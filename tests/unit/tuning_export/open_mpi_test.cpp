@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <sstream>
@@ -125,8 +126,10 @@ Row run(Rules const& rules, Point const& point) {
         comm = one.ranks <= point.ranks ? &one : comm;
     }
     EXPECT_EQ(comm->rows.front().bytes, 0U) << "Open MPI drops the whole entry without a word";
-    // alltoallv is matched as if it had no bytes.
-    Bytes const bytes = point.operation == TunedOperation::exchange && !point.uniform ? 0 : point.bytes;
+    // alltoallv is matched as if it had no bytes. An allgather of none runs nothing.
+    Bytes const bytes = point.operation == TunedOperation::exchange && !point.uniform      ? 0
+                        : point.operation == TunedOperation::allgather && point.bytes == 0 ? 1
+                                                                                           : point.bytes;
     Row row{};
     for (Row const& one : comm->rows) {
         row = one.bytes <= bytes ? one : row;
@@ -140,7 +143,7 @@ TuningTable one_rule() {
 
 TEST(OpenMpiText, SaysWhatTheTableSays) {
     expect_agreement(open_mpi_shape(), [](TuningTable const& table, std::vector<Lost>& lost) {
-        Export const made = to_open_mpi(table, {{}, "host", "fp32", ""}, {"4.1.4"});
+        Export const made = to_open_mpi(table, {{}, "host", "fp32", ""}, {"4.1.4"}, true);
         lost = made.lost;
         return [rules = read(made.files.at(0).text)](Point const& point) {
             return name_of_id(point, run(rules, point).algorithm);
@@ -150,7 +153,7 @@ TEST(OpenMpiText, SaysWhatTheTableSays) {
 
 TEST(OpenMpiText, LetsHanHandOnWhatTheTableSaysAndNothingElse) {
     expect_agreement(open_mpi_shape(), [](TuningTable const& table, std::vector<Lost>& lost) {
-        Export const made = to_open_mpi(table, {2, "host", "fp32", ""}, {"5.0.11"});
+        Export const made = to_open_mpi(table, {2, "host", "fp32", ""}, {"5.0.11"}, true);
         lost = made.lost;
         HanRules const han = made.files.size() == 2 ? read_han(made.files.at(1).text) : HanRules{};
         return [rules = read(made.files.at(0).text), han](Point const& point) {
@@ -161,13 +164,13 @@ TEST(OpenMpiText, LetsHanHandOnWhatTheTableSaysAndNothingElse) {
 
 TEST(OpenMpiText, NamesHanWhereItStandsFirst) {
     auto const files = [](std::optional<std::uint64_t> nodes, std::string const& version) {
-        return to_open_mpi(one_rule(), {nodes, "host", "", ""}, version).files.size();
+        return to_open_mpi(one_rule(), {nodes, "host", "", ""}, version, true).files.size();
     };
     EXPECT_EQ(files(2, "4.1.8"), 1U);
     EXPECT_EQ(files(1, "5.0.11"), 1U);
     EXPECT_EQ(files(2, "5.0.11"), 2U);
     EXPECT_EQ(files({}, "5.0.11"), 2U);
-    Export const made = to_open_mpi(one_rule(), {2, "host", "", ""}, {"5.0.11"});
+    Export const made = to_open_mpi(one_rule(), {2, "host", "", ""}, {"5.0.11"}, true);
     EXPECT_EQ(made.files.at(1).text,
               "1  # collectives; then: id, levels; level, entries; ranks, rows; from bytes, component\n"
               "2 1  # allreduce\n2 3\n"
@@ -178,7 +181,7 @@ TEST(OpenMpiText, NamesHanWhereItStandsFirst) {
 }
 
 TEST(OpenMpiText, FencesOffWhatWasNotMeasured) {
-    Export const made = to_open_mpi(one_rule(), {{}, "host", "", ""}, {"4.1.4"});
+    Export const made = to_open_mpi(one_rule(), {{}, "host", "", ""}, {"4.1.4"}, true);
     EXPECT_TRUE(made.lost.empty());
     // Columns and ids: section "Open MPI" of docs/tuning-consumers.md; 2 is allreduce, 4 its ring.
     EXPECT_EQ(made.files.at(0).text,
@@ -197,19 +200,78 @@ TEST(OpenMpiText, CarriesFanoutAndSegments) {
     TuningTable table = one_rule();
     table.rules[0].choose.params.segment_bytes = 4096;
     table.rules[0].choose.params.fanout = 3;
-    Export const made = to_open_mpi(table, {{}, "host", "", ""}, {"4.1.4"});
+    Export const made = to_open_mpi(table, {{}, "host", "", ""}, {"4.1.4"}, true);
     Row const row = run(read(made.files.at(0).text), {TunedOperation::allreduce, false, 65536, 4});
     EXPECT_EQ(row.fanout, 3);
     EXPECT_EQ(row.segment, 4096);
 }
 
+Row row_of(Rule const& rule, Point const& point) {
+    Export const made = to_open_mpi(table_of({rule}), {{}, "host", "", ""}, {"4.1.4"});
+    EXPECT_TRUE(made.lost.empty());
+    return run(read(made.files.at(0).text), point);
+}
+
+// A fan-out of 0 is a pipeline, which nobody measured.
+TEST(OpenMpiText, ChainsHaveTheFanoutThatTheyWereMeasuredWith) {
+    Rule chain = make_rule(open_mpi_shape(), TunedOperation::broadcast, "chain", {5, 5}, {65536, 65536});
+    EXPECT_EQ(row_of(chain, {TunedOperation::broadcast, false, 65536, 5}).fanout, 4);
+    chain.choose.params.fanout = 2;
+    EXPECT_EQ(row_of(chain, {TunedOperation::broadcast, false, 65536, 5}).fanout, 2);
+}
+
+// Open MPI looks them up with 0 bytes, whatever they have.
+TEST(OpenMpiText, LeavesAllgathersInPlaceWithoutASendCountToTheLibrary) {
+    Rule const ring = make_rule(open_mpi_shape(), TunedOperation::allgather, "ring", {4, 4}, {0, 65536});
+    std::string const text = to_open_mpi(table_of({ring}), {{}, "host", "", ""}, {"4.1.4"}).files.at(0).text;
+    EXPECT_NE(text.find("4 3\n  0 0 0 0\n  1 4 0 0\n  65537 0 0 0\n"), std::string::npos) << text;
+    Rule const nothing = make_rule(open_mpi_shape(), TunedOperation::allgather, "ring", {4, 4}, {0, 0});
+    EXPECT_FALSE(to_open_mpi(table_of({nothing}), {{}, "host", "", ""}, {"4.1.4"}).chooses);
+}
+
+TEST(OpenMpiText, RingsOfAnAllreduceNeedOperationsThatCommute) {
+    for (std::string const name : {"ring", "segmented_ring", "recursive_doubling", "rabenseifner"}) {
+        TuningTable const table =
+            table_of({make_rule(open_mpi_shape(), TunedOperation::allreduce, name, {4, 4}, {65536, 524288})});
+        Export const made = to_open_mpi(table, {{}, "host", "", ""}, {"4.1.4"});
+        EXPECT_EQ(made.chooses, name.find("ring") == name.npos) << name;
+        EXPECT_EQ(made.lost.empty(), made.chooses);
+        EXPECT_TRUE(made.chooses || made.lost[0].detail.find("--commutative") != std::string::npos);
+        EXPECT_TRUE(to_open_mpi(table, {{}, "host", "", ""}, {"4.1.4"}, true).lost.empty());
+    }
+}
+
+TEST(OpenMpiText, SaysWhichBroadcastsNeedEqualCounts) {
+    auto const says = [](std::string const& name, std::optional<Bytes> segment) {
+        Rule rule = make_rule(open_mpi_shape(), TunedOperation::broadcast, name, {4, 4}, {65536, 65536});
+        rule.choose.params.segment_bytes = segment;
+        Export const made = to_open_mpi(table_of({rule}), {{}, "host", "", ""}, {"4.1.4"});
+        return std::any_of(made.notes.begin(), made.notes.end(),
+                           [](std::string const& note) { return note.starts_with("broadcasts whose root"); });
+    };
+    EXPECT_TRUE(says("split_binary_tree", {}));
+    EXPECT_TRUE(says("scatter_allgather", {}));
+    EXPECT_TRUE(says("scatter_allgather_ring", {}));
+    EXPECT_TRUE(says("pipeline", 1024));
+    EXPECT_FALSE(says("pipeline", {}));
+    EXPECT_FALSE(says("binomial", {}));
+}
+
+TEST(OpenMpiText, LosesARuleWhoseNameAndIdContradictEachOther) {
+    TuningTable table = one_rule();
+    table.rules[0].choose.algorithm->id = 4;
+    EXPECT_TRUE(to_open_mpi(table, {{}, "host", "", ""}, {"4.1.4"}, true).lost.empty());
+    table.rules[0].choose.algorithm->id = 6;
+    EXPECT_EQ(to_open_mpi(table, {{}, "host", "", ""}, {"4.1.4"}, true).lost.at(0).why, LostReason::unknown_algorithm);
+}
+
 TEST(OpenMpiText, WritesTheSecondFormatOnlyForVersionsThatReadIt) {
     TuningTable table = one_rule();
     table.rules[0].choose.params.max_requests = 8;
-    Export const old = to_open_mpi(table, {{}, "host", "", ""}, {"5.0.6"});
+    Export const old = to_open_mpi(table, {{}, "host", "", ""}, {"5.0.6"}, true);
     ASSERT_EQ(old.lost.size(), 1U);
     EXPECT_EQ(old.lost[0].why, LostReason::key_not_expressible);
-    Export const recent = to_open_mpi(table, {{}, "host", "", ""}, {"5.0.7"});
+    Export const recent = to_open_mpi(table, {{}, "host", "", ""}, {"5.0.7"}, true);
     EXPECT_TRUE(recent.lost.empty());
     EXPECT_EQ(recent.files.at(0).text.rfind("rule-file-version-2\n", 0), 0U);
     EXPECT_NE(recent.files.at(0).text.find("  65536 4 0 0 8\n"), std::string::npos);

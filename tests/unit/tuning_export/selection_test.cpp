@@ -25,7 +25,7 @@ Rule ragged(std::string id, ByteInterval bytes, std::string const& algorithm) {
 std::vector<Lost> lost_of(std::vector<Rule> rules, Slice const& slice = {{}, "host", "", ""}) {
     TuningTable table;
     table.rules = std::move(rules);
-    return to_open_mpi(table, slice, {"4.1.4"}).lost;
+    return to_open_mpi(table, slice, {"4.1.4"}, true).lost;
 }
 
 TEST(Selection, LosesEveryConditionThatTheFormatDoesNotHave) {
@@ -66,6 +66,18 @@ TEST(Selection, LosesWhatAnotherBackendDoesBetter) {
     Rule other = select;
     other.scope = "ucx";
     EXPECT_TRUE(lost_of({other}).empty()) << "how ucx does it is not for MPI to know";
+}
+
+TEST(Selection, LosesWhatAnotherBackendDoesInAnotherSliceToThatSlice) {
+    Rule select = ring();
+    select.scope = select_scope;
+    select.choose = {"ucx", default_method, {}, {}};
+    select.when.in_place = true;
+    select.when.nodes = CountInterval{2, 4};
+    EXPECT_EQ(lost_of({select}, {{}, "cuda", "", ""}).at(0).why, LostReason::other_slice);
+    EXPECT_EQ(lost_of({select}, {1, "host", "", ""}).at(0).why, LostReason::other_slice);
+    EXPECT_EQ(lost_of({select}, {3, "host", "", ""}).at(0).why, LostReason::other_backend);
+    EXPECT_EQ(lost_of({select}, {}).at(0).why, LostReason::other_backend) << "nobody says another slice";
 }
 
 TEST(Selection, LosesNothingWhereTheDefaultStays) {

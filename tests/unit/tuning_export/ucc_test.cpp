@@ -111,6 +111,14 @@ TEST(UccExport, WritesEndsThatAreOutside) {
     EXPECT_EQ(tuning_of(to_ucc(table, {})), "allreduce:host:[4-4]:@knomial");
 }
 
+TEST(UccExport, SaysHowReduceScattersInPlaceAreLookedUp) {
+    auto const notes = [](TunedOperation operation) {
+        return to_ucc(table_of({make_rule(shape(), operation, "knomial", {4, 4}, {0, 65536})}), {}).notes;
+    };
+    EXPECT_TRUE(notes(TunedOperation::reduce_scatter).back().starts_with("reduce_scatters in place"));
+    EXPECT_EQ(notes(TunedOperation::allreduce).size() + 1, notes(TunedOperation::reduce_scatter).size());
+}
+
 TEST(UccExport, WritesSectionsWhereRulesSpeakOfNodes) {
     TuningTable table = table_of({make_rule(shape(), TunedOperation::allreduce, "knomial", {4, 8}, {0, 65536})});
     table.rules[0].when.nodes = CountInterval{2, 2};

@@ -55,6 +55,18 @@ TEST(UcxExport, EndsEagerMessagesWhereTheRuleEnds) {
     EXPECT_EQ(from_8k.lost.at(0).why, LostReason::size_ignored) << "smaller ones go eagerly, too";
 }
 
+TEST(UcxExport, SaysThatSmallerMessagesThanThoseOfARendezvousGoEagerly) {
+    Export const made = to_ucx(table_of({message_rule({65536, 1 << 20}, "1")}), {}, {"1.13.1"});
+    EXPECT_EQ(setting(made), "65536");
+    ASSERT_EQ(made.lost.size(), 1U);
+    EXPECT_EQ(
+        made.lost[0],
+        (Lost{"r0", LostReason::size_ignored,
+              "messages of 0 to 65535 bytes go eagerly, too; messages from 1048577 bytes on go by rendezvous, too"}));
+    EXPECT_EQ(to_ucx(table_of({message_rule({65536, 1 << 20}, "1")}), {}, {"1.17.0"}).lost, made.lost)
+        << "once for both kinds of links";
+}
+
 TEST(UcxExport, LosesNothingBetweenRangesThatMeet) {
     Export const made = to_ucx(table_of({message_rule({0, 49}, "inf"), message_rule({50, 99}, "inf"),
                                          message_rule({100, 199}, "1"), message_rule({200, no_limit}, "1")}),

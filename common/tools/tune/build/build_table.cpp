@@ -16,6 +16,8 @@ namespace {
 
 using PointChoices = std::vector<std::optional<Choice>>;
 
+constexpr double gain_of_no_interval = 1 - 1e6;  // as of launches too few for one
+
 bool counts(Decision const& decision, bool accept_unconfirmed) {
     return decision.outcome == Outcome::chosen || decision.outcome == Outcome::foreign ||
            (accept_unconfirmed && decision.outcome == Outcome::unconfirmed &&
@@ -50,10 +52,10 @@ PointChoices choices_at(std::span<MeasuredPoint const> points, Policy const& pol
     return choices;
 }
 
-/// Undecided, or unconfirmed and not counted: the default stays because nobody knows better yet.
+/// Undecided, or unconfirmed or foreign and not counted: the default stays because nobody knows better yet.
 bool stays_open(MeasuredPoint const& point, std::optional<Choice> const& choice) {
     Outcome const outcome = point.decision.outcome;
-    return !choice && (outcome == Outcome::undecided || outcome == Outcome::unconfirmed);
+    return !choice && (outcome == Outcome::undecided || outcome == Outcome::unconfirmed || outcome == Outcome::foreign);
 }
 
 bool equal_neighbours(std::span<MeasuredPoint const> points, PointChoices const& choices, std::size_t i) {
@@ -186,8 +188,8 @@ RuleStatus status_of(ChoiceRegion const& region) {
         return RuleStatus::chosen;
     }
     if (region.candidate) {
-        bool const counted = region.points.front().decision.outcome == Outcome::unconfirmed;
-        return counted ? RuleStatus::unconfirmed : RuleStatus::undecided;
+        bool const undecided = region.points.front().decision.outcome == Outcome::undecided;
+        return undecided ? RuleStatus::undecided : RuleStatus::unconfirmed;
     }
     bool const somebody_was_faster =
         std::any_of(region.points.begin(), region.points.end(),
@@ -215,7 +217,8 @@ void append_rules(std::vector<Rule>& rules, Series const& series, bool asks_in_p
         rule.evidence = joined(region.points);
         if (region.candidate) {
             Evidence const& seen = *rule.evidence;
-            rule.candidate = Candidate{*region.candidate, seen.gain, seen.gain_low, seen.gain_high};
+            rule.candidate = Candidate{*region.candidate, seen.gain, seen.foreign ? gain_of_no_interval : seen.gain_low,
+                                       seen.foreign ? 1 : seen.gain_high};
         }
         if (!region.choice) {
             keep_default(*rule.evidence);

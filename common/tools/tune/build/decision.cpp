@@ -219,10 +219,14 @@ std::vector<Decision> decide(std::vector<Comparison> const& comparisons, Policy 
             continue;
         }
         if (winner.foreign) {
-            bool const faster = statistics::median(winner.ratios) <= 1 - least_gain(standard, policy);
+            auto const faster = [&](double ratio) { return ratio <= 1 - least_gain(standard, policy); };
             Evidence const evidence = evidence_of(comparison, winner, standard, order, 0);
-            decisions.push_back(
-                {faster && bears_out(evidence) ? Outcome::foreign : Outcome::tie, winner.choice, evidence});
+            bool const promising = faster(statistics::median(winner.ratios)) && bears_out(evidence);
+            bool const always = std::all_of(winner.ratios.begin(), winner.ratios.end(), faster);
+            decisions.push_back({!promising ? Outcome::tie
+                                 : always   ? Outcome::foreign
+                                            : Outcome::undecided,
+                                 winner.choice, evidence});
             continue;
         }
         double const estimate = statistics::ratio_of(winner.ratios).estimate;

@@ -38,7 +38,7 @@ enum class Outcome : std::uint8_t {
     tie,          // somebody is faster, by too little or on fresh launches no longer
     undecided,    // somebody looks faster by enough, which may be chance: more launches decide
     unconfirmed,  // significant, and fresh launches are missing or too noisy to say so again
-    foreign,      // faster by policy.min_gain in the numbers of another program, which tests cannot be made on
+    foreign,      // faster by policy.min_gain in every launch of another program, which tests cannot be made on
     chosen
 };
 

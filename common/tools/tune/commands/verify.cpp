@@ -48,8 +48,12 @@ public:
         request_.add_to(parser);
         parser.add_option("--files", files_, "folder of an export to verify; default: a fresh one");
         parser.add_option("--ranks", ranks_, "only rules for this number of ranks")->check(whole_number_check);
-        parser.add_option("--mpiexec", mpiexec_,
-                          "default: the launcher of the MPI library that programs of this build run with");
+        parser
+            .add_option(
+                "--mpiexec", launcher_,
+                "launcher, and again for each of its options (--mpiexec=--hostfile --mpiexec=FILE) [that of the "
+                "MPI library that programs of this build run with]")
+            ->allow_extra_args(false);
     }
 
     [[nodiscard]] int run() {
@@ -63,16 +67,27 @@ public:
             files_ = fresh.path().string();
             write_export(files_, request_, table, made);
         }
-        return report(
-            verify({request_, table, made, read_environment(files_), ranks_ == 0 ? std::nullopt : std::optional{ranks_},
-                    mpiexec_.empty() ? launcher_of(find_mpi_library().path) : mpiexec_}));
+        auto const environment = read_environment(files_);
+        std::vector<Check> const different = differences(files_, made, environment);
+        if (launcher_.empty()) {
+            launcher_ = {launcher_of(find_mpi_library().path)};
+        }
+        Verification result =
+            verify({request_, table, made, environment, ranks_ == 0 ? std::nullopt : std::optional{ranks_}, launcher_});
+        if (!different.empty()) {
+            if (!result.skipped.empty()) {
+                result = {};
+            }
+            result.checks.insert(result.checks.begin(), different.begin(), different.end());
+        }
+        return report(result);
     }
 
 private:
     ExportRequest request_;
     std::string files_;
     std::uint64_t ranks_ = 0;
-    std::string mpiexec_;
+    std::vector<std::string> launcher_;
 };
 
 }  // namespace

@@ -98,7 +98,9 @@ struct LibraryVersion {
 /// below it. `version`: "4.1.4"; algorithms are known by version. From 6 on all rules are lost.
 /// On several nodes 5.0 asks coll/han first: dlmb_han_rules.conf (coll_han_dynamic_file.c) lets it hand on what
 /// dlmb_rules.conf has a rule for.
-[[nodiscard]] Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string const& version);
+/// `commutative`: no program that loads the files reduces with operations that do not commute.
+[[nodiscard]] Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string const& version,
+                                 bool commutative = false);
 
 struct MpichInfo {
     std::string tree;                  // the selection tree compiled into the library, as JSON

@@ -24,7 +24,8 @@ enum class MpichGuard : std::uint8_t {
     commutative,
     built_in_and_long,  // a built-in reduction of at least as many elements as the largest power of two of ranks
     hierarchy,          // the communicator spans nodes and has subcommunicators for them
-    power_of_two        // of ranks
+    commutative_hierarchy,
+    power_of_two  // of ranks
 };
 
 struct MpichAlgorithm {
@@ -45,7 +46,7 @@ std::vector<MpichAlgorithm> mpich_algorithms(MpiCall collective) {
                 {"recursive_doubling"},
                 {"reduce_scatter_allgather", built_in_and_long},
                 {"ring", commutative},
-                {"smp", commutative}};
+                {"smp", commutative_hierarchy}};
     case MpiCall::alltoall:
         return {{"brucks", not_in_place}, {"nb"}, {"pairwise", not_in_place}, {"scattered", not_in_place}};
     case MpiCall::alltoallv:
@@ -196,6 +197,10 @@ private:
         return tree;
     }
 
+    [[nodiscard]] Tree with_hierarchy(Tree const& below) const {
+        return {{"comm_hierarchy=parent", below}, {"comm_hierarchy=any", base_}};
+    }
+
     [[nodiscard]] Tree leaf(MpichRow const& row) const {
         Tree leaf{{fmt::format("algorithm={}", row.leaf), Tree::object()}};
         switch (row.guard) {
@@ -206,7 +211,9 @@ private:
         case MpichGuard::built_in_and_long:
             return {{"is_op_built_in=no", base_}, {"is_op_built_in=yes", {{"count<pow2", base_}, {"count=any", leaf}}}};
         case MpichGuard::hierarchy:
-            return {{"comm_hierarchy=parent", leaf}, {"comm_hierarchy=any", base_}};
+            return with_hierarchy(leaf);
+        case MpichGuard::commutative_hierarchy:
+            return with_hierarchy({{"is_commutative=yes", leaf}, {"is_commutative=no", base_}});
         case MpichGuard::none:
         case MpichGuard::power_of_two:  // only such numbers of ranks come this far
             break;
@@ -280,6 +287,7 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
     Selection selection = select_rules(table, "mpi", slice, mpi_keys);
     lose_other_operations(selection.rules, selection.lost);
     bool chooses = false;
+    bool not_in_place = false;
     for (MpiCall const which : exported_calls) {
         auto rules = rules_of(which, selection.rules, selection.lost);
         if (average_is_per_peer(which)) {
@@ -289,6 +297,9 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
             rules, [&](ExportedRule const& one) { return mpich_row(which, info, one, selection.lost); });
         for (RowsByRanks<MpichRow>& of_ranks : all) {
             of_ranks.ranks.max = of_ranks.ranks.max >= mpich_most ? no_limit : of_ranks.ranks.max;
+            not_in_place =
+                not_in_place || std::any_of(of_ranks.rows.begin(), of_ranks.rows.end(),
+                                            [](MpichRow const& row) { return row.guard == MpichGuard::not_in_place; });
         }
         if (!all.empty()) {
             chooses = true;
@@ -297,13 +308,18 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
             place = Splice(mpich_size_key(which), base).tree(all);
         }
     }
-    return {{{"dlmb_collectives.json", tree.dump() + "\n"}},
-            {{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", std::string(folder_mark) + "/dlmb_collectives.json"}},
-            in_order(std::move(selection.lost), table),
-            {fmt::format("made for {} and for no other library: it would abort on what it does not know", info.origin),
-             "unset every MPIR_CVAR_*_INTRA_ALGORITHM: it beats the file",
-             "MVAPICH-Plus 4.1 needs MPIR_CVAR_ENABLE_DYNAMIC_TUNING=0 as well"},
-            chooses};
+    Export made{
+        {{"dlmb_collectives.json", tree.dump() + "\n"}},
+        {{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", std::string(folder_mark) + "/dlmb_collectives.json"}},
+        in_order(std::move(selection.lost), table),
+        {fmt::format("made for {} and for no other library: it would abort on what it does not know", info.origin),
+         "unset every MPIR_CVAR_*_INTRA_ALGORITHM: it beats the file",
+         "MVAPICH-Plus 4.1 needs MPIR_CVAR_ENABLE_DYNAMIC_TUNING=0 as well"},
+        chooses};
+    if (not_in_place) {
+        made.notes.emplace_back("all-to-alls in place are the library's own choice");
+    }
+    return made;
 }
 
 }  // namespace dlmb::tuning

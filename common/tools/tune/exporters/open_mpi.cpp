@@ -22,6 +22,10 @@ constexpr LibraryVersion always{0, 0, 0};
 constexpr LibraryVersion other_ranks{6, 0, 0};     // reads an entry as one for all ranks below its own
 constexpr LibraryVersion han_by_default{5, 0, 0};  // on several nodes coll/han stands before coll/tuned
 
+/// coll_tuned_bcast_algorithm_chain_fanout, with which a chain is measured. A row of 0 makes it a pipeline. 0 stands
+/// for no segments in rows and variables alike.
+constexpr std::uint64_t measured_chain_fanout = 4;
+
 struct KnownAlgorithm {
     std::string_view name;
     LibraryVersion since = always;
@@ -52,14 +56,26 @@ std::vector<KnownAlgorithm> open_mpi_algorithms(MpiCall collective) {
 struct OpenMpiRow {
     ByteInterval bytes;
     int algorithm = 0;                // 0: the library's own
-    std::uint64_t fanout = 0;         // 0: the library's own
+    std::uint64_t fanout = 0;         // of a chain
     std::uint64_t segment_bytes = 0;  // 0: unsegmented
     std::uint64_t max_requests = 0;   // 0: the library's own
 };
 using OpenMpiRanks = RowsByRanks<OpenMpiRow>;
 
-std::optional<OpenMpiRow> open_mpi_row(MpiCall collective, LibraryVersion version, ExportedRule const& one,
-                                       std::vector<Lost>& lost) {
+/// Their blocks meet in the order of the ring. The library's own decision sees to that, rules go past it.
+bool needs_commutative(MpiCall collective, std::string_view algorithm) {
+    return collective == allreduce && (algorithm == "ring" || algorithm == "segmented_ring");
+}
+
+/// It cuts a message at places that follow from the type and count of the rank: split_binary_tree, scatter_allgather
+/// and scatter_allgather_ring, and what has segments.
+bool needs_equal_counts(MpiCall collective, OpenMpiRow const& row) {
+    return collective == bcast &&
+           (row.algorithm == 4 || row.algorithm == 8 || row.algorithm == 9 || row.segment_bytes != 0);
+}
+
+std::optional<OpenMpiRow> open_mpi_row(MpiCall collective, LibraryVersion version, bool commutative,
+                                       ExportedRule const& one, std::vector<Lost>& lost) {
     Choice const& choose = one.rule->choose;
     if (version >= other_ranks) {
         return lose(lost, one, LostReason::operation_not_tunable,
@@ -76,13 +92,29 @@ std::optional<OpenMpiRow> open_mpi_row(MpiCall collective, LibraryVersion versio
                     fmt::format("coll/tuned {}.{}.{} has no {} for {}", version.major, version.minor, version.patch,
                                 name, name_of(collective)));
     }
+    if (choose.algorithm->id.value_or(*id) != *id) {
+        return lose(lost, one, LostReason::unknown_algorithm,
+                    fmt::format("{} has id {} in coll/tuned, the rule says {}", name, *id, *choose.algorithm->id));
+    }
+    if (!commutative && needs_commutative(collective, name)) {
+        return lose(lost, one, LostReason::unknown_algorithm,
+                    fmt::format("{} is wrong for operations that do not commute; give --commutative if no program has "
+                                "any (all of MPI's own commute)",
+                                name));
+    }
     if (auto const obstacle = open_mpi_obstacle(name, one.ranks); !obstacle.empty()) {
         return lose(lost, one, LostReason::unknown_algorithm, fmt::format("{} {}", name, obstacle));
     }
     // A range that ends beyond the last number that can be written has no end: no message is that large.
     OpenMpiRow row{{one.bytes.min, one.bytes.max >= most_bytes ? no_limit : one.bytes.max}, *id};
     ChoiceParams rest = choose.params;
-    row.fanout = std::exchange(rest.fanout, {}).value_or(0);
+    if (collective == allgather && row.bytes.min == 0) {  // as which calls in place without a send count are looked up
+        if (row.bytes.max == 0) {
+            return std::nullopt;
+        }
+        row.bytes.min = 1;
+    }
+    row.fanout = std::exchange(rest.fanout, {}).value_or(name == "chain" ? measured_chain_fanout : 0);
     row.segment_bytes = std::exchange(rest.segment_bytes, {}).value_or(0);
     if (version >= second_format) {
         row.max_requests = std::exchange(rest.max_requests, {}).value_or(0);
@@ -223,24 +255,28 @@ std::optional<int> open_mpi_id(MpiCall collective, std::string_view algorithm, L
     return std::nullopt;
 }
 
-Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string const& version) {
+Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string const& version, bool commutative) {
     LibraryVersion const library = parse_version(version);
     Selection selection = select_rules(table, "mpi", slice, mpi_keys);
     lose_other_operations(selection.rules, selection.lost);
     bool const han = library >= han_by_default && slice.nodes != 1;
     RowsOfCollectives collectives;  // by open_mpi_id
     bool max_requests = false;
+    bool equal_counts = false;
     for (MpiCall const which : exported_calls) {
         auto rules = rules_of(which, selection.rules, selection.lost);
         if (han && slice.nodes && which == allgather) {
             rules = split_ranks(rules, selection.lost);
         }
-        auto all = rows_by_ranks<OpenMpiRow>(
-            rules, [&](ExportedRule const& one) { return open_mpi_row(which, library, one, selection.lost); });
+        auto all = rows_by_ranks<OpenMpiRow>(rules, [&](ExportedRule const& one) {
+            return open_mpi_row(which, library, commutative, one, selection.lost);
+        });
         for (OpenMpiRanks& of_ranks : all) {
             of_ranks.ranks.max = of_ranks.ranks.max >= most_ranks ? no_limit : of_ranks.ranks.max;
-            max_requests = max_requests || std::any_of(of_ranks.rows.begin(), of_ranks.rows.end(),
-                                                       [](OpenMpiRow const& row) { return row.max_requests != 0; });
+            for (OpenMpiRow const& row : of_ranks.rows) {
+                max_requests = max_requests || row.max_requests != 0;
+                equal_counts = equal_counts || needs_equal_counts(which, row);
+            }
         }
         if (!all.empty()) {
             collectives.emplace_back(which, std::move(all));
@@ -260,6 +296,15 @@ Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string con
                 in_order(std::move(selection.lost), table),
                 {"unset every OMPI_MCA_coll_tuned_*_algorithm: from Open MPI 5 on it beats the file"},
                 !collectives.empty()};
+    if (std::any_of(collectives.begin(), collectives.end(),
+                    [](auto const& named) { return named.first == allgather; })) {
+        made.notes.emplace_back(
+            "allgathers in place are looked up by their send count: without one they are the library's own choice");
+    }
+    if (equal_counts) {
+        made.notes.emplace_back("broadcasts whose root names another count and type than the other ranks can fail or "
+                                "hang by these rules, as they do where Open MPI takes such algorithms by itself");
+    }
     if (std::string hand_over = han ? han_text(collectives) : ""; !hand_over.empty()) {
         made.files.push_back({"dlmb_han_rules.conf", std::move(hand_over)});
         made.env.insert(

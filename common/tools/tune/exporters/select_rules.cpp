@@ -18,15 +18,22 @@ constexpr std::uint64_t most_listed_ranks = 64;
 /// Why a rule does not hold in the slice as it does in the table; nothing: it does.
 std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, DistinguishedKeys keys) {
     When const& when = rule.when;
+    // An export for values that nobody says is not for others than a rule that hands over.
+    bool const hands_over = rule.scope == select_scope;
     for (auto const& [name, condition, value] :
          {std::tuple{"memory", &when.memory, &slice.memory}, std::tuple{"dtype", &when.dtype, &slice.dtype},
           std::tuple{"reduction", &when.reduction, &slice.reduction}}) {
-        bool const any_value = keys.memory && condition == &when.memory && value->empty();
+        bool const any_value = (hands_over || (keys.memory && condition == &when.memory)) && value->empty();
         if (!any_value && !condition->empty() && *condition != *value) {
             return Lost{
                 rule.id, LostReason::other_slice,
                 fmt::format("holds for {} {}, exported is {}", name, *condition, value->empty() ? "none" : *value)};
         }
+    }
+    bool const any_nodes = (hands_over || keys.nodes) && !slice.nodes;
+    if (!any_nodes && when.nodes && !(slice.nodes && when.nodes->contains(*slice.nodes))) {
+        return Lost{rule.id, LostReason::other_slice,
+                    fmt::format("holds for {} to {} nodes", when.nodes->min, when.nodes->max)};
     }
     bool const one_for_all =
         keys.imbalance && when.operation == TunedOperation::exchange && !when.uniform.value_or(false);
@@ -35,11 +42,6 @@ std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, DistinguishedK
     if (in_place || (when.imbalance && !one_for_all)) {
         return Lost{rule.id, LostReason::key_not_expressible,
                     fmt::format("the format has no key for '{}'", in_place ? "in_place" : "imbalance")};
-    }
-    bool const any_nodes = keys.nodes && !slice.nodes;
-    if (!any_nodes && when.nodes && !(slice.nodes && when.nodes->contains(*slice.nodes))) {
-        return Lost{rule.id, LostReason::other_slice,
-                    fmt::format("holds for {} to {} nodes", when.nodes->min, when.nodes->max)};
     }
     return std::nullopt;
 }
@@ -82,18 +84,19 @@ std::nullopt_t lose(std::vector<Lost>& lost, ExportedRule const& one, LostReason
 Selection select_rules(TuningTable const& table, std::string_view backend, Slice const& slice, DistinguishedKeys keys) {
     Selection selection;
     for (Rule const& rule : table.rules) {
-        if (rule.scope == select_scope && rule.choose.backend != backend) {
-            selection.lost.push_back({rule.id, LostReason::other_backend,
-                                      fmt::format("the table hands this to backend {}", rule.choose.backend)});
-        }
-        if (rule.scope != backend) {
+        bool const hands_over = rule.scope == select_scope && rule.choose.backend != backend;
+        if (rule.scope != backend && !hands_over) {
             continue;
         }
         auto loss = loss_of(rule, slice, keys);
+        if (hands_over && !(loss && loss->why == LostReason::other_slice)) {
+            loss = Lost{rule.id, LostReason::other_backend,
+                        fmt::format("the table hands this to backend {}", rule.choose.backend)};
+        }
         if (!loss) {
             selection.rules.push_back({&rule, rule.when.ranks.value_or(CountInterval{1, no_limit}),
                                        rule.when.bytes.value_or(ByteInterval{0, no_limit})});
-        } else if (!rule.choose.keeps_default()) {
+        } else if (hands_over || !rule.choose.keeps_default()) {
             selection.lost.push_back(std::move(*loss));
         }
     }

@@ -32,7 +32,7 @@ struct Selection {
 };
 
 /// The rules in scope `backend` that hold in the slice, which limits a distinguished key only where it says it. Rules
-/// of scope "select" that choose another backend are lost.
+/// of scope "select" that choose another backend are lost, those of another slice for that reason.
 [[nodiscard]] Selection select_rules(TuningTable const& table, std::string_view backend, Slice const& slice,
                                      DistinguishedKeys keys);
 

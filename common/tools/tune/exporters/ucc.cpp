@@ -146,6 +146,12 @@ Export to_ucc(TuningTable const& table, Slice const& slice) {
     }
     Export result{
         {}, {}, in_order(std::move(lost), table), {"Open MPI runs UCC with --mca coll_ucc_enable 1"}, !tokens.empty()};
+    if (std::any_of(tokens.begin(), tokens.end(),
+                    [](UccToken const& token) { return token.text.starts_with("reduce_scatter"); })) {
+        result.notes.emplace_back(
+            "reduce_scatters in place are looked up by their whole size, those out of place by the "
+            "part of a rank");
+    }
     if (sections) {
         result.files.push_back({"ucc.conf", section_file(tokens, *slice.nodes)});
         result.env.emplace("UCC_CONFIG_FILE", std::string(folder_mark) + "/ucc.conf");

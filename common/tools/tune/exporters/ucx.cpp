@@ -35,27 +35,37 @@ void note_reach(std::vector<ThresholdRule> const& rules, Bytes threshold, std::v
     Bytes next = threshold;
     ThresholdRule const* last = nullptr;
     bool endless = false;
+    auto const note = [&](ThresholdRule const& rule, std::string const& detail) {
+        auto const found = std::find_if(lost.begin(), lost.end(), [&](Lost const& one) {
+            return one.rule == rule.one.rule->id && one.why == LostReason::size_ignored;
+        });
+        if (found == lost.end()) {
+            lose(lost, rule.one, LostReason::size_ignored, detail);
+        } else if (found->detail.find(detail) == found->detail.npos) {  // of the other kind of link
+            found->detail += "; " + detail;
+        }
+    };
     for (ThresholdRule const& rule : rules) {
         if (auto const eager = rule.eager()) {
             if (eager->min > next_eager) {
-                lose(lost, rule.one, LostReason::size_ignored,
-                     fmt::format("messages of {} to {} bytes go eagerly, too", next_eager, eager->min - 1));
+                note(rule, fmt::format("messages of {} to {} bytes go eagerly, too", next_eager, eager->min - 1));
             }
             next_eager = eager->max + 1;
         }
         if (auto const rendezvous = rule.rendezvous(); rendezvous && !endless) {
             if (rendezvous->min > next) {
-                lose(lost, rule.one, LostReason::size_ignored,
-                     fmt::format("messages of {} to {} bytes go by rendezvous, too", next, rendezvous->min - 1));
+                note(rule, fmt::format("messages of {} to {} bytes go by rendezvous, too", next, rendezvous->min - 1));
             }
             last = &rule;
             endless = rendezvous->max == no_limit;
             next = rendezvous->max + 1;
         }
     }
+    if (next_eager < threshold) {
+        note(rules.front(), fmt::format("messages of {} to {} bytes go eagerly, too", next_eager, threshold - 1));
+    }
     if (last != nullptr && !endless) {
-        lose(lost, last->one, LostReason::size_ignored,
-             fmt::format("messages from {} bytes on go by rendezvous, too", next));
+        note(*last, fmt::format("messages from {} bytes on go by rendezvous, too", next));
     }
 }
 

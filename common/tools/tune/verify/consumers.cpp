@@ -8,6 +8,7 @@
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/row_named.hpp"
+#include "common/base/units.hpp"
 #include "common/formats/record/cell_identity.hpp"
 #include "common/formats/table/table_file.hpp"
 
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -25,14 +27,14 @@ namespace {
 
 Export export_open_mpi(TuningTable const& table, ExportRequest const& request) {
     if (!request.library_version.empty()) {
-        return to_open_mpi(table, request.slice, request.library_version);
+        return to_open_mpi(table, request.slice, request.library_version, request.commutative);
     }
     bool const says = table.stack.mpi && table.stack.mpi->name == "Open MPI";
     MpiLibraryFound const library = says ? MpiLibraryFound{*table.stack.mpi, {}} : find_mpi_library();
     if (library.name != "Open MPI") {
         throw UsageError("the table names no version of Open MPI; give it with --library-version, as 4.1.4");
     }
-    return to_open_mpi(table, request.slice, library.version);
+    return to_open_mpi(table, request.slice, library.version, request.commutative);
 }
 
 Export export_mpich(TuningTable const& table, ExportRequest const& request) {
@@ -81,9 +83,10 @@ struct Consumer {
     Export (*make)(TuningTable const&, ExportRequest const&);
     bool reads_version = false;
     bool reads_library = false;
+    bool reads_commutative = false;
 };
 constexpr std::array consumers{
-    Consumer{"openmpi", "mpi", mpi_keys, verify_mpi, export_open_mpi, true},
+    Consumer{"openmpi", "mpi", mpi_keys, verify_mpi, export_open_mpi, true, false, true},
     Consumer{"mpich", "mpi", mpi_keys, verify_mpi, export_mpich, true, true},
     // Its export asks for the nodes where its version needs them.
     Consumer{"ucx", "ucx", {.nodes = true}, verify_ucx, export_ucx, true},
@@ -114,6 +117,20 @@ std::map<std::string, std::string> environment_of(Export const& made, std::files
         }
     }
     return environment;
+}
+
+constexpr std::size_t shown_characters = 80;  // of a line of a file
+
+/// Without comments and blank lines.
+std::vector<std::string> content_lines(std::istream& text) {
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) {
+        line = without_blanks_around(std::string_view(line).substr(0, line.find('#')));
+        if (!line.empty()) {
+            lines.push_back(line);
+        }
+    }
+    return lines;
 }
 
 std::string shell_word(std::string_view text) {
@@ -148,7 +165,7 @@ std::string options_of(ExportRequest const& request) {
     add("--library-version", request.library_version);
     add("--library", request.library);
     add("--accept", request.accept);
-    return options;
+    return options + (request.commutative ? " --commutative" : "");
 }
 
 std::string verify_script(ExportRequest const& request) {
@@ -181,7 +198,8 @@ Export export_table(TuningTable const& table, ExportRequest request) {
     Consumer const& consumer = consumer_named(request.consumer);
     for (auto const& [option, value, is_read] :
          {std::tuple("--library-version", request.library_version, consumer.reads_version),
-          std::tuple("--library", request.library, consumer.reads_library)}) {
+          std::tuple("--library", request.library, consumer.reads_library),
+          std::tuple("--commutative", std::string(request.commutative ? "yes" : ""), consumer.reads_commutative)}) {
         if (!value.empty() && !is_read) {
             throw UsageError(fmt::format("{}: no export to {} depends on it; leave it out", option, consumer.name));
         }
@@ -200,7 +218,13 @@ Export export_table(TuningTable const& table, ExportRequest request) {
     }
     if (std::any_of(table.rules.begin(), table.rules.end(),
                     [&](Rule const& rule) { return rule.scope == consumer.scope && rule.when.in_place == false; })) {
-        made.notes.emplace_back("calls in place follow the rules of calls out of place");
+        made.notes.emplace_back("calls in place follow the rules of calls out of place where no note says otherwise");
+    }
+    if (std::string_view(consumer.scope) == "mpi" &&
+        std::any_of(table.rules.begin(), table.rules.end(),
+                    [&](Rule const& rule) { return rule.scope == consumer.scope && rule.when.nodes; })) {
+        made.notes.emplace_back("the rules act on any number of nodes, in every communicator of their number of ranks, "
+                                "also in those that the library makes for itself");
     }
     if (std::string const& load = table.policy.beside; !load.empty()) {
         bool const made_by_ranks = record::load_of(load).has_value();
@@ -251,6 +275,9 @@ void ExportRequest::add_to(CLI::App& parser) {
             "foreign: also a table of another program's numbers, which nothing confirmed; predicted: also one of "
             "dlmb_predict")
         ->check(CLI::IsMember({"foreign", "predicted"}));
+    parser.add_flag("--commutative", commutative,
+                    "programs that load the export reduce with operations that commute (all of MPI's own do): also "
+                    "algorithms that are wrong for others");
 }
 
 std::map<std::string, std::string> read_environment(std::filesystem::path const& folder) {
@@ -273,6 +300,42 @@ std::map<std::string, std::string> read_environment(std::filesystem::path const&
         }
     }
     return environment;
+}
+
+std::vector<Check> differences(std::filesystem::path const& folder, Export const& made,
+                               std::map<std::string, std::string> const& environment) {
+    std::vector<Check> found;
+    for (auto const& [name, value] : environment_of(made, folder)) {
+        auto const set = environment.find(name);
+        std::string const is = set == environment.end() ? "" : set->second;
+        if (made.env.at(name).find(folder_mark) != std::string::npos) {
+            if (!is.empty() && std::filesystem::weakly_canonical(is) != std::filesystem::weakly_canonical(value)) {
+                throw UsageError(fmt::format("{}/env.sh: {} is {}, which is of another folder; export into this one",
+                                             folder.string(), name, is));
+            }
+        } else if (!value.starts_with('/') && is != value) {
+            found.push_back(
+                {TrialVerdict::wrong, fmt::format("env.sh: {} is '{}', the table says '{}'", name, is, value)});
+        }
+    }
+    for (File const& file : made.files) {
+        std::ifstream is(folder / file.name);
+        std::istringstream expected(file.text);
+        std::vector<std::string> theirs = content_lines(is);
+        std::vector<std::string> ours = content_lines(expected);
+        theirs.resize(std::max(theirs.size(), ours.size()));
+        ours.resize(theirs.size());
+        auto const [their, our] = std::mismatch(theirs.begin(), theirs.end(), ours.begin());
+        if (their != theirs.end()) {
+            auto const at = static_cast<std::size_t>(
+                std::mismatch(their->begin(), their->end(), our->begin(), our->end()).first - their->begin());
+            std::size_t const from = at < shown_characters / 2 ? 0 : at;
+            found.push_back({TrialVerdict::wrong,
+                             fmt::format("{}: holds '{}', the table says '{}'", file.name,
+                                         their->substr(from, shown_characters), our->substr(from, shown_characters))});
+        }
+    }
+    return found;
 }
 
 void write_export(std::filesystem::path const& folder, ExportRequest const& request, TuningTable const& table,

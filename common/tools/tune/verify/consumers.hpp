@@ -26,6 +26,7 @@ struct ExportRequest {
     std::string library_version;  // empty: from the table, else from the library beside this program
     std::string library;          // libmpich.so; empty: the one that dlmb_plain_mpi runs with
     std::string accept;           // "foreign": a table of foreign evidence as well
+    bool commutative = false;     // no program reduces with other operations
 
     void add_to(CLI::App& parser);
 };
@@ -66,6 +67,11 @@ struct Check {
     std::string what;  // one line: what was tried, what was expected, what was seen
 };
 
+/// Lines and variables of an export in a folder that are not those of `made`, comments left out. Throws UsageError
+/// where its env.sh names the files of another folder, which would be verified instead.
+[[nodiscard]] std::vector<Check> differences(std::filesystem::path const& folder, Export const& made,
+                                             std::map<std::string, std::string> const& environment);
+
 struct Verification {
     std::vector<Check> checks;
     std::string skipped;                  // why nothing could be tried; empty: it was
@@ -78,7 +84,7 @@ struct VerifyRequest {
     Export const& made;                              // what the files should be
     std::map<std::string, std::string> environment;  // what makes the consumer read the files
     std::optional<std::uint64_t> ranks;              // only these; absent: what the rules name
-    std::string mpiexec;
+    std::vector<std::string> launcher;               // and its options
 };
 
 /// Open MPI and MPICH: what an export does against what the forced algorithm, or no export, does.

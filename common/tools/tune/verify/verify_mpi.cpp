@@ -29,8 +29,8 @@ constexpr int fingerprint_calls = 10;
 /// LD_PRELOAD). Needs no message from the library, which release builds do not print.
 class MpiTrial final : public Trial {
 public:
-    MpiTrial(MpiLibraryFound library, std::string mpiexec)
-        : library_(std::move(library)), mpiexec_(std::move(mpiexec)) {}
+    MpiTrial(MpiLibraryFound library, std::vector<std::string> launcher)
+        : library_(std::move(library)), launcher_(std::move(launcher)) {}
 
     [[nodiscard]] TrialVariables force(MpiCall collective, std::string const& algorithm) const override {
         std::string name(name_of(collective));
@@ -52,7 +52,7 @@ private:
     }
 
     [[nodiscard]] Finished run(Probe const& probe, TrialVariables const& environment, int calls) const {
-        return run_ranks(mpiexec_, probe.ranks, environment,
+        return run_ranks(launcher_, probe.ranks, environment,
                          {sibling_program("dlmb_plain_mpi").string(), std::string(name_of(probe.collective)),
                           fmt::format("{}", probe.bytes), fmt::format("{}", calls)},
                          std::chrono::seconds(120));
@@ -95,7 +95,7 @@ private:
     }
 
     MpiLibraryFound library_;
-    std::string mpiexec_;
+    std::vector<std::string> launcher_;
 };
 
 struct Setting {
@@ -149,7 +149,7 @@ Verification verify_mpi(VerifyRequest const& request) {
         return {{}, fmt::format("this build runs with {}, not with {}", library.name, wanted)};
     }
     bool const open_mpi = library.name == "Open MPI";
-    MpiTrial trial(std::move(library), request.mpiexec);
+    MpiTrial trial(std::move(library), request.launcher);
     Verification result = verify_rules(request, trial);
     result.notes = overriding_settings(open_mpi, request.environment);
     return result;

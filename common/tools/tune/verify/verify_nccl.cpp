@@ -32,7 +32,7 @@ std::optional<Check> check(VerifyRequest const& request, Rule const& rule, std::
     auto environment = request.environment;
     environment.insert({{"NCCL_DEBUG", "INFO"}, {"NCCL_DEBUG_SUBSYS", "INIT,TUNING,ENV"}});
     Finished const finished =
-        run_ranks(request.mpiexec, ranks, environment,
+        run_ranks(request.launcher, ranks, environment,
                   {sibling_program("dlmb_collective").string(), "--operation", named, "--backend", "nccl", "--memory",
                    "cuda", "--shared-gpu", "-m", fmt::format("{0}:{0}", message), "-i", "2"},
                   std::chrono::seconds(300));

@@ -26,7 +26,8 @@ Bytes size_in_ucc(Probe const& probe) {
 class UccTrial final : public Trial {
 public:
     /// `nodes`: that the export is for; nothing: any.
-    UccTrial(std::string mpiexec, std::optional<std::uint64_t> nodes) : mpiexec_(std::move(mpiexec)), nodes_(nodes) {}
+    UccTrial(std::vector<std::string> launcher, std::optional<std::uint64_t> nodes)
+        : launcher_(std::move(launcher)), nodes_(nodes) {}
 
     [[nodiscard]] TrialVariables force(MpiCall collective, std::string const& algorithm) const override {
         return {{"UCC_TL_UCP_TUNE", fmt::format("{}:@{}", name_in_ucc(collective), algorithm)}};
@@ -55,7 +56,7 @@ private:
         TemporaryFolder const logs;
         environment["UCC_LOG_LEVEL"] = "debug";                       // from this level on the map names functions
         environment["UCX_LOG_FILE"] = (logs.path() / "%p").string();  // UCC logs by UCX; on a terminal ranks' lines mix
-        place->second = run_ranks(mpiexec_, ranks, environment,
+        place->second = run_ranks(launcher_, ranks, environment,
                                   {sibling_program("dlmb_collective").string(), "--operation", "allreduce", "--backend",
                                    "ucc", "-m", "64:64", "-i", "1"},
                                   std::chrono::seconds(120));
@@ -81,7 +82,7 @@ private:
                                 : Fingerprint{function};
     }
 
-    std::string mpiexec_;
+    std::vector<std::string> launcher_;
     std::optional<std::uint64_t> nodes_;
     std::map<std::pair<std::uint64_t, TrialVariables>, Finished> runs_;
 };
@@ -93,7 +94,7 @@ Verification verify_ucc(VerifyRequest const& request) {
     if (!memory.empty() && memory != "host") {
         return {{}, fmt::format("only rules for memory host can be seen, not those for {}", memory)};
     }
-    UccTrial trial(request.mpiexec, slice_of(request.request, request.table).nodes);
+    UccTrial trial(request.launcher, slice_of(request.request, request.table).nodes);
     if (std::string obstacle = trial.obstacle(); !obstacle.empty()) {
         return {{}, std::move(obstacle)};
     }

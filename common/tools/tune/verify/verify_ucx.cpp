@@ -25,7 +25,7 @@ Seen run(VerifyRequest const& request, std::map<std::string, std::string> enviro
     environment["UCX_LOG_FILE"] = (logs.path() / "%p").string();  // one per rank; on a terminal their lines mix
     environment["UCX_PROTO_ENABLE"] = "y";                        // the default from 1.16 on
     environment["UCX_PROTO_INFO"] = "y";
-    Finished const finished = run_ranks(request.mpiexec, 2, environment,
+    Finished const finished = run_ranks(request.launcher, 2, environment,
                                         {sibling_program("dlmb_collective").string(), "--operation", "sendrecv",
                                          "--backend", "ucx", "-m", "64:64", "-i", "1"},
                                         std::chrono::seconds(120));
