@@ -72,12 +72,8 @@ public:
     }
 
     void operator()(Exchange const& step) {
-        for (Block const& block : step.recv) {
-            add(false, world(step.group, block.peer), block.bytes);
-        }
-        for (Block const& block : step.send) {
-            add(true, world(step.group, block.peer), block.bytes);
-        }
+        add_blocks(false, step.group, step.recv);
+        add_blocks(true, step.group, step.send);
     }
     void operator()(Send const& step) { window(true, step, step.to); }
     void operator()(Recv const& step) { window(false, step, step.from); }
@@ -120,6 +116,16 @@ private:
     void add(bool sends, Rank peer, Bytes bytes) {
         if (peer != plan_.me && bytes > 0) {
             messages_.push_back({sends, peer, bytes, tag_ + static_cast<std::uint64_t>(round_), round_});
+        }
+    }
+    /// The next rank comes first, as backends post: else all ranks would send to rank 0 at once.
+    void add_blocks(bool sends, GroupId group, std::span<Block const> blocks) {
+        auto const next = std::partition_point(blocks.begin(), blocks.end(),
+                                               [me = my_place(group)](Block const& block) { return block.peer <= me; });
+        for (std::span<Block const> const part : {std::span(next, blocks.end()), std::span(blocks.begin(), next)}) {
+            for (Block const& block : part) {
+                add(sends, world(group, block.peer), block.bytes);
+            }
         }
     }
     template <class Step>

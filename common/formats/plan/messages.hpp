@@ -30,7 +30,7 @@ inline constexpr std::uint64_t most_message_tag = (std::uint64_t{1} << 31U) - 1;
 
 /// Lowers steps to messages, for plans that validate() accepts. Bytes to self are left out. Each collective is one
 /// plain algorithm; what a library would really do is not modelled:
-///   exchange, all_gather      linear: one message per pair of ranks, all posted together
+///   exchange, all_gather      linear: one message per pair of ranks, all posted together, the next rank first
 ///   gather, reduce            linear: one message from each rank to the root
 ///   scatter, broadcast        linear: one message from the root to each rank
 ///   reduce_scatter            ring, ranks - 1 rounds

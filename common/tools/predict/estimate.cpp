@@ -11,7 +11,9 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <set>
 
 namespace dlmb::predict {
 namespace {
@@ -36,8 +38,7 @@ constexpr std::array<Prior, parameter_count> priors{{{1, 1},
                                                      {1 / 8000.0, 1},
                                                      {1 / 6000.0, 1},
                                                      {1 / 4000.0, 1}}};
-constexpr double noise = 0.12;         // of the logarithm of a time, beyond which a measurement counts less and less
-constexpr double job_deviation = 0.3;  // of the logarithms of its two factors, before there are data
+constexpr double noise = 0.12;  // of the logarithm of a time, beyond which a measurement counts less and less
 constexpr int rounds_of_spread = 4;
 
 struct Point {
@@ -62,11 +63,22 @@ public:
                                place_of(implementations_, {measurement.collective, measurement.algorithm}),
                                place_of(jobs_, measurement.job), std::log(measurement.time_us), 1});
         }
-        // The links of a torus belong to one job. A single job cannot be told from the machine.
+        // The links of a torus belong to one job. A job that is alone on its nodes cannot be told from them.
+        std::map<std::pair<int, int>, std::set<std::size_t>> jobs_on;
+        std::set<std::size_t> told;
+        for (Point const& point : points_) {
+            Topology const& topology = point.measurement->topology;
+            jobs_on[{topology.nodes(), topology.ranks_per_node}].insert(point.job);
+        }
+        for (auto const& [nodes, jobs] : jobs_on) {
+            told.insert(jobs.begin(), jobs.size() > 1 ? jobs.end() : jobs.begin());
+        }
+        told_jobs_ = static_cast<int>(told.size());
         if (measurements.front().topology.kind == TopologyKind::torus) {
             job_deviation_ = 0;
-            jobs_.clear();
-        } else if (jobs_.size() < 2) {
+            told_jobs_ = 0;
+        }
+        if (told_jobs_ == 0) {
             jobs_.clear();
         }
         prior_values_ = Vector::Zero(size());
@@ -142,7 +154,7 @@ public:
         return unknowns;
     }
     [[nodiscard]] double job_spread() const { return job_deviation_; }
-    [[nodiscard]] int jobs() const { return static_cast<int>(jobs_.size()); }
+    [[nodiscard]] int jobs() const { return told_jobs_; }
 
     [[nodiscard]] std::map<ImplementationKey, std::vector<Residual>> residuals(Vector const& unknowns) const {
         std::map<ImplementationKey, std::vector<Residual>> found;
@@ -284,6 +296,7 @@ private:
 
     std::vector<ImplementationKey> implementations_;
     std::vector<std::string> jobs_;
+    int told_jobs_ = 0;
     double job_deviation_ = job_deviation;
     std::vector<Point> points_;
     Vector prior_values_;

@@ -63,17 +63,23 @@ ImplementationFactors factors_of(Coefficients const& coefficients, Measurement c
 /// Of the logarithm of a time, because of factors that are not known. Each counts by its part of the time.
 /// The widths by held-out errors have in them how far fitted factors change with the nodes. Without such errors,
 /// factors are known on the nodes of the fit; with the distance they go back to what is known of any implementation, as
-/// residuals do (a stationary Gaussian process in the logarithm of the nodes). Only the set-up of a fitted algorithm,
-/// which is work of its processor, stays known.
-double variance_of_factors(MachineModel const& model, std::vector<Residual> const& fitted, Cost const& cost,
-                           int nodes) {
+/// residuals do (a stationary Gaussian process in the logarithm of the nodes). So they do beyond the sizes of the fit,
+/// which are never left out. Only the set-up of a fitted algorithm, which is work of its processor, stays known.
+double variance_of_factors(MachineModel const& model, Measurement const& question, std::vector<Residual> const& fitted,
+                           Cost const& cost) {
     double known = 0;
     for (Residual const& residual : fitted) {
-        known = model.held_out_above > 0 ? 1 : std::max(known, nearness(nodes, residual));
+        known = model.held_out_above > 0 ? 1 : std::max(known, nearness(question.topology.nodes(), residual));
     }
+    known *= std::exp(-size_octaves_beyond(model, question) / octaves_of_bytes);
     double const by_nodes = factor_deviation * std::hypot(cost.latency, cost.bandwidth) / cost.total();
     double const set_up = fitted.empty() ? set_up_deviation * cost.fixed / cost.total() : 0;
     return std::pow(by_nodes, 2) * (1 - known * known) + std::pow(set_up, 2);
+}
+
+/// 90 % of |log measured / predicted| for the next job after one, `spread` apart.
+double width_of_one_job(MachineModel const& model, double spread) {
+    return std::hypot(model.width_inside, z_of_90_percent * std::sqrt(2) * spread);
 }
 
 }  // namespace
@@ -277,7 +283,7 @@ double correction_of(std::vector<Residual> const& all, double bytes, int nodes) 
 double width_where_fitted(MachineModel const& model) {
     constexpr double z = z_of_90_percent;
     if (model.jobs == 0) {  // the first guess is taken for known
-        return std::hypot(model.width_inside, z * std::sqrt(2) * model.job_spread);
+        return width_of_one_job(model, model.job_spread);
     }
     // Student's t for as many jobs and the first guess, which counts as one (Abramowitz and Stegun 26.7.5).
     double const jobs = model.jobs;
@@ -315,6 +321,21 @@ double octaves_beyond(MachineModel const& model, Measurement const& question) {
     return std::isfinite(nearest) ? nearest : any;
 }
 
+double size_octaves_beyond(MachineModel const& model, Measurement const& question) {
+    double fewest = model.fewest_bytes;
+    double most = model.most_bytes;
+    auto const found = model.residuals.find({question.collective, question.algorithm});
+    if (found != model.residuals.end() && !found->second.empty()) {
+        auto const [smallest, largest] =
+            std::minmax_element(found->second.begin(), found->second.end(),
+                                [](Residual const& left, Residual const& right) { return left.bytes < right.bytes; });
+        fewest = smallest->bytes;
+        most = largest->bytes;
+    }
+    auto const octave = [](double bytes) { return std::log2(std::max(bytes, 1.0)); };
+    return std::max({0.0, octave(question.bytes) - octave(most), octave(fewest) - octave(question.bytes)});
+}
+
 double width_at(std::vector<WidthBeyond> const& widths, double octaves) {
     if (octaves <= 0 || widths.empty()) {
         return 0;
@@ -338,9 +359,13 @@ Prediction with_interval(MachineModel const& model, double time_us, std::vector<
     for (double const other : replicates_us) {
         variance += std::pow(std::log(other / time_us), 2) / static_cast<double>(replicates_us.size());
     }
-    double const width =
-        std::sqrt(std::pow(width_where_fitted(model), 2) + std::pow(width_at(model.width_beyond, octaves), 2) +
-                  std::pow(z_of_90_percent, 2) * variance);
+    double known = width_where_fitted(model);
+    if (octaves > 0 && model.kind == TopologyKind::tree) {
+        // Jobs on few nodes are as alike as their switches are. Of those between more nodes they tell nothing.
+        known = std::max(known, width_of_one_job(model, job_deviation));
+    }
+    double const width = std::sqrt(std::pow(known, 2) + std::pow(width_at(model.width_beyond, octaves), 2) +
+                                   std::pow(z_of_90_percent, 2) * variance);
     return {time_us, time_us * std::exp(-width), time_us * std::exp(width)};
 }
 
@@ -357,7 +382,7 @@ Prediction predict(MachineModel const& model, Measurement const& asked, LoadCach
     for (Coefficients const& replicate : model.replicates) {
         replicates.push_back(cost_of(terms, replicate.parameters, factors_of(replicate, question)).total());
     }
-    double variance = variance_of_factors(model, residuals, modelled, nodes);
+    double variance = variance_of_factors(model, question, residuals, modelled);
     if (is_folded(question.topology)) {
         // Where a job of fewer dimensions lies is not known: from the fold to its own shape all may be.
         Measurement unfolded = question;

@@ -111,7 +111,7 @@ struct MachineModel {
     Limits limits;
     Coefficients best;
     std::vector<Coefficients> replicates;  // of the bootstrap
-    int jobs = 0;                          // that were told from each other
+    int jobs = 0;                          // that were told from each other and from node counts
     double job_spread = 0;                 // deviation of the logarithm of the times of one job from those of another
     bool corrected = false;                // predictions follow the residuals of near measurements
     std::map<ImplementationKey, std::vector<Residual>> residuals;
@@ -206,6 +206,8 @@ struct Cost {
 inline constexpr double factor_deviation = 0.4;
 /// The same of its set-up, which differs more: 8 us by the prior, from 2 to 40.
 inline constexpr double set_up_deviation = 1.5;
+/// The same of the factors of a job, on a network that jobs share.
+inline constexpr double job_deviation = 0.3;
 
 /// 90 % of |log measured / predicted| for another job on nodes that were fitted.
 [[nodiscard]] double width_where_fitted(MachineModel const& model);
@@ -213,6 +215,14 @@ inline constexpr double set_up_deviation = 1.5;
 /// Octaves of nodes from the question to the nearest nodes on which its algorithm was fitted at a near size (a factor
 /// of 8); of an algorithm that was not fitted, to any nodes that were.
 [[nodiscard]] double octaves_beyond(MachineModel const& model, Measurement const& question);
+
+/// Octaves of bytes from the question to the sizes at which its algorithm was fitted, or any that was.
+[[nodiscard]] double size_octaves_beyond(MachineModel const& model, Measurement const& question);
+
+/// More or fewer nodes, or larger or smaller sizes, than were fitted of its algorithm.
+[[nodiscard]] inline bool is_extrapolated(MachineModel const& model, Measurement const& question) {
+    return octaves_beyond(model, question) > 0 || size_octaves_beyond(model, question) > 0;
+}
 
 /// The amount that so many octaves add to the width. Nearer than what was left out half of the variance is that of any
 /// other nodes; farther than that the width grows with the octaves.

@@ -110,7 +110,8 @@ ScheduleRow const* row_of(OperationKind collective, std::string_view algorithm) 
 
 std::string_view algorithm_that_runs(OperationKind collective, NamedAlgorithm named, double bytes, int ranks) {
     std::string_view const name = named.algorithm;
-    if (name == "ring" && collective == OperationKind::all_reduce && bytes < bytes_of_element * ranks) {
+    if (named.of_open_mpi && name == "ring" && collective == OperationKind::all_reduce &&
+        bytes < bytes_of_element * ranks) {
         return "recursive_doubling";
     }
     if (name == "split_binary" && bytes < 2 * bytes_of_element) {
@@ -164,6 +165,7 @@ std::optional<NamedAlgorithm> algorithm_of(OperationKind collective, std::string
         return std::nullopt;
     }
     found.algorithm = row->algorithm;  // which outlives `bare`
+    found.of_open_mpi = name.ends_with("_ompi") || name.starts_with("default-");
     return found;
 }
 

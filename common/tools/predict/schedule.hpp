@@ -71,10 +71,11 @@ struct NamedAlgorithm {
     int ports = 1;  // equal parts of the vector that are worked on side by side
     SetUp set_up = SetUp::none;
     double one_segment_bytes = 0;  // of a vector up to this size a pipelined reduction makes one segment
+    bool of_open_mpi = false;      // or of Fujitsu MPI, which came from it
 };
 
-/// Open MPI 4.1 runs the ring of an allreduce as recursive doubling where a rank has less than one element (4 bytes) of
-/// its own, and, as Fujitsu MPI, a broadcast of one element by a split tree as a chain. A single segment is not
+/// Open MPI 4.1 and Fujitsu MPI run the ring of an allreduce as recursive doubling where a rank has less than one
+/// element (4 bytes) of its own, and a broadcast of one element by a split tree as a chain. A single segment is not
 /// pipelined.
 [[nodiscard]] std::string_view algorithm_that_runs(OperationKind collective, NamedAlgorithm named, double bytes,
                                                    int ranks);

@@ -51,6 +51,19 @@ TEST(Goal, LeavesOutSelfAndKeepsLargeSizes) {
     EXPECT_EQ(text.find("to 0 tag", text.find("rank 0 {")), text.find("to 0 tag", text.find("rank 1 {"))) << text;
 }
 
+// A simulator sends in the order of the lines: if all began with rank 0, its NIC would delay the whole exchange.
+TEST(Goal, AnExchangeBeginsWithTheNextRank) {
+    std::string const text = to_goal(test::exchange_plans(3, [](Rank, Rank) { return 8; }));
+    for (std::string_view const rank : {"rank 0 {\nl1: recv 8b from 1 tag 1\nl2: recv 8b from 2 tag 1\n"
+                                        "l3: send 8b to 1 tag 1\nl4: send 8b to 2 tag 1\n",
+                                        "rank 1 {\nl1: recv 8b from 2 tag 1\nl2: recv 8b from 0 tag 1\n"
+                                        "l3: send 8b to 2 tag 1\nl4: send 8b to 0 tag 1\n",
+                                        "rank 2 {\nl1: recv 8b from 0 tag 1\nl2: recv 8b from 1 tag 1\n"
+                                        "l3: send 8b to 0 tag 1\nl4: send 8b to 1 tag 1\n"}) {
+        EXPECT_NE(text.find(rank), std::string::npos) << text;
+    }
+}
+
 TEST(Goal, MovesTheBytesOfEachRankThatTheTextPrints) {
     // Sizes that the ranks do not divide: 7 elements of 4 bytes, and parts of 12, 0 and 16.
     std::vector<Bytes> const shares{12, 0, 16};

@@ -252,6 +252,70 @@ TEST(Fit, WidensItsIntervalsWithTheFactorOfNodesThatWasLeftOut) {
     EXPECT_NEAR(width_at(model.width_beyond, 12), 2 * model.width_beyond[1].width, 1e-9);
 }
 
+TEST(Fit, TakesJobsForOneWhereEachIsAloneOnItsNodes) {
+    LoadCache cache;
+    auto measurements = measured({"4", "8", "16"}, cache, 0.2);
+    MachineModel const of_one = fit(measurements, cache, 5);
+    for (Measurement& each : measurements) {
+        each.job = each.topology.text();
+    }
+    MachineModel const nested = fit(measurements, cache, 5);
+    EXPECT_EQ(nested.jobs, 0);
+    EXPECT_EQ(to_text(nested), to_text(of_one)) << "nothing tells jobs from node counts";
+    auto const again = measured({"4"}, cache);
+    for (Measurement each : again) {
+        each.job = "second on 4 nodes";
+        measurements.push_back(each);
+    }
+    EXPECT_EQ(fit(measurements, cache, 5).jobs, 2) << "those on 8 and on 16 nodes are still alone";
+}
+
+TEST(Fit, KnowsFromJobsThatAreAlikeNothingOfTheSwitchesBetweenMoreNodes) {
+    LoadCache cache;
+    auto measurements = measured({"4", "8", "16"}, cache);
+    auto const once = measurements;
+    for (std::string const job : {"second", "third", "fourth", "fifth"}) {
+        for (Measurement each : once) {
+            each.job = job;
+            measurements.push_back(each);
+        }
+    }
+    MachineModel const model = fit(measurements, cache, 5);
+    ASSERT_EQ(model.jobs, 5);
+    auto const width = [&](std::string const& nodes) {
+        Measurement const question{"made", parse_nodes(nodes), OperationKind::all_reduce, "ring", 1 << 20, 0};
+        Prediction const prediction = predict(model, question, cache);
+        return std::log(prediction.high_us / prediction.time_us);
+    };
+    double const of_one_job = 1.645 * std::sqrt(2) * job_deviation;
+    EXPECT_LT(width("16"), of_one_job / 2);
+    EXPECT_GT(width("64"), of_one_job);
+}
+
+TEST(Fit, WidensItsIntervalsWithTheSizesBeyondThoseOfTheAlgorithm) {
+    LoadCache cache;
+    auto measurements = measured({"4", "8", "16"}, cache, 0.2);
+    std::erase_if(measurements, [](Measurement const& each) { return each.bytes < 16384 || each.bytes > 1 << 20; });
+    MachineModel const model = fit(measurements, cache, 5);
+    auto const width = [&](std::string const& algorithm, double bytes) {
+        Measurement const question{"made", parse_nodes("16"), OperationKind::all_reduce, algorithm, bytes, 0};
+        Prediction const prediction = predict(model, question, cache);
+        EXPECT_EQ(is_extrapolated(model, question), bytes < 16384 || bytes > 1 << 20) << bytes;
+        return std::log(prediction.high_us / prediction.time_us);
+    };
+    // A share of e^(-2 * octaves / 4) of the variance of a factor is known. Half of it counts at least: a time is made
+    // of two parts.
+    auto const with_unknown = [&](double octaves) {
+        return std::hypot(width_where_fitted(model),
+                          1.645 * factor_deviation * std::sqrt((1 - std::exp(-octaves / 2)) / 2));
+    };
+    EXPECT_GT(width("ring", 8 << 20), with_unknown(3));
+    EXPECT_GT(width("ring", 64 << 20), with_unknown(6));
+    EXPECT_GT(width("ring", 512), with_unknown(5));
+    EXPECT_LT(width("ring", 1 << 20), with_unknown(1));
+    EXPECT_LT(width("ring", 3 << 15), with_unknown(1)) << "between sizes nothing is beyond";
+}
+
 TEST(Fit, AnswersByTheFactorOfNodesThatCouldBeLeftOutNotByThatOfAFewLines) {
     LoadCache cache;
     auto measurements = measured({"16", "64"}, cache);

@@ -129,6 +129,25 @@ TEST(MachineOfAModel, WaitsForReceiversBeyondTheEagerLimitAndForTheNicBeyondTheI
     EXPECT_TRUE(is_step(latency(1, 8193) - latency(1, 8192)));
 }
 
+TEST(MachineOfAModel, PricesTheDistanceOfNodesInATree) {
+    MachineModel model = sample();  // a hop takes e^-1 us, and so does a byte per octave of distance
+    auto const of = [&](Rank from, Rank to) {
+        Machine const machine = machine_of(model, model.best.parameters, 2, 8);
+        return std::pair(machine.parameters(from, to, 100).latency, machine.parameters(from, to, 100).gap_per_byte);
+    };
+    EXPECT_EQ(of(0, 8), of(0, 2)) << "links of a torus are those of a topology";
+    auto const inside = of(0, 1);
+    model.kind = TopologyKind::tree;
+    EXPECT_EQ(of(0, 1), inside);
+    EXPECT_EQ(of(0, 6), of(6, 12)) << "ranks that do alike cost alike";
+    EXPECT_EQ(of(0, 6), of(12, 2));
+    auto const [latency, byte] = of(0, 8);
+    model.best.parameters[index_of(Parameter::hop)] = model.best.parameters[index_of(Parameter::far)] = -40;
+    // From each of the 8 nodes to the one 4 on or 4 back are two octaves; the hop of the first is everybody's.
+    EXPECT_NEAR(static_cast<double>(latency - of(0, 8).first), 3 * std::exp(-1) * 1e6, 2);
+    EXPECT_NEAR(static_cast<double>(byte - of(0, 8).second), 2 * std::exp(-1) * 1e9, 2);
+}
+
 TEST(MachineOfAModel, LetsTheSenderPayForTheCopiesOfEagerMessagesAndForBytesInANode) {
     MachineModel const model = sample();  // each byte takes e^-1 us
     Machine const machine = machine_of(model, model.best.parameters, 2);

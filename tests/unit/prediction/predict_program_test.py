@@ -69,7 +69,7 @@ class Predict(program.Program):
         self.assertEqual(model["range"], {"fewest_nodes": 4, "most_nodes": 32, "fewest_bytes": 1024.0, "most_bytes": float(1 << 24)})
         self.assertEqual(model["error"]["held_out_above_nodes"], 4)
         for row in self.points([HEADER, *lines([256])]):
-            self.assertEqual(row["status"], "ok")
+            self.assertEqual(row["status"], "ok (extrapolated)")
             self.assertLess(abs(float(row["predicted_us"]) / float(row["median_us"]) - 1), 0.3)
             self.assertLessEqual(float(row["low_us"]), float(row["predicted_us"]))
             self.assertGreaterEqual(float(row["high_us"]), float(row["predicted_us"]))
@@ -94,8 +94,8 @@ class Predict(program.Program):
         rows = self.points(
             [
                 "system,nodes,collective,algorithm,bytes",
-                "made,64,allreduce,ring_ompi,0",
-                "made,1,allreduce,ring_ompi,1024",
+                "made,32,allreduce,ring_ompi,0",
+                "made,32,allreduce,ring_ompi,1024",
                 "made,64,allreduce,default_ompi,1024",
                 "other,64,allreduce,ring_ompi,1024",
                 "made,8x8,allreduce,ring_ompi,1024",
@@ -104,11 +104,11 @@ class Predict(program.Program):
             ]
         )
         status = [row["status"] for row in rows]
-        self.assertEqual(status[:3], ["ok", "ok", "unknown algorithm"])
+        self.assertEqual(status[:3], ["ok (extrapolated)", "ok", "unknown algorithm"])
         self.assertEqual(status[3], "refused: the model is of made")
         self.assertTrue(status[4].startswith("refused: "))
         self.assertIn("even number of ranks", status[5])
-        self.assertEqual(status[6], "ok")
+        self.assertEqual(status[6], "ok (extrapolated)")
         self.assertEqual([bool(row["predicted_us"]) for row in rows], [True, True, False, False, False, False, True])
 
     def test_an_error_above_40_percent_is_refused_unless_forced(self) -> None:
@@ -207,10 +207,13 @@ class Predict(program.Program):
     def test_points_say_how_far_they_are_from_what_was_fitted(self) -> None:
         self.fit()
         asked = self.write("points.csv", ["system,nodes,collective,algorithm,bytes", f"made,1024,allreduce,ring_ompi,{1 << 30}"])
-        done = self.call("points", "--model", self.model, asked, "-o", self.folder / "predicted.csv")
-        self.assertIn("from 32 to 1024 nodes, x32", done.stdout)
-        self.assertIn("Sizes of", done.stdout)
-        self.assertIn("were predicted from fewer with a median error of", done.stdout)
+        for output in (self.folder / "predicted.csv", "-"):
+            done = self.call("points", "--model", self.model, asked, "-o", output)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for part in ("from 32 to 1024 nodes, x32", "sizes of", "were predicted from fewer with a median error of"):
+                self.assertIn(part, done.stderr)
+                self.assertNotIn(part, done.stdout)
+            self.assertIn("1 of 1 lines predicted", done.stderr if output == "-" else done.stdout)
 
     def test_what_a_table_has_beside_what_is_fitted_is_told(self) -> None:
         self.assertNotIn("left out", self.fit().stdout)
@@ -279,8 +282,10 @@ class Predict(program.Program):
         asked = ("time", "collective", "--operation", "allreduce", "--message-size", "1M:1M", "--ranks", 64, "--ranks-per-node", 1, "--machine", self.model)
         done = self.call(*asked, "--algorithm", "allreduce=ring")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("Extrapolated from 32 to 64 nodes, x2", done.stdout)
+        self.assertEqual(done.stderr, "dlmb_predict: note: extrapolated from 32 to 64 nodes, x2\n")
         self.assertIn("90 % interval: ", done.stdout)
+        larger = self.call(*asked[:5], "256M:256M", *asked[6:], "--algorithm", "allreduce=recursive_doubling")
+        self.assertIn("note: messages have up to 268435456 bytes, vectors of up to 16777216 were fitted", larger.stderr)
         answer = self.answer(*asked, "--algorithm", "allreduce=ring")
         self.assertLess(answer["low_ps"], answer["time_ps"])
         self.assertGreater(answer["high_ps"], answer["time_ps"])
@@ -290,6 +295,14 @@ class Predict(program.Program):
             answer = self.answer(*asked[:2], "--operation", "alltoall", "--message-size", "4K:4K", "--ranks", 8, "--ranks-per-node", 1, "--machine", self.model, "--force", *links)
             self.assertLess(answer["low_ps"], answer["time_ps"])
             self.assertGreater(answer["high_ps"], answer["time_ps"])
+        tapered = json.loads(self.model.read_text())
+        tapered["parameters"]["far_byte_us"]["value"] = 1e-4
+        tapered.update(replicates=[], algorithms=[{**row, "latency_factor": 1, "bandwidth_factor": 1, "residuals": []} for row in tapered["algorithms"]])
+        far = self.write("tapered.json", [json.dumps(tapered)])
+        simulated = self.answer(*asked[:2], "--operation", "alltoall", "--message-size", "64K:64K", "--ranks", 32, "--ranks-per-node", 1, "--machine", far)
+        priced = self.call("points", "--model", far, self.write("alltoall.csv", ["system,nodes,collective,algorithm,bytes", f"made,32,alltoall,linear,{32 << 16}"]), "-o", "-")
+        row = next(csv.DictReader(io.StringIO(priced.stdout)))
+        self.assertLess(abs(math.log(simulated["time_ps"] / 1e6 / float(row["predicted_us"]))), 0.1, "far_byte is three quarters of both")
         goal = self.write("two.goal", ["num_ranks 2", "rank 0 {", "s0: send 10b to 1 tag 1", "}", "rank 1 {", "r0: recv 10b from 0 tag 1", "}"])
         by_goal = self.answer("time", "--goal", goal, "--machine", self.model)
         self.assertLess(by_goal["low_ps"], by_goal["time_ps"])

@@ -377,10 +377,18 @@ TEST(SplitTree, OfOneElementIsAChain) {
     EXPECT_EQ(algorithm_that_runs(OperationKind::broadcast, split, 8, 512), "split_binary");
 }
 
-TEST(Ring, OfAnAllreduceNeedsAnElementPerRank) {
-    EXPECT_EQ(algorithm_that_runs(OperationKind::all_reduce, {"ring"}, 4 * 64 - 4, 64), "recursive_doubling");
-    EXPECT_EQ(algorithm_that_runs(OperationKind::all_reduce, {"ring"}, 4 * 64, 64), "ring");
-    EXPECT_EQ(algorithm_that_runs(OperationKind::all_gather, {"ring"}, 4, 64), "ring");
+TEST(Ring, OfAnAllreduceOfOpenMpiNeedsAnElementPerRank) {
+    auto const runs = [](OperationKind collective, std::string_view name, double bytes) {
+        return algorithm_that_runs(collective, algorithm_of(collective, name).value(), bytes, 64);
+    };
+    for (std::string_view const name : {"ring_ompi", "segmented_ring_ompi", "default-ring"}) {
+        EXPECT_EQ(runs(OperationKind::all_reduce, name, 4 * 64 - 4), "recursive_doubling") << name;
+        EXPECT_EQ(runs(OperationKind::all_reduce, name, 4 * 64), "ring") << name;
+    }
+    EXPECT_EQ(runs(OperationKind::all_gather, "ring_ompi", 4), "ring");
+    for (std::string_view const name : {"ring", "ring_over", "ring_mpich"}) {
+        EXPECT_EQ(runs(OperationKind::all_reduce, name, 4), "ring") << "the rule is Open MPI's, not of " << name;
+    }
 }
 
 TEST(Reduction, OfFujitsuInTheTablesOfPicoHasSegmentsBeyondASize) {

@@ -205,11 +205,26 @@ TEST(LinkNetwork, TakesTheNumberOfAMessageAgainWhenItIsOver) {
     EXPECT_EQ(network.next_event(), 200) << "half of the link into node 2 each, nothing is left of the first message";
 }
 
-TEST(LinkNetwork, AddsLatencyForLinksBeyondTheFirst) {
-    auto const net = made("torus:8x8");
-    LinkNetwork const network = network_of(*net);
-    EXPECT_EQ(network.extra_latency(0, 1), 0);
-    EXPECT_EQ(network.extra_latency(0, 4 * 8 + 4), 7000);
+TEST(LinkNetwork, AddsLatencyForLinksBeyondThoseOfTheShortestRoute) {
+    struct Case {
+        std::string_view topology;
+        std::vector<std::pair<Rank, int>> links;  // to a rank from rank 0, beyond those of the shortest route
+    };
+    // The shortest: on a torus out, one between and in; out of a node and into another one where they share a switch.
+    for (auto const& [topology, links] : std::vector<Case>{
+             {"torus:8x8", {{1, 0}, {4 * 8 + 4, 7}}},
+             {"fat-tree:4x4x4", {{1, 0}, {4, 2}, {16, 4}, {63, 4}}},
+             {"dragonfly:4x4x4", {{1, 0}, {4, 1}}},
+             {"hyperx:4x4x4", {{1, 0}, {4, 1}, {16, 1}, {21, 2}}},
+             {"fat-tree:1x4x4", {{1, 0}, {4, 2}}},
+             {"hamming-mesh:2x4x4", {{1, 0}}},
+         }) {
+        auto const net = made(topology);
+        LinkNetwork const network = network_of(*net);
+        for (auto const& [to, more] : links) {
+            EXPECT_EQ(network.extra_latency(0, to), 1000 * more) << topology << ", node " << to;
+        }
+    }
 }
 
 double share_by_events(std::string_view text) {

@@ -17,7 +17,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dlmb::predict::commands {
@@ -29,37 +31,41 @@ struct Asked {
     std::set<double> sizes;
     std::set<OperationKind> collectives;
 
-    void print(MachineModel const& model) const {
+    [[nodiscard]] std::string notes(MachineModel const& model) const {
+        std::string text;
+        auto const note = [&text]<class... Values>(fmt::format_string<Values...> format, Values&&... values) {
+            text += "dlmb_predict: note: " + fmt::format(format, std::forward<Values>(values)...) + "\n";
+        };
         if (nodes.empty()) {
-            return;
+            return text;
         }
         int const most_nodes = *nodes.rbegin();
         bool const more = most_nodes > model.most_nodes;
         if (more) {
-            fmt::print("Extrapolated from {} to {} nodes, x{:.3g}{}\n", model.most_nodes, most_nodes,
-                       static_cast<double>(most_nodes) / model.most_nodes,
-                       model.held_out_above > 0 ? "; intervals have grown with it" : "");
+            note("extrapolated from {} to {} nodes, x{:.3g}; intervals are void beyond the first switch level or group "
+                 "that the measurements did not cross",
+                 model.most_nodes, most_nodes, static_cast<double>(most_nodes) / model.most_nodes);
         }
         if (*nodes.begin() < model.fewest_nodes) {
-            fmt::print("Extrapolated from {} down to {} nodes\n", model.fewest_nodes, *nodes.begin());
+            note("extrapolated from {} down to {} nodes", model.fewest_nodes, *nodes.begin());
         }
         if (*sizes.rbegin() > model.most_bytes || *sizes.begin() < model.fewest_bytes) {
-            fmt::print("Sizes of {:.0f} to {:.0f} bytes were asked for, and {:.0f} to {:.0f} were fitted; intervals do "
-                       "not grow with that\n",
-                       *sizes.begin(), *sizes.rbegin(), model.fewest_bytes, model.most_bytes);
+            note("sizes of {:.0f} to {:.0f} bytes were asked for, and {:.0f} to {:.0f} were fitted", *sizes.begin(),
+                 *sizes.rbegin(), model.fewest_bytes, model.most_bytes);
         }
         for (OperationKind const collective : collectives) {
             auto const error = model.held_out.find(collective);
             if (error != model.held_out.end()) {
-                fmt::print("{}: {} measurements on more than {} nodes were predicted from fewer with a median error of "
-                           "{:.0f} %, 90 % below {:.0f} %\n",
-                           name_in_tables(collective), error->second.points, model.held_out_above,
-                           100 * error->second.median, 100 * error->second.p90);
+                note("{}: {} measurements on more than {} nodes were predicted from fewer with a median error of "
+                     "{:.0f} %, 90 % below {:.0f} %",
+                     name_in_tables(collective), error->second.points, model.held_out_above, 100 * error->second.median,
+                     100 * error->second.p90);
             } else if (more) {
-                fmt::print("{}: the error on more nodes is not known, because no node count could be left out\n",
-                           name_in_tables(collective));
+                note("{}: the error on more nodes is not known, because no node count could be left out",
+                     name_in_tables(collective));
             }
         }
+        return text;
     }
 };
 
@@ -97,7 +103,9 @@ public:
             bool const doubted = !doubt_of(model, question.collective, question.topology.nodes()).empty();
             Prediction const& prediction = *found.prediction;
             text += fmt::format(",{:.6g},{:.6g},{:.6g},{}", prediction.time_us, prediction.low_us, prediction.high_us,
-                                doubted ? "ok (forced)" : "ok");
+                                doubted                            ? "ok (forced)"
+                                : is_extrapolated(model, question) ? "ok (extrapolated)"
+                                                                   : "ok");
             asked.nodes.insert(question.topology.nodes());
             asked.sizes.insert(question.bytes);
             asked.collectives.insert(question.collective);
@@ -114,11 +122,10 @@ public:
             text += fmt::format("{},{}\n", texts[line], chosen[line]);
         }
         write_output(output_, text);
-        if (!is_standard_output(output_)) {
-            fmt::print("{} of {} lines predicted, {} refused, {} of unknown algorithms\n", answered, table.lines.size(),
-                       refused, static_cast<int>(table.lines.size()) - answered - refused);
-            asked.print(model);
-        }
+        print_to(printed_beside({output_}),
+                 fmt::format("{} of {} lines predicted, {} refused, {} of unknown algorithms\n", answered,
+                             table.lines.size(), refused, static_cast<int>(table.lines.size()) - answered - refused));
+        print_error(asked.notes(model));
         return answered == 0 && refused > 0 ? exit_unavailable : exit_ok;
     }
 

@@ -222,7 +222,7 @@ private:
         Program const schedule = read_goal(read_document(goal_), goal_);
         int const ranks = schedule.ranks();
         WorldShape const world{ranks, 0};
-        Machine const machine = machine_options_.machine(0);
+        Machine const machine = machine_options_.machine(0, ranks);
         machine_options_.require(OperationKind::send, ranks);
         auto const links = network_options_.make(machine, ranks);
         answer(machine, links.get(), world, fmt::format("{}: {} ranks", goal_, ranks),
@@ -239,7 +239,7 @@ private:
         PlanFile const read = read_plan_file(plans_);
         PlanHeader const& file = read.header;
         PlanSource const plans(read.plans);
-        Machine const machine = machine_options_.machine(file.world.ranks_per_node);
+        Machine const machine = machine_options_.machine(file.world.ranks_per_node, nodes_of(file.world));
         std::set<OperationKind> kinds;
         for (Plan const& plan : read.plans) {
             for (Step const& step : plan.steps) {
@@ -306,8 +306,11 @@ private:
             context["links"] = links->to_json(simulation.time);
         }
         auto const json = to_json(simulation, context, most_pieces_);
-        std::string const origin = model == nullptr ? "" : origin_text(*model, prediction, nodes_of(world));
-        write_output("-", json_ ? utf8_of(json) : to_text(json, title) + origin);
+        std::string const interval = model == nullptr ? "" : interval_text(prediction);
+        write_output("-", json_ ? utf8_of(json) : to_text(json, title) + interval);
+        if (model != nullptr) {
+            print_error(notes(*model, nodes_of(world), simulation.program, links != nullptr));
+        }
     }
 
     static int nodes_of(WorldShape const& world) {
@@ -328,7 +331,7 @@ private:
         }
         std::vector<double> times_us;
         for (Coefficients const& replicate : model.replicates) {
-            Machine const machine = machine_of(model, replicate.parameters, world.ranks_per_node);
+            Machine const machine = machine_of(model, replicate.parameters, world.ranks_per_node, nodes_of(world));
             auto const links = network_options_.make(machine, world.ranks);
             Picoseconds const time = simulate(program(), machine, links ? &links->network() : nullptr).time;
             times_us.push_back(static_cast<double>(time) / picoseconds_per_us);
@@ -339,13 +342,29 @@ private:
                              octaves_beyond(model, unfitted), std::pow(factor_deviation, 2));
     }
 
-    static std::string origin_text(MachineModel const& model, std::optional<Prediction> const& prediction, int nodes) {
-        std::string text =
-            prediction ? fmt::format("\n90 % interval: {:.3f} to {:.3f} us\n", prediction->low_us, prediction->high_us)
-                       : "\n90 % interval: not computed, which would take too long\n";
+    static std::string interval_text(std::optional<Prediction> const& prediction) {
+        return prediction
+                   ? fmt::format("\n90 % interval: {:.3f} to {:.3f} us\n", prediction->low_us, prediction->high_us)
+                   : "\n90 % interval: not computed, which would take too long\n";
+    }
+
+    static std::string notes(MachineModel const& model, int nodes, Program const& program, bool on_links) {
+        std::string text;
         if (nodes > model.most_nodes) {
-            text += fmt::format("\nExtrapolated from {} to {} nodes, x{:.3g}\n", model.most_nodes, nodes,
-                                static_cast<double>(nodes) / model.most_nodes);
+            text += fmt::format("dlmb_predict: note: extrapolated from {} to {} nodes, x{:.3g}\n", model.most_nodes,
+                                nodes, static_cast<double>(nodes) / model.most_nodes);
+        }
+        Bytes largest = 0;
+        for (Task const& task : program.tasks) {
+            largest = task.kind == TaskKind::send ? std::max(largest, task.amount) : largest;
+        }
+        if (static_cast<double>(largest) > model.most_bytes) {
+            text +=
+                fmt::format("dlmb_predict: note: messages have up to {} bytes, vectors of up to {:.0f} were fitted\n",
+                            largest, model.most_bytes);
+        }
+        if (model.kind == TopologyKind::torus && !on_links) {
+            text += "dlmb_predict: note: links of the torus cost nothing without --topology and --hop\n";
         }
         return text;
     }

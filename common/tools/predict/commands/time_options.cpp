@@ -31,10 +31,10 @@ void MachineOptions::add(CLI::App& parser) {
     }
 }
 
-Machine MachineOptions::machine(int ranks_per_node) {
+Machine MachineOptions::machine(int ranks_per_node, int nodes) {
     if (option_.given()) {
         model_ = option_.read();
-        return machine_of(*model_, model_->best.parameters, ranks_per_node);
+        return machine_of(*model_, model_->best.parameters, ranks_per_node, nodes);
     }
     bool const given = std::any_of(level_options_.begin(), level_options_.end(),
                                    [](LevelOption const& option) { return !option.text.empty(); });
@@ -167,7 +167,7 @@ void NetworkOptions::add(CLI::App& parser) {
         ->needs(topology)
         ->check(number_check(0, 0.5))
         ->capture_default_str();
-    parser.add_option("--hop", hop_ns_, "ns that each link beyond the first adds to L")
+    parser.add_option("--hop", hop_ns_, "ns that each link beyond those of the shortest route adds to L")
         ->needs(topology)
         ->check(number_check(0, 1e9))
         ->capture_default_str();

@@ -24,7 +24,7 @@ class MachineOptions {
 public:
     void add(CLI::App& parser);
     /// Throws UsageError where the options say nothing, or both ways something.
-    [[nodiscard]] Machine machine(int ranks_per_node);
+    [[nodiscard]] Machine machine(int ranks_per_node, int nodes = 1);
     /// The fitted model that machine() took; nullptr: there is none. It is forced where --force is given.
     [[nodiscard]] MachineModel const* model() const { return model_ ? &*model_ : nullptr; }
     /// Throws ModelRefusal where the model doubts what it says of such operations on so many nodes and is not forced.

@@ -21,6 +21,11 @@ LinkNetwork::LinkNetwork(Interconnect const& interconnect, std::vector<int> node
     for (LinkId link = 0; link < interconnect.links(); ++link) {
         links_[link].left = links_[link].capacity = interconnect.capacity(link) * costs.bytes_per_ps;
     }
+    std::vector<LinkId> route;
+    for (int node = 1; node < interconnect.nodes(); ++node) {  // node 0 has a nearest neighbor in every topology
+        interconnect.route(0, node, route);
+        shortest_ = std::min(shortest_, route.size());
+    }
 }
 
 void LinkNetwork::start(FlowId flow, Rank from, Rank to, Bytes bytes, Picoseconds now) {
@@ -226,8 +231,7 @@ std::optional<FlowId> LinkNetwork::end_next(Picoseconds now) {
 Picoseconds LinkNetwork::extra_latency(Rank from, Rank to) const {
     std::vector<LinkId> route;
     interconnect_.route(nodes_.at(static_cast<std::size_t>(from)), nodes_.at(static_cast<std::size_t>(to)), route);
-    constexpr int own_and_first = 3;  // out of a node, into one, and the first in between
-    return std::max(0, static_cast<int>(route.size()) - own_and_first) * costs_.hop_latency;
+    return static_cast<Picoseconds>(route.size() - std::min(shortest_, route.size())) * costs_.hop_latency;
 }
 
 }  // namespace dlmb::predict

@@ -22,7 +22,7 @@ namespace dlmb::predict {
 /// The cost of the links of an interconnect.
 struct LinkCosts {
     double bytes_per_ps = 0.05;   // that a node injects; 0.001 is 1 GB/s
-    Picoseconds hop_latency = 0;  // of a link beyond the first
+    Picoseconds hop_latency = 0;  // of a link beyond those of the shortest route, which are in L
     double tolerance = 0;         // of the time that a message takes; 0: rates are always up to date
 };
 
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] Picoseconds next_event();
     /// Takes out the message that ends now; of several the one that started first. Nothing: no other one ends now.
     std::optional<FlowId> end_next(Picoseconds now);
-    /// Latency of the links beyond the first, which comes on top of L.
+    /// Latency of the links beyond those of the shortest route, which comes on top of L.
     [[nodiscard]] Picoseconds extra_latency(Rank from, Rank to) const;
 
     /// The loads by all messages that were started.
@@ -83,6 +83,7 @@ private:
     std::vector<int> nodes_;
     LinkCosts costs_;
     LinkLoads loads_;
+    std::size_t shortest_ = std::numeric_limits<std::size_t>::max();  // links of the shortest route
     Picoseconds now_ = 0;
     std::uint64_t sequence_ = 0;
     std::uint64_t updates_ = 0;

@@ -12,6 +12,17 @@ constexpr double picoseconds_per_us = 1e6;
 constexpr double femtoseconds_per_us = 1e9;
 constexpr double beyond_all_machines = 1e15;  // ps or fs
 
+/// By how far the receiver's node is ahead of the sender's, modulo all: the mean of all senders, of which those at the
+/// end have their receiver at the begin. Then ranks that do alike cost alike.
+std::vector<double> mean_octaves(int nodes) {
+    std::vector<double> octaves(static_cast<std::size_t>(nodes));
+    for (int ahead = 1; ahead < nodes; ++ahead) {
+        int const back = nodes - ahead;
+        octaves[static_cast<std::size_t>(ahead)] = (back * std::log2(ahead) + ahead * std::log2(back)) / nodes;
+    }
+    return octaves;
+}
+
 }  // namespace
 
 Level Machine::level_of(Rank from, Rank to) const {
@@ -19,13 +30,23 @@ Level Machine::level_of(Rank from, Rank to) const {
     return from / each == to / each ? Level::node : Level::system;
 }
 
-LogGopsParameters const& Machine::parameters(Rank from, Rank to, Bytes bytes) const {
-    std::vector<SizeSegment> const& segments = levels[static_cast<std::size_t>(level_of(from, to))];
+LogGopsParameters Machine::parameters(Rank from, Rank to, Bytes bytes) const {
+    Level const level = level_of(from, to);
+    std::vector<SizeSegment> const& segments = levels[static_cast<std::size_t>(level)];
     std::size_t segment = 0;
     while (segment + 1 < segments.size() && bytes > segments[segment].up_to) {
         ++segment;
     }
-    return segments[segment].parameters;
+    LogGopsParameters found = segments[segment].parameters;
+    if (level == Level::system && !octaves.empty()) {
+        auto const nodes = static_cast<int>(octaves.size());
+        int const each = std::max(1, ranks_per_node);
+        int const ahead = (to / each - from / each) % nodes;
+        double const far = octaves[static_cast<std::size_t>((ahead + nodes) % nodes)];
+        found.latency += std::llround(far * static_cast<double>(octave_latency));
+        found.gap_per_byte += std::llround(far * static_cast<double>(octave_per_byte));
+    }
+    return found;
 }
 
 Machine uniform_machine(LogGopsParameters const& parameters) {
@@ -34,7 +55,7 @@ Machine uniform_machine(LogGopsParameters const& parameters) {
     return machine;
 }
 
-Machine machine_of(MachineModel const& model, MachineParameters const& parameters, int ranks_per_node) {
+Machine machine_of(MachineModel const& model, MachineParameters const& parameters, int ranks_per_node, int nodes) {
     auto const us = [&parameters](Parameter parameter) { return std::exp(parameters[index_of(parameter)]); };
     auto const ps = [](double microseconds) -> Picoseconds {
         return std::llround(std::min(microseconds * picoseconds_per_us, beyond_all_machines));
@@ -63,6 +84,11 @@ Machine machine_of(MachineModel const& model, MachineParameters const& parameter
         machine.level(level) = {{static_cast<Bytes>(smaller), parameters_up_to(smaller, inside)},
                                 {static_cast<Bytes>(larger), parameters_up_to(larger, inside)},
                                 {.parameters = parameters_up_to(beyond_all_machines, inside)}};
+    }
+    if (model.kind == TopologyKind::tree) {
+        machine.octave_latency = ps(us(Parameter::hop));
+        machine.octave_per_byte = fs(us(Parameter::far));
+        machine.octaves = mean_octaves(nodes);
     }
     machine.ranks_per_node = ranks_per_node;
     machine.eager_limit = static_cast<Bytes>(model.limits.eager_bytes);

@@ -46,7 +46,11 @@ struct SizeSegment {
 struct Machine {
     /// By Level; segments by size, the last one for all that is larger.
     std::array<std::vector<SizeSegment>, level_names.size()> levels;
-    int ranks_per_node = 0;                                 // 0: each rank has a node of its own
+    // Between nodes, on top, for each octave (log2) of their distance in nodes.
+    Picoseconds octave_latency = 0;
+    FemtosecondsPerByte octave_per_byte = 0;
+    std::vector<double> octaves;  // by the nodes from sender to receiver, modulo all; empty: none
+    int ranks_per_node = 0;       // 0: each rank has a node of its own
     Bytes eager_limit = std::numeric_limits<Bytes>::max();  // S: a larger send ends when its receive does
     FemtosecondsPerByte reduce_per_byte = 0;                // gamma, per byte of the result
     FemtosecondsPerByte copy_per_byte = 0;
@@ -54,7 +58,7 @@ struct Machine {
 
     [[nodiscard]] std::vector<SizeSegment>& level(Level level) { return levels[static_cast<std::size_t>(level)]; }
     [[nodiscard]] Level level_of(Rank from, Rank to) const;
-    [[nodiscard]] LogGopsParameters const& parameters(Rank from, Rank to, Bytes bytes) const;
+    [[nodiscard]] LogGopsParameters parameters(Rank from, Rank to, Bytes bytes) const;
 };
 
 /// The same parameters for all distances and sizes.
@@ -62,6 +66,7 @@ struct Machine {
 
 /// A fitted model, with its best parameters or those of one of its replicates; docs: common/tools/predict/README.md.
 /// The simulator has no factors of implementations, no temporary memory that is mapped anew and no links.
-[[nodiscard]] Machine machine_of(MachineModel const& model, MachineParameters const& parameters, int ranks_per_node);
+[[nodiscard]] Machine machine_of(MachineModel const& model, MachineParameters const& parameters, int ranks_per_node,
+                                 int nodes = 1);
 
 }  // namespace dlmb::predict

@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    [[nodiscard]] LogGopsParameters const& parameters(Task const& task, Rank rank) const {
+    [[nodiscard]] LogGopsParameters parameters(Task const& task, Rank rank) const {
         return machine_.parameters(rank, task.peer, task.amount);
     }
     [[nodiscard]] bool flows(Task const& message, Rank rank) const {
@@ -57,7 +57,7 @@ private:
     [[nodiscard]] Picoseconds cpu_end(TaskId task, Rank rank) const {
         Task const& is = tasks_[task];
         if (is.kind == TaskKind::send) {
-            LogGopsParameters const& costs = parameters(is, rank);
+            LogGopsParameters const costs = parameters(is, rank);
             return is.time + costs.overhead + time_of_further_bytes(is.amount, costs.overhead_per_byte);
         }
         return is.time + (is.kind == TaskKind::recv ? parameters(is, rank).overhead : duration(is, machine_));
@@ -158,7 +158,7 @@ private:
     /// `rank` sent it; its last byte arrived at `until`.
     void add_time_in_flight(TaskId task, Rank rank, Picoseconds until) {
         Task const& is = tasks_[task];
-        LogGopsParameters const& costs = parameters(is, rank);
+        LogGopsParameters const costs = parameters(is, rank);
         Picoseconds const begin = cpu_end(task, rank);
         Picoseconds const more = flows(is, rank) ? network_->extra_latency(rank, is.peer) : 0;
         Picoseconds const latency = std::min(until - begin, costs.latency + more);

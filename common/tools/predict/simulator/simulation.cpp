@@ -247,7 +247,7 @@ private:
         }
     }
 
-    [[nodiscard]] LogGopsParameters const& parameters(Task const& task, std::uint32_t rank) const {
+    [[nodiscard]] LogGopsParameters parameters(Task const& task, std::uint32_t rank) const {
         return machine_.parameters(static_cast<Rank>(rank), task.peer, task.amount);
     }
     [[nodiscard]] Nic& nic_of(Task const& task, std::uint32_t rank) { return nics_[nic_number(task, rank)]; }
@@ -290,7 +290,7 @@ private:
 
     void start_send(TaskId task, std::uint32_t rank, Picoseconds now, Nic& nic) {
         Task const& is = tasks_[task];
-        LogGopsParameters const& costs = parameters(is, rank);
+        LogGopsParameters const costs = parameters(is, rank);
         Picoseconds const busy = costs.overhead + time_of_further_bytes(is.amount, costs.overhead_per_byte);
         Picoseconds const begin = occupy(task, rank, now, busy);
         bool const flows = by_network(static_cast<Rank>(rank), is.peer);
@@ -311,7 +311,7 @@ private:
     void arrive(TaskId send, std::uint32_t rank, Picoseconds now) {
         Task const& sent = tasks_[send];
         Rank const from = sent.queued ? program_.rank_of(send) : tasks_[sent.match].peer;
-        LogGopsParameters const& costs = machine_.parameters(from, static_cast<Rank>(rank), sent.amount);
+        LogGopsParameters const costs = machine_.parameters(from, static_cast<Rank>(rank), sent.amount);
         Picoseconds const bytes =
             by_network(from, static_cast<Rank>(rank)) ? 0 : time_of_further_bytes(sent.amount, costs.gap_per_byte);
         // The receiver's NIC has the number of the sender's: GOAL names none for what arrives.
@@ -437,6 +437,9 @@ void check_durations(Program const& program, Machine const& machine) {
             slowest = std::max({slowest, segment.parameters.gap_per_byte, segment.parameters.overhead_per_byte});
         }
     }
+    double const farthest =
+        machine.octaves.empty() ? 0 : *std::max_element(machine.octaves.begin(), machine.octaves.end());
+    slowest += std::llround(farthest * static_cast<double>(machine.octave_per_byte));
     auto const most_bytes = static_cast<std::uint64_t>(most_femtoseconds / (slowest + 1));
     for (TaskId task = 0; task < program.task_count(); ++task) {
         Task const& is = program.tasks[task];
