@@ -51,7 +51,6 @@ ELSEWHERE = {
     r"reframe ": "a program of others; tests/recipes tries the recipe",
     r"(DLMB_SWEEP=\S+ )?sbatch ": "needs Slurm; tests/slurm has one",
     r"FOLDER=": "of the line for Slurm behind it",
-    r"ctest --preset": "is what runs this test",
     r"python3 -c 'import json, pickle|dlmb_plan summary nccl_trace_rank": "of a hang of the user; tests/trace has dumps",
     r".*--use-table table.json": "needs a table of this machine; tests/e2e/tuned_run.py has one",
     r"launch/ci/nightly ": "8 launches; tests/recipes tries it with doubles",
