@@ -217,7 +217,7 @@ std::string why_no_scattered_rows(Plan const& plan) {
 }
 
 std::string why_no_exchange_in_place(Plan const& plan) {
-    return has_exchange(plan, [](Exchange const& exchange) { return exchange.in_place() && !exchange.send.empty(); })
+    return has_exchange(plan, [](Exchange const& exchange) { return exchange.in_place(); })
                ? "an exchange in place is a call of MPI alone: mpi, methods alltoall, alltoallv, nonblocking"
                : "";
 }

@@ -91,9 +91,9 @@ std::string refusal_of(Step const& step, Plan const& plan, ChosenMethod const& m
     return reason.empty() ? "" : fmt::format("mpi: {} \"{}\": {}", name_of(step.operation), step.label, reason);
 }
 
-/// Collective over the group. A rank without blocks cannot tell, and does as the others do.
+/// Collective over the group.
 bool works_in_place(Exchange const& exchange, MPI_Comm comm) {
-    int any = exchange.in_place() && !exchange.send.empty() ? 1 : 0;
+    int any = exchange.in_place() ? 1 : 0;
     check(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
     return any != 0;
 }
@@ -105,7 +105,7 @@ PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method,
     for (Step const& step : plan.steps) {
         if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
             own.large = own.large || !fits_int(*exchange, limits);
-            own.in_place = own.in_place || (exchange->in_place() && !exchange->send.empty());
+            own.in_place = own.in_place || exchange->in_place();
         }
         own.reduces = own.reduces || reduces(step.operation);
         if (own.refusal.empty()) {

@@ -102,7 +102,10 @@ struct Exchange {
     std::vector<Block> recv;
     std::optional<ScatteredRows> scattered = std::nullopt;
     bool operator==(Exchange const&) const = default;
-    [[nodiscard]] bool in_place() const { return send_buffer == recv_buffer && send == recv && !scattered; }
+    /// A rank without blocks cannot tell, and does as the others do.
+    [[nodiscard]] bool in_place() const {
+        return send_buffer == recv_buffer && send == recv && !send.empty() && !scattered;
+    }
 };
 
 /// Several messages of one Send or Recv, all in flight together: each has the bytes of the step's block and lies

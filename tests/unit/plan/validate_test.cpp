@@ -95,6 +95,7 @@ TEST(Validate, AcceptsCollectivesInPlace) {
 }
 
 TEST(Validate, TakesARankWithoutBlocksInAnExchangeInPlaceAndInOneThatIsNot) {
+    EXPECT_FALSE(Exchange{}.in_place()) << "without blocks";
     for (bool const in_place : {false, true}) {
         std::vector<Plan> plans =
             test::exchange_plans(3, [](Rank from, Rank to) { return from == 0 || to == 0 ? 0 : Bytes{8}; });
