@@ -30,7 +30,7 @@ struct NamedModel {
     std::uint32_t pp = 1;         // stages that share the layers
     std::uint64_t queries = 0;    // heads times head dimension; 0: as many as hidden
     std::uint64_t positions = 0;  // learned ones
-    bool bias = false;            // query, key and value have one with `mlp`, too
+    bool bias = false;            // query, key and value have one in a gated model (a GPT has one always)
 };
 
 constexpr NamedModel models[] = {
@@ -269,10 +269,10 @@ std::string transformer_text(ModelShape const& model, Parallelism const& paralle
     if (model.kv_lora > 0) {
         throw UsageError(fmt::format("{}: has latent attention (MLA), whose gradients are not known", model.source));
     }
-    if (model.other_mixers) {
-        throw UsageError(
-            fmt::format("{}: has layers with more or less than attention of their own, whose gradients are not known",
-                        model.source));
+    if (model.other_mixers || model.shared_keys > 0) {
+        throw UsageError(fmt::format("{}: some layers are not attention with keys and values of their own; gradients "
+                                     "of others are not known",
+                                     model.source));
     }
     if (model.gated_mlp != model.rms_norm) {
         throw UsageError(fmt::format("{}: an mlp that is {}gated, with {} norms, is neither GPT's nor LLaMA's, so its "

@@ -246,8 +246,8 @@ void CellRun::warm_up() {
 }
 
 // In the warm-up ranks begin each iteration together. Where they share processing units, each such start waits for
-// turns, and an iteration takes up to a thousand times as long as back to back. So may the first one, which is all that
-// is known where no warm-up is asked for.
+// turns, and an iteration takes up to a thousand times as long as back to back. With -x 0 only the first iteration is
+// known, which may be as slow.
 void CellRun::fit_stream(double iteration_ns) {
     constexpr int attempts = 4;
     for (int attempt = 0; attempt < attempts; ++attempt) {

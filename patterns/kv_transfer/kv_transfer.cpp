@@ -160,7 +160,9 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
         parameters.needed("kv-heads", model.kv_heads, "its heads of keys and values")
             .needed("head-dim", model.head_dim, "one dimension of all heads");
     }
-    parameters.needed("layers", model.layers - model.attention_free, "its number of layers with attention")
+    parameters
+        .needed("layers", model.layers - model.attention_free - model.shared_keys,
+                "its number of layers with keys and values of their own")
         .optional("prefill-tp", parallel.tp)
         .optional("prefill-pp", parallel.pp)
         .optional("decode-tp", parallel.tp)

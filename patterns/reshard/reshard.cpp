@@ -349,8 +349,8 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model, parallel, {"tp", "pp", "ep"});
     parameters.needed("hidden", model.hidden, "its hidden size")
         .needed("layers", model.layers, "its number of layers")
-        .needed("heads", model.other_mixers ? 0 : model.heads,
-                "attention heads, and nothing beside them, of all layers")
+        .needed("heads", model.other_mixers || model.shared_keys > 0 ? 0 : model.heads,
+                "attention heads with their own keys and values as the only mixer of all layers")
         .optional("kv-heads", model.kv_heads)
         .needed("head-dim", one_width ? model.head_dim : 0, "one dimension of all parts of a head")
         .optional("kv-lora", model.kv_lora)

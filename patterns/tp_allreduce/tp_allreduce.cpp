@@ -399,11 +399,14 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     parameters.needed("hidden", model.hidden, "its hidden size")
         .computed("layers",
                   [&] {
-                      if (model.layers == 0 || model.other_mixers) {
-                          throw UsageError(fmt::format(
-                              "{}: does not tell layers that all have attention; give --layers: half of all mixers "
-                              "and mlps together, because Megatron-LM adds up the output of a Mamba mixer as well",
-                              model.source));
+                      if (model.layers == 0) {
+                          throw UsageError(fmt::format("{}: does not tell its number of layers; give --layers as well",
+                                                       model.source));
+                      }
+                      if (model.other_mixers) {
+                          throw UsageError(fmt::format("{}: some layers have no attention, or a state space beside it; "
+                                                       "give --layers: half the number of mixers and mlps",
+                                                       model.source));
                       }
                       return model.layers;
                   })

@@ -91,7 +91,7 @@ std::string refusal_of(Step const& step, Plan const& plan, ChosenMethod const& m
     return reason.empty() ? "" : fmt::format("mpi: {} \"{}\": {}", name_of(step.operation), step.label, reason);
 }
 
-/// Collective over the group.
+/// Whether the calls of all ranks say MPI_IN_PLACE: some rank has blocks in place. Collective over the group.
 bool works_in_place(Exchange const& exchange, MPI_Comm comm) {
     int any = exchange.in_place() ? 1 : 0;
     check(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");

@@ -56,7 +56,7 @@ struct Sum {
     Bytes most = 0;  // that a rank sends or receives
     Bytes smallest = 0;
     Bytes largest = 0;
-    bool in_place = true;  // on all ranks
+    bool in_place = false;  // on some rank: one without blocks cannot tell
     std::uint64_t ranks = 0;
 
     void add(Share const& share) {
@@ -64,7 +64,7 @@ struct Sum {
         most = std::max({most, share.bytes, share.received});
         smallest = ranks == 0 ? share.smallest : std::min(smallest, share.smallest);
         largest = std::max(largest, share.largest);
-        in_place = in_place && share.in_place;
+        in_place = in_place || share.in_place;
         ++ranks;
     }
     [[nodiscard]] double imbalance() const {

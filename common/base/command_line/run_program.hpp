@@ -24,8 +24,8 @@ struct Finished {
 [[nodiscard]] Finished run_program(std::vector<std::string> const& arguments, std::chrono::seconds most,
                                    std::string_view until = {});
 
-/// `arguments` on so many ranks. `launcher`: mpiexec and its options. The variables are set through env: they are the
-/// ranks' and not the launcher's.
+/// `arguments` on so many ranks. `launcher`: mpiexec and its options. The variables are set through env: the ranks get
+/// them, the launcher does not.
 [[nodiscard]] Finished run_ranks(std::vector<std::string> const& launcher, std::uint64_t ranks,
                                  std::map<std::string, std::string> const& environment,
                                  std::vector<std::string> const& arguments, std::chrono::seconds most);

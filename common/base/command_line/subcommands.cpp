@@ -71,7 +71,9 @@ void require_values(std::span<std::string const> words) {
                 assigns_nothing
                     ? fmt::format("{}: its value is empty; give one, or leave the option out",
                                   word.substr(0, word.size() - 1))
-                    : fmt::format("the word '' after {} is empty; give a value, or leave the word out", option));
+                    : fmt::format(
+                          "the word '' after {0} is empty; give a value, or leave it out (with {0} if it takes one)",
+                          option));
         }
         option = word.starts_with('-') ? word : std::string_view();
     }

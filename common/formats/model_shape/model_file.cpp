@@ -44,8 +44,8 @@ public:
         bool const whole =
             value->is_number_integer() && (value->is_number_unsigned() || value->get<std::int64_t>() >= 0);
         if (!whole || value->get<std::uint64_t>() > largest) {
-            throw UsageError(fmt::format("{}: '{}' is {}, which is no whole number from 0 to 2^32, the same for all "
-                                         "layers",
+            throw UsageError(fmt::format("{}: '{}' is {}, which is neither a whole number from 0 to 2^32 nor a "
+                                         "list of equal ones",
                                          source_, name_of_first(names), shortened(value->dump())));
         }
         return value->get<std::uint64_t>();
@@ -206,12 +206,12 @@ bool has_gated_mlp(ModelReader const& model, bool rms_norm) {
            (rms_norm && !activation.starts_with("relu") && activation != "xielu");
 }
 
-/// The kind of a layer's mlp, in any of the lists below.
+/// Whether a layer whose mlp is of this kind has experts.
 bool has_experts(std::string const& kind) {
     return kind == "sparse" || kind.ends_with("moe") || kind == "E" || kind == "1";
 }
 
-/// Of `layers`, those that have no experts: those whose kind says so (Nemotron-H, MiMo; transformers 5), the first ones
+/// Counts layers without experts: those whose kind says so (Nemotron-H, MiMo; transformers 5), the first ones
 /// (DeepSeek, Ernie), all but every n-th (Mixtral; Qwen, which also lists some), or all but every n-th from an offset
 /// on (Jamba).
 std::uint64_t layers_without_experts(ModelReader const& model, std::uint64_t layers) {
@@ -346,7 +346,7 @@ void read_experts(ModelReader const& model, ModelShape& shape) {
     }
     shape.expert_groups = model.size({"n_group", "num_expert_group"});
     shape.group_limit = model.size({"topk_group"});
-    // Of the classes of transformers only DeepSeek-V2's, which tells its method, takes the best one.
+    // Only DeepSeek-V2's class takes the best one, and it tells its method.
     std::string const method = model.text({"topk_method"});
     shape.group_of_two_best = method == "noaux_tc" || (method.empty() && shape.expert_groups > 0);
 }
@@ -403,9 +403,9 @@ ModelShape shape_from(ModelJson const& whole, std::string const& source, std::st
     shape.hidden = model.size({"hidden_size", "n_embd", "d_model", "dim"});
     shape.layers = model.size({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
     shape.layers = shape.layers == 0 ? model.layer_kinds("layers_block_type").size() : shape.layers;
-    std::uint64_t const with_keys = layers_with_attention(model, shape.layers);
-    shape.attention_free =
-        shape.layers - std::min(with_keys - std::min(model.size({"num_kv_shared_layers"}), with_keys), shape.layers);
+    std::uint64_t const with_attention = std::min(layers_with_attention(model, shape.layers), shape.layers);
+    shape.attention_free = shape.layers - with_attention;
+    shape.shared_keys = std::min(model.size({"num_kv_shared_layers"}), with_attention);
     shape.other_mixers = shape.attention_free > 0 || model.has({"mamba_d_ssm"});  // Falcon-H1
     read_attention(model, shape);
     shape.positions = learned_positions(model);

@@ -37,8 +37,9 @@ struct ModelShape {
     std::string name;    // "model_type", or that of the file
     std::uint64_t hidden = 0;
     std::uint64_t layers = 0;
-    std::uint64_t attention_free = 0;  // layers without attention or with another's: they keep no keys and values
-    bool other_mixers = false;         // some are such, or have a state space beside their attention
+    std::uint64_t attention_free = 0;  // layers without attention
+    std::uint64_t shared_keys = 0;     // layers with attention that use the keys and values of another layer
+    bool other_mixers = false;         // some layer has no attention, or a state space beside it
     std::uint64_t heads = 0;
     std::uint64_t kv_heads = 0;  // as many as `heads` where the file leaves it out
     std::uint64_t head_dim = 0;  // hidden / heads where the file leaves it out and that is whole; MLA: of its values;
@@ -50,7 +51,7 @@ struct ModelShape {
     std::uint64_t nope_dim = 0;  // MLA: the other values of a head's query and key
     std::uint64_t mlp = 0;       // width of gate and up in a dense layer
     std::uint64_t vocabulary = 0;
-    std::uint64_t positions = 0;  // rows of learned ones
+    std::uint64_t positions = 0;  // rows of learned position embeddings
     std::uint64_t experts = 0;    // routed ones of a layer; 0: no mixture of experts
     std::uint64_t top_k = 0;
     std::uint64_t expert_mlp = 0;      // width of gate and up in an expert

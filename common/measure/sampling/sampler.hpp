@@ -115,8 +115,8 @@ public:
     /// turn.
     void set_queued() { is_queued_ = true; }
     [[nodiscard]] bool queues() const { return is_queued_ && positions_.front()->queues_iterations(); }
-    /// From the next sample on each sample is a call as that program times it, and the headline the mean over the ranks
-    /// that take times. Nothing but its barriers, which are those of `backend`, is between two calls of a run.
+    /// From the next sample on, each sample is one call, timed as that program does; the headline is the mean over the
+    /// ranks that take times. Between two calls of a run are only the program's barriers, made by `backend`.
     void set_osu(OsuProgram const& program, Backend& backend) {
         program_ = program;
         osu_backend_ = &backend;

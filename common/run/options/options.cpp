@@ -205,7 +205,8 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
         ->check(CLI::Range(std::uint64_t{1}, most_iterations));
     group
         .add("-x,--warmup", runner.warmup,
-             "warm-up iterations (calls) per cell [until times settle; --timing osu, nccl: as these suites]")
+             "warm-up iterations (calls) per cell; stream without -i adds some that size its samples [until times "
+             "settle; --timing osu, nccl: as these suites]")
         ->check(CLI::Range(std::uint64_t{0}, most_iterations));
     group.seconds("--time-limit", runner.time_limit_ns,
                   "seconds of timed iterations per cell, unless -i fixes their number");

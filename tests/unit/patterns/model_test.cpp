@@ -176,9 +176,14 @@ TEST(ModelFile, KnowsWhichLayersHaveAttention) {
          }) {
         EXPECT_EQ(of("kv_transfer", hybrid(listed)).at("layers"), layers) << listed;
     }
+    ModelShape const sharing = hybrid(R"("num_kv_shared_layers": 15)");
+    EXPECT_EQ(of("sequence_parallel", sharing).at("layers"), "31") << "each attends";
+    EXPECT_EQ(of("tp_allreduce", sharing).at("layers"), "31");
+    EXPECT_EQ(derived("dp_gradients", sharing).missing.count("model"), 1U) << "fewer weights";
+    EXPECT_EQ(derived("reshard", sharing).missing.count("heads"), 1U);
     EXPECT_EQ(derived("kv_transfer", hybrid(R"("state_size": 16)")).missing.count("layers"), 1U) << "Mamba";
     EXPECT_EQ(derived("dp_gradients", hybrid(R"("mamba_d_ssm": 1024)")).missing.count("model"), 1U);
-    EXPECT_NE(derived("tp_allreduce", jamba).missing.at("layers").find("give --layers: half of all mixers"),
+    EXPECT_NE(derived("tp_allreduce", jamba).missing.at("layers").find("give --layers: half the number of mixers"),
               std::string::npos);
     EXPECT_EQ(read_text(R"({"hidden_size": 64, "layers_block_type": ["mamba", "mlp"]})").layers, 2U) << "Nemotron-H";
 }
@@ -252,7 +257,7 @@ TEST(ModelFile, ReadsExpertsByAnyOfTheNamesThatModelsGiveThem) {
     EXPECT_EQ(hunyuan.shared_experts, 1U);
     EXPECT_EQ(hunyuan.expert_mlp, 3072U);
     EXPECT_NE(refused(R"({"hidden_size": 64, "num_experts": 64, "moe_intermediate_size": [1536, 512]})")
-                  .find("the same for all layers"),
+                  .find("nor a list of equal ones"),
               std::string::npos)
         << "Ernie 4.5 VL";
     ModelShape const kimi = model(R"("num_experts": 256, "num_expert_group": 8, "topk_group": 4)");

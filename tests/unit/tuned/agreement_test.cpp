@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace dlmb::tuned::testing::agreement_test {
 namespace {
 
@@ -107,6 +109,18 @@ TEST(TunedAgreement, AChoiceThatNobodyHereCanDoIsDeclinedWithItsRule) {
         builder.broadcast(builder.group(everyone(2)), 0, small, Element::byte, "b");
         EXPECT_EQ(refusal(rank, std::move(builder).finish()),
                   "tuned: nowhere/default (r007): there is no such machine");
+    });
+}
+
+TEST(TunedAgreement, AnExchangeIsAskedForAsInPlaceThoughARankHasNoBlocks) {
+    auto const asked = [](tuning::Key const& key) {
+        return StepChoice{"nowhere", {}, key.in_place == true ? "in" : "out"};
+    };
+    run_tuned_ranks(3, asked, [](TunedRank& rank) {
+        PlanBuilder builder(rank.rank());
+        Bytes const block = rank.rank() == 0 ? 0 : 8;
+        builder.exchange_in_place(builder.group(everyone(3)), std::array<Bytes, 3>{0, block, block}, "x");
+        EXPECT_THAT(refusal(rank, std::move(builder).finish()), HasSubstr("(in)"));
     });
 }
 
