@@ -21,13 +21,13 @@ Schema = dict[str, Any]
 
 OPENING = """# What DLMB writes
 
-`describe.py` makes this page from the JSON schemas.
+`describe.py` makes this page.
 
     results-schema/validate.py moe.jsonl            # needs python3-jsonschema
     results-schema/validate.py --strict plan.jsonl  # refuses unknown fields
 
 `schema` is `dlmb.FORMAT/MAJOR.MINOR`. New fields, kinds of lines, words and nulls raise MINOR; readers ignore what they do not know. Other changes
-raise MAJOR. A field marked `?` may be absent. Numbers are never NaN or infinite.
+raise MAJOR. Fields marked `?` may be absent. Numbers are never NaN or infinite.
 """
 FORMATS = ("result", "plan", "tuning-table", "machine-model", "bound", "guidelines", "layouts", "fill", "simulation", "comparison")
 TYPES = {"string": "text", "boolean": "yes/no", "array": "list"}

@@ -75,6 +75,8 @@ with open(option("results"), "a") as file:
             for method in methods:
                 name = method.split("=")[-1]
                 own = planted.get(name, 1) if size >= 4096 or name != "ring" else 1.3
+                if behaviour == "linear" and name == "basic_linear" and size < 4096:
+                    own = 0.75
                 took = 1000 * own * (1 + size / 4096) * draw.lognormvariate(0, 0.02)
                 cell.update(backend=option("backend"), method=method, mode=option("timing"), is_default=method == "blocking",
                             status="failed" if name == "broken" else "ok")
@@ -82,7 +84,7 @@ with open(option("results"), "a") as file:
                     cell["beside"] = option("beside")
                 cell["parameters"].update({"operation": operation, "message-size": size})
                 cell["cell_id"] = "pattern=collective/operation=%s/size=%d/method=%s" % (operation, size, method)
-                chosen = {"mpi_algorithm_family": "open_mpi.tuned", "mpi_algorithm.allreduce": name, "mpi_algorithm_id.allreduce": "4"}
+                chosen = {"mpi_algorithm_family": "open_mpi.tuned", "mpi_algorithm.allreduce": name, "mpi_algorithm_id.allreduce": "4" if name == "ring" else "1"}
                 cell["backend_facts"] = {"mpi_library": "Open MPI v4.1.4", **(chosen if "=" in method else {})}
                 cell["time_ns"]["median"] = cell["rounds"]["median_of_rounds_ns"] = took
                 cell["rounds"]["medians_ns"] = [took] * 6

@@ -65,6 +65,10 @@ class Command(unittest.TestCase):
     def tune(self, *more: str, **behaviour: str) -> subprocess.CompletedProcess:
         return self.run_in(self.output, *more, **behaviour)
 
+    def tune_without(self, word: str, *more: str, **behaviour: str) -> subprocess.CompletedProcess:
+        command = [each for each in self.command(*more) if each != word]
+        return subprocess.run(command, env=self.environment(**behaviour), capture_output=True, text=True, timeout=300, check=False)
+
     def results(self) -> dict[str, bytes]:
         return {str(file.relative_to(self.output)): file.read_bytes() for file in self.output.glob("campaign/*/results/*.jsonl")}
 
@@ -211,8 +215,8 @@ class Command(unittest.TestCase):
     def test_where_nothing_is_faster_nothing_is_exported(self) -> None:
         done = self.tune(DOUBLE_BEHAVIOUR="equal")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("nothing was shown to be faster", done.stdout)
-        self.assert_sets_nothing("nothing was shown to be faster")
+        self.assertIn("nothing that its files can hold was shown to be faster", done.stdout)
+        self.assert_sets_nothing("nothing that files can hold was shown to be faster")
         self.assertFalse((self.output / "openmpi").exists())
 
     def test_files_that_are_wrong_are_not_put_into_effect(self) -> None:
@@ -227,7 +231,7 @@ class Command(unittest.TestCase):
         done = self.tune(DOUBLE_PLAIN="1200")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("withdrawn, because a plain program is not faster with it: algorithm:allreduce=ring at ", done.stdout)
-        self.assert_sets_nothing("nothing was shown to be faster")
+        self.assert_sets_nothing("nothing that files can hold was shown to be faster")
         self.assertNotIn('"chosen"', (self.output / "table.json").read_text(encoding="utf-8"))
 
     def test_what_could_not_be_seen_is_not_called_verified(self) -> None:
@@ -281,11 +285,21 @@ class Command(unittest.TestCase):
 
     def test_rings_of_open_mpi_become_no_file_unless_all_operations_commute(self) -> None:
         self.begin_measured()
-        command = [word for word in self.command("--sizes", "2K:8K") if word != "--commutative"]
-        done = subprocess.run(command, env=self.environment(), capture_output=True, text=True, timeout=300, check=False)
+        done = self.tune_without("--commutative", "--sizes", "2K:8K")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(done.stdout.count("ring is wrong for operations that do not commute; give --commutative"), 1, done.stdout)
-        self.assertIn("# It sets nothing: nothing was shown to be faster.", (self.output / "env.sh").read_text(encoding="utf-8"))
+        reason = "(ring is wrong for operations that do not commute; give --commutative"
+        self.assertEqual(done.stdout.count(f"openmpi: not exported: algorithm:allreduce=ring at 2 sizes from 4 KiB to 8 KiB {reason}"), 1, done.stdout)
+        self.assert_sets_nothing("nothing that files can hold was shown to be faster")
+        report = (self.output / "report.md").read_text(encoding="utf-8")
+        self.assertIn(reason, report)
+        self.assertIn("Nothing for openmpi.", report)
+
+    def test_rings_that_become_no_file_are_not_called_slower_where_other_algorithms_become_one(self) -> None:
+        done = self.tune_without("--commutative", "--sizes", "2K:8K", DOUBLE_BEHAVIOUR="linear")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("openmpi: not exported: algorithm:allreduce=ring at 2 sizes from 4 KiB to 8 KiB (ring is wrong", done.stdout)
+        self.assertIn("openmpi: 1 rules (1 of allreduce)", done.stdout)
+        self.assertNotIn("withdrawn", done.stdout)
 
     def test_another_request_does_not_mix_with_what_is_there(self) -> None:
         self.begin_measured()
@@ -296,7 +310,7 @@ class Command(unittest.TestCase):
     def test_what_cannot_be_tuned_here_is_said(self) -> None:
         for consumer, reason in (("ucx", "no UCX in this double"), ("mpich", "were built with Open MPI v4.1.4")):
             options = ["--for", consumer, "--operations", "sendrecv" if consumer == "ucx" else "allreduce"]
-            done = self.tune(*options)
+            done = self.tune_without("--commutative", *options)
             self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
             self.assertIn(reason, done.stdout)
 
@@ -306,6 +320,7 @@ class Command(unittest.TestCase):
             (["--sizes", "8:x"], "--sizes: '8:x'"),
             (["--operations", "allreduce,nothing"], "'nothing'"),
             (["--for", "nobody"], "'nobody'"),
+            (["--for", "mpich"], "--commutative: no export but openmpi depends on it; leave it out"),
             (["--ranks", "1"], "--ranks 1"),
             (["--beside", "disk"], "--beside"),
             (["--workload", "nothing:none"], "--workload nothing:none"),

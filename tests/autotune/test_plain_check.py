@@ -99,7 +99,7 @@ class WhatWasNotShown(unittest.TestCase):
         one = Exported(points.CONSUMERS["openmpi"], withdrawn={("", "ring"): [1024], ("it was not measured", "linear"): [2048]})
         self.assertEqual(report._withdrawn(one), [
             "openmpi: withdrawn, because a plain program is not faster with it: ring at 1 KiB",
-            "openmpi: not exported, because a plain program did not show it: linear at 2 KiB (it was not measured)"])
+            "openmpi: not exported: linear at 2 KiB (it was not measured)"])
 
     def test_a_collective_that_fails_does_not_end_the_rounds_of_the_others(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -113,7 +113,7 @@ class WhatWasNotShown(unittest.TestCase):
             run_rounds([failing, good], lambda _number, _took: True, launch)
         self.assertEqual(launched, [("allgather", 1), *(("allreduce", number) for number in range(1, MOST_ROUNDS + 1))])
         self.assertEqual((failing.problem, good.problem), ("it is too large", ""))
-        self.assertEqual(why_not_shown(8, failing), "it is too large")
+        self.assertEqual(why_not_shown(8, failing), "the plain program failed: it is too large")
 
 
 class Settings(unittest.TestCase):

@@ -227,8 +227,6 @@ def histories(checks: Checks, count: int) -> None:
     checks.share("five nights after an accepted +20 %: REGRESSED", found, count, most=0.05)
     found = sum(regressed(night_after(past, nights_of(random, 0.01, 1) + math.log(1.2 * 1.1))) for past in accepted)
     checks.share("five nights after an accepted +20 %, +10 % more: REGRESSED", found, count, least=0.95)
-
-
     for effect, faster in ((0.01, 0.08), (0.02, 0.12), (0.02, 0.3)):
         found = sum(found_after_a_fast_night(random, effect, faster) for _ in range(count))
         checks.share(f"30 nights that differ by {100 * effect:.0f} %, and one {100 * faster:.0f} % faster, the night after it: REGRESSED", found, count, most=0.05)

@@ -59,6 +59,10 @@ class CompareTest(WithHistory):
         code, output, _ = run("--history", self.history, path, "--json")
         return code, json.loads(output)["cells"][0]
 
+    def test_a_slow_first_night_is_not_the_level_after_a_few_more(self) -> None:
+        self.nights([2, 1, 1, 1])
+        self.assertEqual(self.tonight(2)[0], 1)
+
     def test_nights_that_differ_make_no_night_slower_and_calm_nights_do(self) -> None:
         """By hand: the first eight nights have a mean logarithm of 0 and a sum of squares of 8 * 0.03^2. With the usual 2 * 0.04^2 and 9
         degrees of freedom s = 0.03399 or, calm, 0.01886; times sqrt((4^2 + 2^2 + 1) / 7^2 + 1/8) and t(0.95, 9) = 1.833 it is 0.04636 or

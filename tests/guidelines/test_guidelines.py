@@ -135,9 +135,9 @@ class Guidelines(WithFolder):
         self.assertEqual((first["bytes"], first["mock_bytes"], first["excess"]), (1024, 1024, 1.0))
         self.assertEqual((first["us"]["interval"], first["excess_interval"]), (None, None))
         text = self.ask(path).stdout
-        self.assertIn("above 5 %, of which 0 are certain; the others are possible: it takes six launches of both", text)
+        self.assertIn("above 5 %, of which 0 are certain; certainty needs six launches of both calls", text)
         self.assertIn("allreduce <= reduce_scatter + allgather", text)
-        self.assertIn("slower by 100 % [possible]", text)
+        self.assertIn("slower by 100 % [possible: too few launches]", text)
 
     def test_six_launches_are_certain_and_have_an_interval_over_launches(self) -> None:
         path = self.results(cell("reduce", 1024, 12), cell("allreduce", 1024, 10), launches=6)

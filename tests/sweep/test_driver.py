@@ -15,6 +15,8 @@ from pathlib import Path
 
 import doubles
 
+from dlmb_launch.sweep.launchers import Launcher, Machine
+
 SWEEP = """
 launches = 2
 launch-timeout = {timeout}
@@ -67,6 +69,12 @@ class Driver(unittest.TestCase):
         info = self.folder / "bin" / "dlmb_info"
         info.write_text(info.read_text(encoding="utf-8").replace("echo", "echo 'UCX  WARN  two versions'; echo"), encoding="utf-8")
         self.assertEqual(self.run_sweep().returncode, 0)
+
+    def test_a_program_that_adds_its_ranks_itself_is_given_no_place_and_srun_what_ends_and_mixes_them(self):
+        machine = Machine(arguments=("-x",), bind="core")
+        for kind, pmi, own in (("mpirun", "", []), ("mpiexec", "", []),
+                               ("srun", "pmi2", ["--mpi=pmi2", "--kill-on-bad-exit=1", "--overcommit", "--cpu-bind=none"])):
+            self.assertEqual(Launcher(kind, f"/bin/{kind}", pmi, ()).without_world(machine), [f"/bin/{kind}", *own, "-x"])
 
     def test_the_folder_of_programs_on_the_command_line_wins(self):
         machine = self.folder / "machine.toml"

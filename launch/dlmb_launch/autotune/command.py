@@ -35,7 +35,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = Parser(
         prog="dlmb_autotune",
         description="Measures which algorithms are faster than the library's own choice here, and writes files by which programs use them.",
-        epilog="exit codes: 0 files that act, or nothing is faster; 1 files that do not act as the table says, or launches that fail; "
+        epilog="exit codes: 0 files that act, or none; 1 files that do not act as the table says, or launches that fail; "
         "64 bad usage, 69 no launcher or program or a folder in use, 70 a fault of the program, 74 cannot write; 77 nothing can be tuned here, or not all of the "
         "files could be seen to act; 128+N stopped by signal N: the same command goes on",
     )
@@ -69,6 +69,8 @@ def _request(options: argparse.Namespace, machine: launchers.Machine, build: Pat
     if options.workload and options.sizes:
         raise program.UsageError("--sizes: the workload says its sizes; leave one of --workload and --sizes out")
     wanted = points.chosen(options.consumers, info)
+    if options.commutative and all(consumer.name != "openmpi" for consumer in wanted):
+        raise program.UsageError("--commutative: no export but openmpi depends on it; leave it out")
     plan = None if options.beside in (request.NO_LOAD, *request.LOADS) else Path(options.beside)
     beside = traffic.name_of(plan) if plan else options.beside
     if beside != request.NO_LOAD and any(consumer.backend == "nccl" for consumer in wanted):

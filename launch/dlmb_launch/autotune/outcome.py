@@ -18,7 +18,7 @@ from dlmb_launch.autotune.plain_program import DECIDING_ROUNDS, VISITS, Measurem
 from dlmb_launch.autotune.plain_program import gaining_sizes, narrowed, run_rounds, settings_of, why_not_shown
 from dlmb_launch.autotune.points import FLOAT_BYTES, OPERATIONS, REDUCING, Consumer
 from dlmb_launch.autotune.request import EXCESS_S, Clock, Request
-from dlmb_launch.autotune.tune_program import TuneProgram, chosen_rules
+from dlmb_launch.autotune.tune_program import TuneProgram, chosen_rules, lost_rules
 from dlmb_launch.sweep.process import Interrupts, Process
 from dlmb_results.files import kept_json, read_json, write_output
 from dlmb_results.program import OutputError
@@ -28,6 +28,7 @@ NO_TIME = -1
 _LAUNCH_S = 1.0  # of the plain program, beside its start
 _FEWEST_CALLS, _MOST_CALLS = 5, 500
 _TIMEOUT_S = 120.0
+_LOST_IN_PART = ("size_ignored", "range_limit")  # reasons of rules whose choice may be in the files all the same
 _LAUNCHES_PER_RULE = 18  # of `verify`: a trial is up to three, at about six places, and neighbours share half of them
 
 
@@ -41,7 +42,7 @@ class Exported:
     verify_lines: list[str] = field(default_factory=list)
     gains: dict[str, list[SizeGain]] = field(default_factory=dict)  # by the collective of plain programs
     gain_rounds: dict[str, int] = field(default_factory=dict)  # likewise
-    #: By why nothing is known (empty: it is no faster), and method: bytes at which the plain program was not seen to gain.
+    #: By why (empty: it is no faster), and method: bytes at which a choice is not exported.
     withdrawn: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     @property
@@ -83,8 +84,12 @@ class Finisher:
 
     def _export(self, consumer: Consumer, table: Path) -> Path | None:
         folder = self._request.output / consumer.name
-        if chosen_rules(table, consumer.backend) and self._tune.export(consumer.name, table, folder.resolve()):
-            return folder.resolve()
+        if chosen_rules(table, consumer.backend):
+            written, printed = self._tune.export(consumer.name, table, folder.resolve())
+            for rule, kind, reason in lost_rules(printed):
+                print(f"{consumer.name}: {rule} is lost ({kind}): {reason}", flush=True)
+            if written:
+                return folder.resolve()
         if (folder / "table.json").is_file():  # of an earlier run
             shutil.rmtree(folder)
         return None
@@ -121,7 +126,7 @@ class Finisher:
         lines = ["# Made by dlmb_autotune; to be sourced before the programs start."]
         if not good:
             failed = any(one.folder for one in everything)
-            why = "the files were not seen to act as the table says (report.md)" if failed else "nothing was shown to be faster"
+            why = "the files were not seen to act as the table says (report.md)" if failed else "nothing that files can hold was shown to be faster"
             lines += [f"# It sets nothing: {why}."]
         lines += [f". {shlex.quote(str(one.folder / 'env.sh'))}" for one in good]
         write_output(path, "\n".join(lines) + "\n")
@@ -129,10 +134,16 @@ class Finisher:
     def _borne_out(self, one: Exported, rules: list[dict], table: Path, measured: dict[Key, Measured]) -> dict[str, list[dict]]:
         """The parts of each rule that the plain program bears out."""
         candidate = (self._request.campaign / "candidate" / one.consumer.name).resolve()
-        if not self._tune.export(one.consumer.name, table, candidate):
-            return {}
+        written, printed = self._tune.export(one.consumer.name, table, candidate)
+        lost = {rule: reason for rule, kind, reason in lost_rules(printed) if not written or kind not in _LOST_IN_PART}
+        parts: dict[str, list[dict]] = {rule: [] for rule in lost}
+        for rule in rules:
+            if rule["id"] in lost:
+                one.withdrawn.setdefault((lost[rule["id"]], rule["choose"]["method"]), []).extend(rule["evidence"]["sizes"])
+        if not written:
+            return parts
+        rules = [rule for rule in rules if rule["id"] not in lost]
         measurements = self._measure(one, candidate, rules, measured)
-        parts: dict[str, list[dict]] = {}
         kept: dict[str, set[int]] = {operation: set() for operation in measurements}
         for rule in rules:
             measurement = measurements.get(rule["when"]["operation"])

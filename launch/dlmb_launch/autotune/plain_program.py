@@ -194,7 +194,9 @@ def why_not_shown(size: int, measurement: Measurement | None) -> str:
     made = len(measurement.rounds())
     if made >= DECIDING_ROUNDS:
         return ""
-    return measurement.problem or f"{made} of {DECIDING_ROUNDS} rounds were made in the time that was left; a larger --budget goes on"
+    if measurement.problem:
+        return f"the plain program failed: {measurement.problem}"
+    return f"{made} of {DECIDING_ROUNDS} rounds were made in the time that was left; a larger --budget goes on"
 
 
 def gaining_sizes(rule: dict, measurement: Measurement | None) -> list[int]:

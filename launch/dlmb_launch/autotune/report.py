@@ -116,7 +116,7 @@ def _outcome(one: Exported, found: Findings) -> list[str]:
     name = one.consumer.name
     lines = _withdrawn(one)
     if not one.folder:
-        return [*lines, f"{name}: nothing was shown to be faster than the library's own choice, so nothing is exported"]
+        return [*lines, f"{name}: nothing that its files can hold was shown to be faster than the library's own choice, so nothing is exported"]
     rules = found.rules[name]
     operations = Counter(rule["when"]["operation"] for rule in rules)
     lines.append(f"{name}: {len(rules)} rules ({', '.join(f'{count} of {operation}' for operation, count in sorted(operations.items()))}) in {one.folder}")
@@ -135,7 +135,7 @@ def _withdrawn(one: Exported) -> list[str]:
     for why in sorted({why for why, _ in one.withdrawn}):
         choices = "; ".join(f"{method} at {shown_sizes(sorted(sizes))}" for (reason, method), sizes in sorted(one.withdrawn.items()) if reason == why)
         if why:
-            lines.append(f"{name}: not exported, because a plain program did not show it: {choices} ({why})")
+            lines.append(f"{name}: not exported: {choices} ({why})")
         else:
             lines.append(f"{name}: withdrawn, because a plain program is not faster with it: {choices}")
     return lines

@@ -31,7 +31,6 @@ class TuneProgram:
         self._variables = variables
         self._launcher = [f"--mpiexec={word}" for word in launcher]
         self._commutative = commutative
-        self._told: set[str] = set()
         if not self._path.is_file():
             raise UnavailableError(f"{self._path} is not there; build the target dlmb_tune, or name the folder of programs with --build")
 
@@ -50,16 +49,12 @@ class TuneProgram:
             raise TuneFailed(output.strip())
         return output
 
-    def export(self, consumer: str, table: Path, folder: Path) -> bool:
-        """True: files were written. False: the consumer can hold no choice of the table. Prints, once, what it cannot hold."""
+    def export(self, consumer: str, table: Path, folder: Path) -> tuple[bool, str]:
+        """Whether files were written (else the consumer can hold no choice of the table), and what it printed."""
         code, output = self._run(["export", *self._consumer(consumer), table, "-o", folder])
         if code not in (0, NOTHING_CAN_RUN):
             raise TuneFailed(output.strip())
-        for line in output.splitlines():
-            if " is lost (" in line and line not in self._told:
-                self._told.add(line)
-                print(line, flush=True)
-        return code == 0
+        return code == 0, output
 
     def verify_command(self, consumer: str, folder: Path, ranks: int) -> list[str]:
         options = [*self._consumer(consumer), str(folder / "table.json"), "--files", str(folder), *self._launcher]
@@ -85,6 +80,11 @@ def chosen_rules(table: Path, scope: str) -> list[dict]:
     """The rules of a backend's scope that leave the default."""
     rules = read_json(table)["rules"]
     return [rule for rule in rules if rule["scope"] == scope and rule["status"] == "chosen"]
+
+
+def lost_rules(printed: str) -> list[tuple[str, str, str]]:
+    """Of an export: the id of each rule that the consumer cannot hold as it is, the kind of reason, and the reason."""
+    return re.findall(r"^dlmb_tune: warning: (.+?) is lost \((\w+)\): (.+)$", printed, re.MULTILINE)
 
 
 def undecided_lines(printed: str) -> list[str]:

@@ -15,13 +15,13 @@ from dlmb_results.arguments import Parser, number
 
 PROGRAM = "dlmb_guidelines"
 OK, VIOLATIONS = 0, 1
-EPILOG = "exit codes: 0 none is, 1 some are for certain, 64 bad usage or input, 69 nothing can be compared, 70 a fault of the program, 74 cannot write, 130 Ctrl-C"
+EPILOG = "exit codes: 0 no certain violation, 1 a certain violation, 64 bad usage or input, 69 nothing can be compared, 70 a fault of the program, 74 cannot write, 130 Ctrl-C"
 
 
 def parser() -> Parser:
     made = Parser(prog=PROGRAM, description="Finds measured collectives that other calls would be faster than.", epilog=EPILOG)
     made.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="result files of dlmb_collective or dlmb_convert, or tables with the columns of the data of PICO")
-    made.add_argument("--min-excess", type=number(0, 1e6), default=5.0, metavar="PERCENT", help="slower by at least so many percent (default 5); certainly: whatever the intervals over launches leave open")
+    made.add_argument("--min-excess", type=number(0, 1e6), default=5.0, metavar="PERCENT", help="list calls slower by more than so many percent (default 5); certain ones are so at the near ends of their intervals over launches")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -40,7 +40,7 @@ def body() -> int:
         print(json.dumps(document(measured, checks, options.min_excess, violations), indent=2))
     else:
         count = sum(len(sizes) for collectives in calls.values() for sizes in collectives.values())
-        possible = "; the others are possible: it takes six launches of both" if sure < len(violations) else ""
+        possible = "; certainty needs six launches of both calls" if sure < len(violations) else ""
         print(f"{measured.used} measurements of {count} calls, {measured.left_out} left out; {checks} comparisons; {len(violations)} violations above "
               f"{options.min_excess:g} %, of which {sure} are certain{possible}")
         for setting in dict.fromkeys(violation.setting for violation in violations):  # in the order of their worst one
@@ -52,7 +52,7 @@ def body() -> int:
 
 
 def line(violation: Violation) -> str:
-    interval = f"[{100 * violation.excess_low:.0f}, {100 * violation.excess_high:.0f}]" if violation.known else "[possible]"
+    interval = f"[{100 * violation.excess_low:.0f}, {100 * violation.excess_high:.0f}]" if violation.known else "[possible: too few launches]"
     return (f"  {violation.guideline:<46} {violation.bytes:>10} B {violation.us.time:>12.3f} us against {violation.mock_us.time:>12.3f} us ({violation.mock_bytes} B)  "
             f"slower by {100 * violation.excess:.0f} % {interval}")
 

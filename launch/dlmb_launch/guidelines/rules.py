@@ -82,7 +82,7 @@ class Violation:
         return self.us.known and self.mock_us.known
 
 
-def order(violation: Violation) -> tuple[bool, float]:
+def certain_then_largest(violation: Violation) -> tuple[bool, float]:
     return violation.known, violation.excess_low
 
 
@@ -98,8 +98,10 @@ def check(calls: Calls, least_excess: float) -> tuple[int, list[Violation]]:
                         continue
                     checks += 1
                     found = [Violation(guideline, setting, collective, size, us, *mock) for mock in mocks]
-                    violations += sorted((each for each in found if each.excess_low > least_excess), key=order)[-1:]
-    violations.sort(key=order, reverse=True)
+                    worst = max((each for each in found if each.excess_low > least_excess), key=certain_then_largest, default=None)
+                    if worst:
+                        violations.append(worst)
+    violations.sort(key=certain_then_largest, reverse=True)
     return checks, violations
 
 

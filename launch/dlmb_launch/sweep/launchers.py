@@ -67,8 +67,9 @@ class Launcher:
         return [self.path, *_MAKERS[self.kind](self, machine, world), *machine.arguments]
 
     def without_world(self, machine: Machine) -> list[str]:
-        """The same for a program that adds the number of ranks itself."""
-        return [self.path, *([f"--mpi={self.pmi}"] if self.pmi else []), *machine.arguments]
+        """Launcher and options for a program that adds -n RANKS itself: no placement, no binding."""
+        own = [f"--mpi={self.pmi}", "--kill-on-bad-exit=1", "--overcommit", "--cpu-bind=none"] if self.kind == "srun" else []
+        return [self.path, *own, *machine.arguments]
 
 
 @lru_cache(maxsize=None)  # it starts programs

@@ -4,7 +4,7 @@
 
 Every replicate visits all jobs in an order of its own. The sides of a job follow each other directly, in half of the replicates the other way
 round, so that drift of the machine hits both alike. In which half is random: in ABBA what comes back with every fourth launch is a difference of
-the sides. The seed alone decides, so a sweep that goes on keeps its order.
+the sides. Seed and number of launches decide, so a sweep that goes on keeps its order.
 """
 
 from __future__ import annotations

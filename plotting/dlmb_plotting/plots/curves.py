@@ -17,7 +17,7 @@ from dlmb_results.cells import by_key
 
 SIZE_PARAMETERS = ("message-size", "tokens", "batch", "sequence", "micro-batch-size")  # those that make the same traffic larger
 SKEW_PARAMETERS = ("skew", "placement", "sharding")  # those that distribute the same traffic differently
-INTERVALS = "Whiskers: 95 % interval of the median of this launch."
+INTERVALS = "Whiskers: 95 % interval of the median within its launch."
 SIZE_CAPTION = "{} Size: payload given to the library per rank and iteration, mean over ranks, self included."
 IMBALANCE_CAPTION = ("One point per cell; cells of one chart differ in how the same amount of traffic is distributed. Imbalance: bytes of the "
                      "busiest rank over the mean of ranks, the larger of sent and received. {}")

@@ -19,7 +19,7 @@ ALONE = "whole iteration, median of too few samples for an interval"
 BY_SIZE = "settings that differ in their size: the plot 'sizes' shows them"
 UNLIKE = 1.03  # from here on the sum of phases and the whole have each their number
 PHASES = ("Bars: median of each phase on its slowest rank, so their sum may be more than the whole. "
-          "Diamond and whisker: the whole iteration, its median and the 95 % interval of the median of this launch. A whisker that ends at the edge is longer.")
+          "Diamond and whisker: the whole iteration, its median and the 95 % interval of the median within its launch. A whisker that ends at the edge is longer.")
 CONVERTED = "whole iteration without an interval: the number of another program, or the mean beside it"
 BANDWIDTH = "Bus bandwidth: the most bytes that a rank sends or receives, self excluded, over the median time of an iteration."
 

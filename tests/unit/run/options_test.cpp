@@ -65,8 +65,7 @@ TEST(Options, RefusesInOneLineThatSaysWhatToDo) {
              {{"--reproducible=5"}, "--reproducible: takes no value"},
              {{"--resume=no"}, "--resume: takes no value"},
              {{"--results", ""}, "the word '' after --results is empty"},  // an unset variable of a script
-             {{"--resume", "", "--results", "x"},
-              "the word '' after --resume is empty; give a value, or leave it out"},
+             {{"--resume", "", "--results", "x"}, "the word '' after --resume is empty; give a value, or leave it out"},
              {{"--results=", "--resume"}, "--results: its value is empty"},
              {{"--use-table", "", "--resume"}, "the word '' after --use-table is empty"},
              {{"-m", "8"}, "-m"},  // a pattern without message sizes
