@@ -236,14 +236,40 @@ class Imports(TraceTest):
         message, barrier = "MPI_{}:100:1:3:DOUBLE:{}:0:94,{},2:80:100", "MPI_Barrier:100:94,{},2:100"
         folder = self.pmpi("eager", [message.format("Send", 1, 0), barrier.format(0)], [barrier.format(1), message.format("Recv", 0, 1)])
         self.assertEqual(self.after_of(folder, 0), [("send", []), ("barrier", [])])
-        note = "note: messages that later steps do not wait for, since ranks would wait for each other then (2)\n"
-        self.assertIn(note, run("import", folder, "-o", "-").stderr)
+        note = "note: {} that later steps do not wait for, since ranks would wait for each other then ({})\n"
+        self.assertIn(note.format("sends", 1), run("import", folder, "-o", "-").stderr)
         size = {"in_msg_size": 4, "out_msg_size": 4, "dtype": "Float", "world_size": 2}
         barrier, files = {"comms": "barrier", "world_size": 2}, []
         for rank, calls in enumerate(([{"comms": "recv", "src_rank": 1, **size}, barrier], [barrier, {"comms": "send", "dst_rank": 0, **size}])):
             files.append(self.file(f"{rank}.json", json.dumps(calls)))
         done = run("import", *files, "-o", "-")
-        self.assertEqual(([step["after"] for step in plan_of(done.stdout)["plans"][0]["steps"]], done.stderr), ([[], []], note))
+        self.assertEqual(([step["after"] for step in plan_of(done.stdout)["plans"][0]["steps"]], done.stderr), ([[], []], note.format("messages", 2)))
+
+    def test_a_computation_waits_for_its_receive_beside_a_send_that_nothing_waits_for(self):
+        message, barrier = "MPI_{}:{time}:1:3:DOUBLE:{}:0:94,{},2:{time}", "MPI_Barrier:{time}:94,{},2:{time}"
+        folder = self.pmpi("beside", [message.format("Send", 1, 0, time=100), barrier.format(0, time=100), message.format("Recv", 1, 0, time=100), barrier.format(0, time=150)],
+                           [barrier.format(1, time=100), message.format("Recv", 0, 1, time=100), message.format("Send", 0, 1, time=100), barrier.format(1, time=150)])
+        self.assertEqual(self.steps_of(folder, 0), ["send", "barrier", "recv", (50, ["barrier", "recv"]), "barrier"])
+        self.assertEqual([self.after_of(folder, rank)[-1] for rank in (0, 1)], [("barrier", ["recv", "compute"]), ("barrier", ["recv", "compute"])])
+        self.assertIn("note: sends that later steps do not wait for, since ranks would wait for each other then (2)\n", run("import", folder, "-o", "-").stderr)
+
+    def test_as_many_calls_of_waitany_as_requests_complete_them(self):
+        receive, send, barrier = "MPI_Irecv:{1}:1:3:DOUBLE:1:0:94,0,2:{0}:{1}", "MPI_Send:{0}:1:3:DOUBLE:0:0:94,1,2:{0}", "MPI_Barrier:{1}:94,{0},2:{1}"
+        for name, waits in (("null", []), ("left", ["MPI_Waitany:150:1:80:0:0:150"])):
+            begin = [receive.format(80, 100), "MPI_Waitany:100:1:80:0:0:100", *waits, barrier.format(0, 150)]
+            folder = self.pmpi(name, [*begin, receive.format(88, 150), "MPI_Waitall:150:2:80:0:150", barrier.format(0, 200)],
+                               [send.format(100), barrier.format(1, 150), send.format(150), barrier.format(1, 200)])
+            self.assertEqual(self.steps_of(folder, 0), ["recv", (50, ["recv"]), "barrier", "recv", (50, ["barrier", "recv"]), "barrier"], name)
+        # Time between calls is computed before their wait; copies are as many as all requests.
+        for name, array in (("own", 80), ("copied", 640)):
+            waits = [f"MPI_Waitany:{time}:2:{array}:0:0:{time}" for time in (110, 150, 190)]
+            folder = self.pmpi(name, [receive.format(80, 100), receive.format(88, 100), *waits, barrier.format(0, 200)], [send.format(100), send.format(100), barrier.format(1, 200)])
+            self.assertEqual(self.steps_of(folder, 0), ["recv", "recv", (50, []), (50, ["compute", "recv", "recv"]), "barrier"], name)
+
+    def test_collectives_do_not_wait_again_for_what_complete_ones_waited_for(self):
+        calls = "MPI_Iallreduce:100:1:2:4:DOUBLE:3:94,{},2:80:100", "MPI_Wait:100:80:0:100"
+        plan = self.plans(self.pmpi("many", *[[call.format(rank) for call in calls] * 1000 for rank in (0, 1)]))["plans"][1]
+        self.assertEqual(max(len(step["after"]) for step in plan["steps"]), 1)
 
     def test_a_collective_that_does_not_block_is_in_flight_until_its_wait(self):
         reduce, barrier = "MPI_Iallreduce:100:1:2:4:DOUBLE:3:94,{0},2:80:100", "MPI_Barrier:{1}:94,{0},2:{1}"

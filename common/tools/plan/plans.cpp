@@ -256,7 +256,7 @@ private:
         }
         recorded_.push_back(begin_ns ? std::optional(std::pair(*begin_ns, time_ns)) : std::nullopt);
         std::vector<StepId> after = last_;
-        if (request_.waits_for_messages) {
+        if (request_.waits != MessageWaits::none) {
             after.insert(after.end(), received_.begin(), received_.end());
             received_.clear();
         }
@@ -272,13 +272,13 @@ private:
         for (std::size_t const place : wait.operations) {
             if (program_.operations[place].complete_before == before) {
                 if (auto const open = open_.extract(place)) {
-                    complete(open.mapped());
+                    complete(open.mapped(), place);
                 }
             }
         }
     }
     /// Everything waits for a collective from here on, and so for what it waited for itself.
-    void complete(OpenStep const& open) {
+    void complete(OpenStep const& open, std::size_t place) {
         if (!open.is_collective) {
             received_.push_back(open.step);
             return;
@@ -287,6 +287,7 @@ private:
             return std::find(open.behind.begin(), open.behind.end(), each) != open.behind.end();
         });
         last_.push_back(open.step);
+        std::erase_if(in_flight_, [&](InFlight const& each) { return each.step < open.step && each.until <= place; });
     }
 
     void add(TraceOperation const& operation) {
@@ -361,10 +362,10 @@ private:
         StepId const step = sends ? plan_.send(everybody(), peer, operation.sent, channel, -1, label_, last_)
                                   : plan_.recv(everybody(), peer, operation.received, channel, -1, label_, last_);
         auto until = operation.complete_before;
-        if (request_.waits_for_messages) {
-            until = until.value_or(0);
-        } else if (sends) {
+        if (sends && request_.waits != MessageWaits::all) {
             until.reset();
+        } else if (request_.waits != MessageWaits::none) {
+            until = until.value_or(0);
         }
         if (until) {
             in_flight_.push_back({step, *until});

@@ -18,11 +18,13 @@ namespace dlmb::trace {
 /// clock; nothing where the trace does not say it.
 using RecordedTimes = std::vector<std::optional<std::pair<Nanoseconds, Nanoseconds>>>;
 
+enum class MessageWaits { all, receives, none };
+
 /// The plans that are asked for.
 struct PlanRequest {
     std::optional<int> iteration = std::nullopt;  // of the trace; none: all that is in it
-    // false: a computation waits for no receive, a collective for no send and for no receive without a known wait
-    bool waits_for_messages = true;
+    // receives: a collective waits for no send; none: also for no receive without a known wait, a computation for none
+    MessageWaits waits = MessageWaits::all;
     std::vector<RecordedTimes>* recorded = nullptr;  // by rank; filled in when the plan of the rank is made
 };
 

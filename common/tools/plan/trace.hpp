@@ -91,8 +91,7 @@ struct TraceOperation {
     std::optional<double> duration_us;
     double waited_us = 0;     // since the operation before, in calls that are left out and are no computation
     std::vector<Wait> waits;  // since the operation before
-    // Place of the first operation behind its wait, of a blocking message the next one; none: not told, or a collective
-    // that blocks.
+    // Place of the first operation that began after this one was complete; none: not told, or a blocking collective
     std::optional<std::size_t> complete_before;
     std::string label;             // what the trace calls the phase or the layer; of several the inner one last
     double computed_us = 0;        // by the rank since the operation before, where the trace has computations

@@ -29,23 +29,26 @@ constexpr Bytes most_held = Bytes{512} << 20;  // of plans, which are proved to 
 
 /// About what a plan takes.
 Bytes memory_of(Plan const& plan) {
-    constexpr Bytes of_lists = 64;  // of a step: its label and what it waits for
-    Bytes bytes = plan.steps.size() * (sizeof(Step) + of_lists) + plan.buffers.size() * sizeof(Buffer);
+    constexpr Bytes of_label = 64;  // and what else a step allocates
+    Bytes bytes = plan.steps.size() * (sizeof(Step) + of_label) + plan.buffers.size() * sizeof(Buffer);
     for (Group const& group : plan.groups) {
         bytes += group.members.size() * sizeof(Rank);
     }
     for (Step const& step : plan.steps) {
+        bytes += step.after.size() * sizeof(StepId);
         bytes += (sent_blocks(step.operation).size() + received_blocks(step.operation).size()) * sizeof(Block);
     }
     return bytes;
 }
 
-std::uint64_t messages_of(std::vector<Plan> const& plans) {
+/// Messages that later steps do not wait for.
+std::uint64_t loosened(std::vector<Plan> const& plans, MessageWaits waits) {
     std::uint64_t messages = 0;
     for (Plan const& plan : plans) {
         messages +=
-            static_cast<std::uint64_t>(std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
-                return is_message(kind_of(step.operation));
+            static_cast<std::uint64_t>(std::count_if(plan.steps.begin(), plan.steps.end(), [waits](Step const& step) {
+                OperationKind const kind = kind_of(step.operation);
+                return kind == OperationKind::send || (waits == MessageWaits::none && kind == OperationKind::recv);
             }));
     }
     return messages;
@@ -122,10 +125,10 @@ private:
     /// where ranks would wait for each other then, they did not wait in the run.
     [[nodiscard]] std::vector<Plan> checked(trace::Trace& trace, std::optional<int> iteration,
                                             std::vector<trace::RecordedTimes>& recorded) const {
-        trace::PlanRequest request{iteration, true, &recorded};
+        trace::PlanRequest request{iteration, MessageWaits::all, &recorded};
         std::string problem;
-        for (bool const waits_for_messages : {true, false}) {
-            request.waits_for_messages = waits_for_messages;
+        for (MessageWaits const waits : {MessageWaits::all, MessageWaits::receives, MessageWaits::none}) {
+            request.waits = waits;
             std::vector<Plan> plans;
             Bytes held = 0;
             plans_of(trace, request).each([&](Plan const& plan) {
@@ -139,9 +142,11 @@ private:
             });
             auto const problems = validate(plans);
             if (problems.empty()) {
-                if (!waits_for_messages) {
-                    trace.notes["messages that later steps do not wait for, since ranks would wait for each other "
-                                "then"] += messages_of(plans);
+                if (waits != MessageWaits::all) {
+                    trace.notes[fmt::format("{} that later steps do not wait for, since ranks would wait for each "
+                                            "other then",
+                                            waits == MessageWaits::receives ? "sends" : "messages")] +=
+                        loosened(plans, waits);
                 }
                 return plans;
             }

@@ -292,7 +292,7 @@ private:
                 progress.members.push_back(static_cast<Rank>(std::min<Bytes>(member, most_recorded_ranks)));
             }
         }
-        // Gloo's calls stay scheduled in the dump.
+        // Gloo leaves all calls `scheduled`: those up to the last completed one are complete.
         std::erase_if(progress.open, [&](Progress::Call const& call) {
             auto const kind = operation_named(call.name);
             return kind && !is_message(*kind) && call.number <= progress.completed.value_or(-1);

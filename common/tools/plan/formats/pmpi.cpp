@@ -101,6 +101,8 @@ bool is_of_mpich(std::string_view communicator) {
     return (above == 0 || above == -1) && bits >> 30U != 0 && (bits >> 26U & 15U) == 1;
 }
 
+using RequestArray = std::pair<Bytes, Bytes>;  // its address and how many it has
+
 /// Requests that no wait has completed for certain.
 class OpenRequests {
 public:
@@ -113,22 +115,28 @@ public:
         if (!is_new) {  // the program has a copy, or has asked whether it is complete
             overwritten_.push_back(std::exchange(known->second, call));
         }
+        incomplete_.clear();
     }
-    /// Places of the calls that a wait names; `completes`: all of them. A program may copy its requests to where it
-    /// waits: then, if it waits for so many, for all.
-    std::vector<std::size_t> named(Bytes address, Bytes count, bool completes) {
-        Bytes const bytes = std::min(count, Bytes{1} << 31U) * request_bytes_;
-        auto begin = by_address_.lower_bound(address);
-        auto end = by_address_.lower_bound(address + bytes);
+    /// MPI_Waitany does not tell which one it completed: as many calls as requests complete them all.
+    bool wait_for_one(RequestArray array) {
+        auto const [left, is_first] = incomplete_.try_emplace(array);
+        if (is_first) {
+            auto const [begin, end, is_copy] = range(array);
+            left->second = is_copy ? array.second : static_cast<Bytes>(std::distance(begin, end));
+        }
+        return left->second-- <= 1;
+    }
+    /// Places of the calls that a wait names; `completes`: all of them.
+    std::vector<std::size_t> named(RequestArray array, bool completes) {
+        auto const [begin, end, is_copy] = range(array);
         std::vector<std::optional<std::size_t>> calls;
-        if (begin == end && count == by_address_.size() + overwritten_.size()) {
-            begin = by_address_.begin();
-            end = by_address_.end();
+        if (is_copy) {
             calls = completes ? std::exchange(overwritten_, {}) : overwritten_;
         }
         std::transform(begin, end, std::back_inserter(calls), [](auto const& each) { return each.second; });
         if (completes) {
             by_address_.erase(begin, end);
+            incomplete_.clear();
         }
         std::vector<std::size_t> places;
         for (auto const& call : calls) {
@@ -140,8 +148,28 @@ public:
     }
 
 private:
-    std::map<Bytes, std::optional<std::size_t>> by_address_;
+    using Requests = std::map<Bytes, std::optional<std::size_t>>;
+    struct Range {
+        Requests::iterator begin;
+        Requests::iterator end;
+        bool is_copy;
+    };
+
+    /// A program may copy its requests to where it waits: then, if it waits for so many, for all.
+    Range range(RequestArray array) {
+        auto const [address, count] = array;
+        Bytes const bytes = std::min(count, Bytes{1} << 31U) * request_bytes_;
+        auto const begin = by_address_.lower_bound(address);
+        auto const end = by_address_.lower_bound(address + bytes);
+        if (begin == end && count == by_address_.size() + overwritten_.size()) {
+            return {by_address_.begin(), by_address_.end(), true};
+        }
+        return {begin, end, false};
+    }
+
+    Requests by_address_;
     std::vector<std::optional<std::size_t>> overwritten_;
+    std::map<RequestArray, Bytes> incomplete_;  // of arrays in MPI_Waitany: their requests less its calls
     Bytes request_bytes_ = 8;
 };
 
@@ -315,32 +343,39 @@ private:
     /// A call that is left out, and may complete requests. Most do not tell which: a program asks for a request until
     /// it is complete, so the last one that names it completes it.
     void wait(Input const& input, LineFields const& fields, RankProgram& program) {
-        bool const of_one = fields[0] == "MPI_Wait" || fields[0] == "MPI_Test";
-        bool const completes = fields[0] == "MPI_Wait" || fields[0] == "MPI_Waitall";
-        std::set<std::size_t> completed;
         if (fields[0].starts_with("MPI_Wait") ||
             (fields[0].starts_with("MPI_Test") && fields[0] != "MPI_Test_cancelled")) {
-            for (std::size_t const place : requests_.named(number(input, fields, of_one ? 1 : 2),
-                                                           of_one ? 1 : number(input, fields, 1), completes)) {
+            bool const of_one = fields[0] == "MPI_Wait" || fields[0] == "MPI_Test";
+            wait_for({number(input, fields, of_one ? 1 : 2), of_one ? 1 : number(input, fields, 1)}, fields, program);
+        }
+        since_last_.waited_us += duration_us(fields).value_or(0);
+    }
+    void wait_for(RequestArray array, LineFields const& fields, RankProgram& program) {
+        bool const completes = fields[0] == "MPI_Wait" || fields[0] == "MPI_Waitall" ||
+                               (fields[0] == "MPI_Waitany" && requests_.wait_for_one(array));
+        bool const asks_again = !completes && since_last_.last_asked == array;
+        std::set<std::size_t> completed;
+        if (!asks_again) {
+            for (std::size_t const place : requests_.named(array, completes)) {
                 TraceOperation& operation = program.operations[place];
                 operation.complete_before = program.operations.size();
                 if (operation.kind != OperationKind::send) {
                     completed.insert(place);
                 }
             }
-        }
-        if (!completed.empty()) {
-            double const start_us = parse_whole<double>(fields[1]).value_or(0);
-            double const since_us = start_us - since_last_.end_us.value_or(start_us);
-            double const computed_us = std::max(since_us - since_last_.waited_us - since_last_.computed_us, 0.0);
-            if (!std::exchange(since_last_.only_asked, !completes)) {
-                since_last_.waits.emplace_back();
+            if (completed.empty()) {
+                return;
             }
-            since_last_.waits.back().operations.merge(completed);
-            since_last_.waits.back().computed_us += computed_us;
-            since_last_.computed_us += computed_us;
         }
-        since_last_.waited_us += duration_us(fields).value_or(0);
+        double const start_us = parse_whole<double>(fields[1]).value_or(0);
+        double const since_us = start_us - since_last_.end_us.value_or(start_us);
+        double const computed_us = std::max(since_us - since_last_.waited_us - since_last_.computed_us, 0.0);
+        if (!std::exchange(since_last_.last_asked, completes ? std::nullopt : std::optional(array))) {
+            since_last_.waits.emplace_back();
+        }
+        since_last_.waits.back().operations.merge(completed);
+        since_last_.waits.back().computed_us += computed_us;
+        since_last_.computed_us += computed_us;
     }
 
     void add(Input const& input, Rank rank, LineFields const& fields, RankProgram& program) {
@@ -443,7 +478,7 @@ private:
         auto const& parts = parts_of(operation);
         return parts.size() == members ? parts[place] : whole / members;
     }
-    /// MPI does not look at the size of what is in place.
+    /// MPI ignores the count of the side that is in place: take it from the other side.
     static void take_other_side(TraceOperation& operation, std::size_t place, Bytes members) {
         if (operation.kind == OperationKind::exchange) {
             operation.sent = operation.received;
@@ -460,8 +495,8 @@ private:
         std::optional<double> end_us;  // of the operation
         double waited_us = 0;          // in calls that are left out, as in MPI_Waitall
         std::vector<Wait> waits;
-        double computed_us = 0;   // before them
-        bool only_asked = false;  // by the last of them
+        double computed_us = 0;                  // before them
+        std::optional<RequestArray> last_asked;  // the last wait is of calls that may return before completion
     };
     SinceOperation since_last_;
     OpenRequests requests_;
