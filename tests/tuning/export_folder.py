@@ -187,6 +187,22 @@ class VerifyNccl(InFolder):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue(done.stdout.endswith("3 checks, 0 wrong\n"), done.stdout)
 
+    def test_what_the_folder_lacks_is_wrong_also_where_nothing_can_be_tried(self) -> None:
+        chosen = rule("r0", "nccl", "allreduce", (0, 65536), algorithm="tree", family="nccl")
+        chosen["choose"]["params"] = {"protocol": "ll"}
+        table = write_table(self.folder / "table.json", [chosen])
+        made, launcher = self.folder / "made", self.folder / "mpiexec"
+        self.assertEqual(tune("export", "--to", "nccl", table, "-o", made).returncode, 0)
+        lines = (made / "env.sh").read_text(encoding="utf-8").splitlines(keepends=True)
+        (made / "env.sh").write_text("".join(line for line in lines if not line.startswith("export ")), encoding="utf-8")
+        (made / "dlmb_nccl.csv").unlink()
+        launcher.write_text("#!/bin/sh\nexit 77\n", encoding="utf-8")
+        launcher.chmod(0o755)
+        done = tune("verify", "--to", "nccl", table, "--files", made, "--mpiexec", launcher)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.splitlines(), ["WRONG  env.sh: does not set DLMB_NCCL_TABLE", "WRONG  env.sh: does not set NCCL_TUNER_PLUGIN", "WRONG  dlmb_nccl.csv: is missing",
+                                                    "note  not tried: NCCL cannot run here; it needs a GPU", "3 checks, 3 wrong"])
+
     def test_of_a_rule_for_more_nodes_than_there_are_nothing_is_seen(self) -> None:
         done = self.verify([rule("r0", "nccl", "allreduce", (4096, 8192), algorithm="tree", family="nccl", nodes={"min": 2, "max": 2})])
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)

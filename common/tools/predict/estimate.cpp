@@ -63,7 +63,7 @@ public:
                                place_of(implementations_, {measurement.collective, measurement.algorithm}),
                                place_of(jobs_, measurement.job), std::log(measurement.time_us), 1});
         }
-        // The links of a torus belong to one job. A job that is alone on its nodes cannot be told from them.
+        // The links of a torus belong to one job. A job that is alone on its node count cannot be told from that count.
         std::map<std::pair<int, int>, std::set<std::size_t>> jobs_on;
         std::set<std::size_t> told;
         for (Point const& point : points_) {
@@ -71,7 +71,9 @@ public:
             jobs_on[{topology.nodes(), topology.ranks_per_node}].insert(point.job);
         }
         for (auto const& [nodes, jobs] : jobs_on) {
-            told.insert(jobs.begin(), jobs.size() > 1 ? jobs.end() : jobs.begin());
+            if (jobs.size() > 1) {
+                told.insert(jobs.begin(), jobs.end());
+            }
         }
         told_jobs_ = static_cast<int>(told.size());
         if (measurements.front().topology.kind == TopologyKind::torus) {

@@ -361,7 +361,8 @@ Prediction with_interval(MachineModel const& model, double time_us, std::vector<
     }
     double known = width_where_fitted(model);
     if (octaves > 0 && model.kind == TopologyKind::tree) {
-        // Jobs on few nodes are as alike as their switches are. Of those between more nodes they tell nothing.
+        // Jobs on few nodes are as alike as their switches are. They tell nothing of the switches between
+        // other nodes.
         known = std::max(known, width_of_one_job(model, job_deviation));
     }
     double const width = std::sqrt(std::pow(known, 2) + std::pow(width_at(model.width_beyond, octaves), 2) +

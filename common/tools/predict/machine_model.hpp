@@ -111,7 +111,7 @@ struct MachineModel {
     Limits limits;
     Coefficients best;
     std::vector<Coefficients> replicates;  // of the bootstrap
-    int jobs = 0;                          // that were told from each other and from node counts
+    int jobs = 0;                          // on node counts that another job has, too; 0: none, or a torus
     double job_spread = 0;                 // deviation of the logarithm of the times of one job from those of another
     bool corrected = false;                // predictions follow the residuals of near measurements
     std::map<ImplementationKey, std::vector<Residual>> residuals;

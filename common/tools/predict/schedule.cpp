@@ -114,7 +114,7 @@ std::string_view algorithm_that_runs(OperationKind collective, NamedAlgorithm na
         bytes < bytes_of_element * ranks) {
         return "recursive_doubling";
     }
-    if (name == "split_binary" && bytes < 2 * bytes_of_element) {
+    if (named.of_open_mpi && name == "split_binary" && bytes < 2 * bytes_of_element) {
         return "three_chains";
     }
     bool const one_segment = bytes <= named.one_segment_bytes;

@@ -110,7 +110,7 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
 TEST(MachineOfAModel, HasABandwidthAlsoWhereAByteRoundsToNothing) {
     MachineModel model = sample();
     model.best.parameters[static_cast<std::size_t>(Parameter::byte)] = -25;  // e^-25 us are 0.01 fs
-    Machine const machine = machine_of(model, model.best.parameters, 1);
+    Machine const machine = machine_of(model, model.best.parameters, 1, 2);
     for (SizeSegment const& segment : machine.levels.back()) {
         EXPECT_EQ(segment.parameters.gap_per_byte, 1);
     }
@@ -118,7 +118,7 @@ TEST(MachineOfAModel, HasABandwidthAlsoWhereAByteRoundsToNothing) {
 
 TEST(MachineOfAModel, WaitsForReceiversBeyondTheEagerLimitAndForTheNicBeyondTheInjectLimit) {
     MachineModel const model = sample();  // each time is e^-1 us
-    Machine const machine = machine_of(model, model.best.parameters, 2);
+    Machine const machine = machine_of(model, model.best.parameters, 2, 2);
     EXPECT_EQ(machine.eager_limit, 8192) << "what is longer than the NIC takes with a command waits for no receiver";
     auto const latency = [&](Rank to, Bytes bytes) { return machine.parameters(0, to, bytes).latency; };
     auto const is_step = [](Picoseconds more) { return std::abs(more - std::llround(std::exp(-1) * 1e6)) <= 1; };
@@ -150,7 +150,7 @@ TEST(MachineOfAModel, PricesTheDistanceOfNodesInATree) {
 
 TEST(MachineOfAModel, LetsTheSenderPayForTheCopiesOfEagerMessagesAndForBytesInANode) {
     MachineModel const model = sample();  // each byte takes e^-1 us
-    Machine const machine = machine_of(model, model.best.parameters, 2);
+    Machine const machine = machine_of(model, model.best.parameters, 2, 2);
     auto const byte_times = [&](Rank to, Bytes bytes) {
         return static_cast<double>(machine.parameters(0, to, bytes).overhead_per_byte) / 1e9 / std::exp(-1);
     };

@@ -282,7 +282,9 @@ class Predict(program.Program):
         asked = ("time", "collective", "--operation", "allreduce", "--message-size", "1M:1M", "--ranks", 64, "--ranks-per-node", 1, "--machine", self.model)
         done = self.call(*asked, "--algorithm", "allreduce=ring")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "dlmb_predict: note: extrapolated from 32 to 64 nodes, x2\n")
+        note = "dlmb_predict: note: extrapolated from 32 to 64 nodes, x2; intervals are void beyond the first switch level or group that the measurements did not cross\n"
+        self.assertEqual(done.stderr, note)
+        self.assertIn(note, self.call("points", "--model", self.model, self.write("more.csv", [HEADER, *lines([64])]), "-o", "-").stderr)
         self.assertIn("90 % interval: ", done.stdout)
         larger = self.call(*asked[:5], "256M:256M", *asked[6:], "--algorithm", "allreduce=recursive_doubling")
         self.assertIn("note: messages have up to 268435456 bytes, vectors of up to 16777216 were fitted", larger.stderr)
@@ -321,6 +323,7 @@ class Predict(program.Program):
         self.refused(69, "held-out error of sendrecv is 60 %", "time", "--goal", goal, "--machine", self.model)
         self.assertEqual(self.answer(*asked, "--force")["machine_model"], {"system": "made", "most_nodes": 32, "forced": True})
         self.refused(64, "--machine excludes --latency", *asked, "--latency", 5)
+        self.refused(64, "--hop: the fitted model of a tree has latency by distance; leave it out", *asked, "--force", "--topology", "torus:64", "--hop", 5)
         self.refused(64, "--machine excludes --eager-limit", *asked, "--eager-limit", "4K")
 
     def test_the_bound_of_a_uniform_exchange_has_the_latency_of_its_messages(self):

@@ -372,9 +372,15 @@ TEST(AlgorithmNames, MeanWhatTheLibraryDoes) {
 }
 
 TEST(SplitTree, OfOneElementIsAChain) {
-    NamedAlgorithm const split{"split_binary"};
-    EXPECT_EQ(algorithm_that_runs(OperationKind::broadcast, split, 4, 512), "three_chains");
-    EXPECT_EQ(algorithm_that_runs(OperationKind::broadcast, split, 8, 512), "split_binary");
+    auto const runs = [](std::string_view name, double bytes) {
+        return algorithm_that_runs(OperationKind::broadcast, algorithm_of(OperationKind::broadcast, name).value(),
+                                   bytes, 512);
+    };
+    for (std::string_view const name : {"split_binary_tree_ompi", "default-split-binary-tree"}) {
+        EXPECT_EQ(runs(name, 4), "three_chains") << name;
+        EXPECT_EQ(runs(name, 8), "split_binary") << name;
+    }
+    EXPECT_EQ(runs("split_binary_tree_over", 4), "split_binary") << "the rule is Open MPI's";
 }
 
 TEST(Ring, OfAnAllreduceOfOpenMpiNeedsAnElementPerRank) {

@@ -217,7 +217,8 @@ TEST(LinkNetwork, AddsLatencyForLinksBeyondThoseOfTheShortestRoute) {
              {"dragonfly:4x4x4", {{1, 0}, {4, 1}}},
              {"hyperx:4x4x4", {{1, 0}, {4, 1}, {16, 1}, {21, 2}}},
              {"fat-tree:1x4x4", {{1, 0}, {4, 2}}},
-             {"hamming-mesh:2x4x4", {{1, 0}}},
+             {"hamming-mesh:2x4x4", {{1, 0}, {4, 1}, {23, 3}}},
+             {"hamming-mesh:1x2x2,without=0/0", {{1, 2}, {2, 0}}},
          }) {
         auto const net = made(topology);
         LinkNetwork const network = network_of(*net);
@@ -225,6 +226,34 @@ TEST(LinkNetwork, AddsLatencyForLinksBeyondThoseOfTheShortestRoute) {
             EXPECT_EQ(network.extra_latency(0, to), 1000 * more) << topology << ", node " << to;
         }
     }
+}
+
+/// All nodes on one link, which counts its routes.
+class CountedBus : public Interconnect {
+public:
+    CountedBus() : Interconnect(parse_topology("fat-tree:4096"), 1) {}
+    [[nodiscard]] int routes() const { return routes_; }
+
+protected:
+    [[nodiscard]] double inner_capacity(LinkId) const override { return 1; }
+    [[nodiscard]] std::string inner_name(LinkId) const override { return "bus"; }
+    void add_inner(int, int, std::vector<LinkId>& route) const override {
+        ++routes_;
+        route.push_back(0);
+    }
+
+private:
+    mutable int routes_ = 0;
+};
+
+TEST(LinkNetwork, LooksForNoShortestRouteWhereHopsCostNothing) {
+    CountedBus const bus;
+    LinkNetwork const free(bus, {0, 1}, {1, 0});
+    EXPECT_EQ(free.extra_latency(0, 1), 0);
+    EXPECT_EQ(bus.routes(), 0);
+    LinkNetwork const paid(bus, {0, 1}, {1, 1000});
+    EXPECT_EQ(paid.extra_latency(0, 1), 0);
+    EXPECT_LT(bus.routes(), bus.nodes()) << "routes of a long torus have thousands of links";
 }
 
 double share_by_events(std::string_view text) {

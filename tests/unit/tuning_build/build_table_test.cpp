@@ -137,7 +137,7 @@ TEST(BuildTable, ForeignLaunchesThatContradictEachOtherAreUndecided) {
     }
     Built const built = build_rules(seen, {}, test_policy(), false);
     ASSERT_EQ(built.rules.size(), 1U);
-    EXPECT_EQ(built.rules[0].status, RuleStatus::undecided) << "half of the two says 90 %, the other half nothing";
+    EXPECT_EQ(built.rules[0].status, RuleStatus::undecided) << "one launch gains 90 %, the other nothing";
 }
 
 TEST(BuildTable, APlantedGainIsFoundAndMeasuredByItsConfirmation) {

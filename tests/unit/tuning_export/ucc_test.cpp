@@ -115,7 +115,7 @@ TEST(UccExport, SaysHowReduceScattersInPlaceAreLookedUp) {
     auto const notes = [](TunedOperation operation) {
         return to_ucc(table_of({make_rule(shape(), operation, "knomial", {4, 4}, {0, 65536})}), {}).notes;
     };
-    EXPECT_TRUE(notes(TunedOperation::reduce_scatter).back().starts_with("reduce_scatters in place"));
+    EXPECT_TRUE(notes(TunedOperation::reduce_scatter).back().starts_with("UCC looks up reduce_scatters in place"));
     EXPECT_EQ(notes(TunedOperation::allreduce).size() + 1, notes(TunedOperation::reduce_scatter).size());
 }
 

@@ -8,6 +8,8 @@
 #include "common/base/input_file.hpp"
 #include "common/tools/predict/machine_model.hpp"
 
+#include <fmt/core.h>
+
 #include <string>
 
 namespace dlmb::predict::commands {
@@ -30,5 +32,14 @@ private:
     std::string path_;
     bool force_ = false;
 };
+
+/// Empty where the model was fitted on so many nodes.
+[[nodiscard]] inline std::string extrapolation_note(MachineModel const& model, int nodes) {
+    return nodes <= model.most_nodes
+               ? ""
+               : fmt::format("dlmb_predict: note: extrapolated from {} to {} nodes, x{:.3g}; intervals are void beyond "
+                             "the first switch level or group that the measurements did not cross\n",
+                             model.most_nodes, nodes, static_cast<double>(nodes) / model.most_nodes);
+}
 
 }  // namespace dlmb::predict::commands

@@ -32,20 +32,13 @@ struct Asked {
     std::set<OperationKind> collectives;
 
     [[nodiscard]] std::string notes(MachineModel const& model) const {
-        std::string text;
+        if (nodes.empty()) {
+            return "";
+        }
+        std::string text = extrapolation_note(model, *nodes.rbegin());
         auto const note = [&text]<class... Values>(fmt::format_string<Values...> format, Values&&... values) {
             text += "dlmb_predict: note: " + fmt::format(format, std::forward<Values>(values)...) + "\n";
         };
-        if (nodes.empty()) {
-            return text;
-        }
-        int const most_nodes = *nodes.rbegin();
-        bool const more = most_nodes > model.most_nodes;
-        if (more) {
-            note("extrapolated from {} to {} nodes, x{:.3g}; intervals are void beyond the first switch level or group "
-                 "that the measurements did not cross",
-                 model.most_nodes, most_nodes, static_cast<double>(most_nodes) / model.most_nodes);
-        }
         if (*nodes.begin() < model.fewest_nodes) {
             note("extrapolated from {} down to {} nodes", model.fewest_nodes, *nodes.begin());
         }
@@ -60,7 +53,7 @@ struct Asked {
                      "{:.0f} %, 90 % below {:.0f} %",
                      name_in_tables(collective), error->second.points, model.held_out_above, 100 * error->second.median,
                      100 * error->second.p90);
-            } else if (more) {
+            } else if (*nodes.rbegin() > model.most_nodes) {
                 note("{}: the error on more nodes is not known, because no node count could be left out",
                      name_in_tables(collective));
             }

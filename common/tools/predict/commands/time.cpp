@@ -270,7 +270,7 @@ private:
     }
 
     int run_uniform() {
-        Machine const machine = machine_options_.machine(1);
+        Machine const machine = machine_options_.machine(1, 1);
         auto const links = network_options_.make(machine, 0, bound_);
         machine_options_.require(OperationKind::exchange, links->nodes());
         Bytes const bytes = parse_bytes(uniform_, "--uniform");
@@ -349,11 +349,7 @@ private:
     }
 
     static std::string notes(MachineModel const& model, int nodes, Program const& program, bool on_links) {
-        std::string text;
-        if (nodes > model.most_nodes) {
-            text += fmt::format("dlmb_predict: note: extrapolated from {} to {} nodes, x{:.3g}\n", model.most_nodes,
-                                nodes, static_cast<double>(nodes) / model.most_nodes);
-        }
+        std::string text = extrapolation_note(model, nodes);
         Bytes largest = 0;
         for (Task const& task : program.tasks) {
             largest = task.kind == TaskKind::send ? std::max(largest, task.amount) : largest;

@@ -187,6 +187,9 @@ std::unique_ptr<SharedLinks> NetworkOptions::make(Machine const& machine, int ra
     if (seed_ && placement_ != Placement::random) {
         throw UsageError("time: --placement-seed is of --placement random; leave it out");
     }
+    if (hop_ns_ > 0 && !machine.octaves.empty()) {
+        throw UsageError("time: --hop: the fitted model of a tree has latency by distance; leave it out");
+    }
     constexpr double femtoseconds = 1000;
     LinkCosts const costs{femtoseconds / static_cast<double>(per_byte), std::llround(hop_ns_ * 1000), tolerance_};
     return std::make_unique<SharedLinks>(parse_topology(topology_), placement_, seed_.value_or(1), ranks,

@@ -24,7 +24,7 @@ class MachineOptions {
 public:
     void add(CLI::App& parser);
     /// Throws UsageError where the options say nothing, or both ways something.
-    [[nodiscard]] Machine machine(int ranks_per_node, int nodes = 1);
+    [[nodiscard]] Machine machine(int ranks_per_node, int nodes);
     /// The fitted model that machine() took; nullptr: there is none. It is forced where --force is given.
     [[nodiscard]] MachineModel const* model() const { return model_ ? &*model_ : nullptr; }
     /// Throws ModelRefusal where the model doubts what it says of such operations on so many nodes and is not forced.
@@ -102,8 +102,8 @@ class NetworkOptions {
 public:
     void add(CLI::App& parser);
     /// nullptr: only NICs are shared. A node injects what G of messages between nodes says. `ranks` 0: one for each
-    /// node. Throws UsageError where the topology has too few nodes or is `required`, bytes take no time, or a seed
-    /// would have no effect.
+    /// node. Throws UsageError where the topology has too few nodes or is `required`, bytes take no time, a seed
+    /// would have no effect, or the distance would count twice.
     [[nodiscard]] std::unique_ptr<SharedLinks> make(Machine const& machine, int ranks, bool required = false) const;
 
 private:

@@ -21,8 +21,9 @@ LinkNetwork::LinkNetwork(Interconnect const& interconnect, std::vector<int> node
     for (LinkId link = 0; link < interconnect.links(); ++link) {
         links_[link].left = links_[link].capacity = interconnect.capacity(link) * costs.bytes_per_ps;
     }
+    constexpr int enough = 1024;  // nodes, of which one is a nearest neighbor of node 0
     std::vector<LinkId> route;
-    for (int node = 1; node < interconnect.nodes(); ++node) {  // node 0 has a nearest neighbor in every topology
+    for (int node = 1; costs.hop_latency > 0 && node < std::min(interconnect.nodes(), enough); ++node) {
         interconnect.route(0, node, route);
         shortest_ = std::min(shortest_, route.size());
     }
@@ -229,6 +230,9 @@ std::optional<FlowId> LinkNetwork::end_next(Picoseconds now) {
 }
 
 Picoseconds LinkNetwork::extra_latency(Rank from, Rank to) const {
+    if (costs_.hop_latency == 0) {
+        return 0;
+    }
     std::vector<LinkId> route;
     interconnect_.route(nodes_.at(static_cast<std::size_t>(from)), nodes_.at(static_cast<std::size_t>(to)), route);
     return static_cast<Picoseconds>(route.size() - std::min(shortest_, route.size())) * costs_.hop_latency;

@@ -83,7 +83,7 @@ private:
     std::vector<int> nodes_;
     LinkCosts costs_;
     LinkLoads loads_;
-    std::size_t shortest_ = std::numeric_limits<std::size_t>::max();  // links of the shortest route
+    std::size_t shortest_ = std::numeric_limits<std::size_t>::max();  // links of the shortest route, if hops cost
     Picoseconds now_ = 0;
     std::uint64_t sequence_ = 0;
     std::uint64_t updates_ = 0;

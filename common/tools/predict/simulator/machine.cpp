@@ -12,8 +12,8 @@ constexpr double picoseconds_per_us = 1e6;
 constexpr double femtoseconds_per_us = 1e9;
 constexpr double beyond_all_machines = 1e15;  // ps or fs
 
-/// By how far the receiver's node is ahead of the sender's, modulo all: the mean of all senders, of which those at the
-/// end have their receiver at the begin. Then ranks that do alike cost alike.
+/// Mean log2 of the distance between nodes, by how many nodes the receiver is ahead of the sender, modulo all. A mean,
+/// so that all ranks cost alike.
 std::vector<double> mean_octaves(int nodes) {
     std::vector<double> octaves(static_cast<std::size_t>(nodes));
     for (int ahead = 1; ahead < nodes; ++ahead) {

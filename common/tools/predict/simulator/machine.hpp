@@ -46,10 +46,10 @@ struct SizeSegment {
 struct Machine {
     /// By Level; segments by size, the last one for all that is larger.
     std::array<std::vector<SizeSegment>, level_names.size()> levels;
-    // Between nodes, on top, for each octave (log2) of their distance in nodes.
+    // Added between nodes for each octave (log2) of distance.
     Picoseconds octave_latency = 0;
     FemtosecondsPerByte octave_per_byte = 0;
-    std::vector<double> octaves;  // by the nodes from sender to receiver, modulo all; empty: none
+    std::vector<double> octaves;  // index: nodes from sender to receiver, modulo all; empty: no cost of distance
     int ranks_per_node = 0;       // 0: each rank has a node of its own
     Bytes eager_limit = std::numeric_limits<Bytes>::max();  // S: a larger send ends when its receive does
     FemtosecondsPerByte reduce_per_byte = 0;                // gamma, per byte of the result
@@ -67,6 +67,6 @@ struct Machine {
 /// A fitted model, with its best parameters or those of one of its replicates; docs: common/tools/predict/README.md.
 /// The simulator has no factors of implementations, no temporary memory that is mapped anew and no links.
 [[nodiscard]] Machine machine_of(MachineModel const& model, MachineParameters const& parameters, int ranks_per_node,
-                                 int nodes = 1);
+                                 int nodes);
 
 }  // namespace dlmb::predict

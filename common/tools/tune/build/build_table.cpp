@@ -16,8 +16,6 @@ namespace {
 
 using PointChoices = std::vector<std::optional<Choice>>;
 
-constexpr double gain_of_no_interval = 1 - 1e6;  // as of launches too few for one
-
 bool counts(Decision const& decision, bool accept_unconfirmed) {
     return decision.outcome == Outcome::chosen || decision.outcome == Outcome::foreign ||
            (accept_unconfirmed && decision.outcome == Outcome::unconfirmed &&

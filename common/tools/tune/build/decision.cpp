@@ -122,7 +122,7 @@ Evidence evidence_of(Comparison const& comparison, MethodTimes const& winner, Me
     }
     statistics::Ratio const ratio = statistics::ratio_of(winner.ratios);
     evidence.gain = 1 - ratio.estimate;
-    evidence.gain_low = 1 - std::min(ratio.high, 1e6);
+    evidence.gain_low = std::max(1 - ratio.high, gain_of_no_interval);
     evidence.gain_high = 1 - ratio.low;
     return evidence;
 }

@@ -14,6 +14,9 @@
 
 namespace dlmb::tuning {
 
+/// Lower end of the interval of a gain where launches are too few for one of 95 %.
+inline constexpr double gain_of_no_interval = 1 - 1e6;
+
 /// The launches of one competitor at one size.
 struct MethodTimes {
     Choice choice;

@@ -3,6 +3,7 @@
 #include "common/tools/tune/commands/table_text.hpp"
 
 #include "common/formats/table/table_file.hpp"
+#include "common/tools/tune/build/decision.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,9 +61,8 @@ std::string gain_text(Rule const& rule) {
 }
 
 std::string gain_text(double gain, double low, double high) {
-    double constexpr unbounded = -1e5;  // too few launches for an interval of 95 %
-    return low < unbounded ? fmt::format("{:.1f} % [not known]", gain * 100)
-                           : fmt::format("{:.1f} % [{:.1f}, {:.1f}]", gain * 100, low * 100, high * 100);
+    return low <= gain_of_no_interval ? fmt::format("{:.1f} % [not known]", gain * 100)
+                                      : fmt::format("{:.1f} % [{:.1f}, {:.1f}]", gain * 100, low * 100, high * 100);
 }
 
 std::string evidence_text(Rule const& rule) {

@@ -15,6 +15,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <utility>
 
 namespace dlmb::tuning::commands {
 namespace {
@@ -51,8 +52,8 @@ public:
         parser
             .add_option(
                 "--mpiexec", launcher_,
-                "launcher, and again for each of its options (--mpiexec=--hostfile --mpiexec=FILE) [that of the "
-                "MPI library that programs of this build run with]")
+                "launcher; repeat it for each of its options, as --mpiexec=--hostfile --mpiexec=FILE [the launcher of "
+                "this build's MPI library]")
             ->allow_extra_args(false);
     }
 
@@ -76,7 +77,7 @@ public:
             verify({request_, table, made, environment, ranks_ == 0 ? std::nullopt : std::optional{ranks_}, launcher_});
         if (!different.empty()) {
             if (!result.skipped.empty()) {
-                result = {};
+                result.notes.push_back("not tried: " + std::exchange(result.skipped, ""));
             }
             result.checks.insert(result.checks.begin(), different.begin(), different.end());
         }

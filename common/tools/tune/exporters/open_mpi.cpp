@@ -22,8 +22,8 @@ constexpr LibraryVersion always{0, 0, 0};
 constexpr LibraryVersion other_ranks{6, 0, 0};     // reads an entry as one for all ranks below its own
 constexpr LibraryVersion han_by_default{5, 0, 0};  // on several nodes coll/han stands before coll/tuned
 
-/// coll_tuned_bcast_algorithm_chain_fanout, with which a chain is measured. A row of 0 makes it a pipeline. 0 stands
-/// for no segments in rows and variables alike.
+/// Default of coll_tuned_bcast_algorithm_chain_fanout, with which chains are measured. In a row 0 makes a chain a
+/// pipeline.
 constexpr std::uint64_t measured_chain_fanout = 4;
 
 struct KnownAlgorithm {
@@ -56,22 +56,22 @@ std::vector<KnownAlgorithm> open_mpi_algorithms(MpiCall collective) {
 struct OpenMpiRow {
     ByteInterval bytes;
     int algorithm = 0;                // 0: the library's own
-    std::uint64_t fanout = 0;         // of a chain
+    std::uint64_t fanout = 0;         // 0: the library's own, of a chain 1
     std::uint64_t segment_bytes = 0;  // 0: unsegmented
     std::uint64_t max_requests = 0;   // 0: the library's own
 };
 using OpenMpiRanks = RowsByRanks<OpenMpiRow>;
 
-/// Their blocks meet in the order of the ring. The library's own decision sees to that, rules go past it.
+/// Rings combine blocks in the order of the ring. The library's decision avoids them for others; rules do not.
 bool needs_commutative(MpiCall collective, std::string_view algorithm) {
     return collective == allreduce && (algorithm == "ring" || algorithm == "segmented_ring");
 }
 
-/// It cuts a message at places that follow from the type and count of the rank: split_binary_tree, scatter_allgather
-/// and scatter_allgather_ring, and what has segments.
+/// Ranks whose type and count differ cut the message at different places.
 bool needs_equal_counts(MpiCall collective, OpenMpiRow const& row) {
-    return collective == bcast &&
-           (row.algorithm == 4 || row.algorithm == 8 || row.algorithm == 9 || row.segment_bytes != 0);
+    auto const is = [&](std::string_view name) { return row.algorithm == open_mpi_id(bcast, name, always); };
+    return collective == bcast && (row.segment_bytes != 0 || is("split_binary_tree") || is("scatter_allgather") ||
+                                   is("scatter_allgather_ring"));
 }
 
 std::optional<OpenMpiRow> open_mpi_row(MpiCall collective, LibraryVersion version, bool commutative,

@@ -18,7 +18,7 @@ constexpr std::uint64_t most_listed_ranks = 64;
 /// Why a rule does not hold in the slice as it does in the table; nothing: it does.
 std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, DistinguishedKeys keys) {
     When const& when = rule.when;
-    // An export for values that nobody says is not for others than a rule that hands over.
+    // A value that the export leaves open does not put a rule that hands over into another slice.
     bool const hands_over = rule.scope == select_scope;
     for (auto const& [name, condition, value] :
          {std::tuple{"memory", &when.memory, &slice.memory}, std::tuple{"dtype", &when.dtype, &slice.dtype},

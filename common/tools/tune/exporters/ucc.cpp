@@ -149,8 +149,7 @@ Export to_ucc(TuningTable const& table, Slice const& slice) {
     if (std::any_of(tokens.begin(), tokens.end(),
                     [](UccToken const& token) { return token.text.starts_with("reduce_scatter"); })) {
         result.notes.emplace_back(
-            "reduce_scatters in place are looked up by their whole size, those out of place by the "
-            "part of a rank");
+            "UCC looks up reduce_scatters in place by the whole vector, others by the part of a rank");
     }
     if (sections) {
         result.files.push_back({"ucc.conf", section_file(tokens, *slice.nodes)});

@@ -276,8 +276,8 @@ void ExportRequest::add_to(CLI::App& parser) {
             "dlmb_predict")
         ->check(CLI::IsMember({"foreign", "predicted"}));
     parser.add_flag("--commutative", commutative,
-                    "programs that load the export reduce with operations that commute (all of MPI's own do): also "
-                    "algorithms that are wrong for others");
+                    "programs that load the export reduce with operations that commute (all of MPI's own do); also "
+                    "export algorithms that are wrong for operations that do not");
 }
 
 std::map<std::string, std::string> read_environment(std::filesystem::path const& folder) {
@@ -308,8 +308,10 @@ std::vector<Check> differences(std::filesystem::path const& folder, Export const
     for (auto const& [name, value] : environment_of(made, folder)) {
         auto const set = environment.find(name);
         std::string const is = set == environment.end() ? "" : set->second;
-        if (made.env.at(name).find(folder_mark) != std::string::npos) {
-            if (!is.empty() && std::filesystem::weakly_canonical(is) != std::filesystem::weakly_canonical(value)) {
+        if (is.empty()) {
+            found.push_back({TrialVerdict::wrong, fmt::format("env.sh: does not set {}", name)});
+        } else if (made.env.at(name).find(folder_mark) != std::string::npos) {
+            if (std::filesystem::weakly_canonical(is) != std::filesystem::weakly_canonical(value)) {
                 throw UsageError(fmt::format("{}/env.sh: {} is {}, which is of another folder; export into this one",
                                              folder.string(), name, is));
             }
@@ -320,6 +322,10 @@ std::vector<Check> differences(std::filesystem::path const& folder, Export const
     }
     for (File const& file : made.files) {
         std::ifstream is(folder / file.name);
+        if (!is) {
+            found.push_back({TrialVerdict::wrong, file.name + ": is missing"});
+            continue;
+        }
         std::istringstream expected(file.text);
         std::vector<std::string> theirs = content_lines(is);
         std::vector<std::string> ours = content_lines(expected);

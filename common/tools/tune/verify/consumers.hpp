@@ -26,7 +26,7 @@ struct ExportRequest {
     std::string library_version;  // empty: from the table, else from the library beside this program
     std::string library;          // libmpich.so; empty: the one that dlmb_plain_mpi runs with
     std::string accept;           // "foreign": a table of foreign evidence as well
-    bool commutative = false;     // no program reduces with other operations
+    bool commutative = false;     // programs reduce with commutative operations only
 
     void add_to(CLI::App& parser);
 };
