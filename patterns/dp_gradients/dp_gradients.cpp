@@ -29,8 +29,8 @@ constexpr std::uint64_t deepspeed_bucket_elements = 500'000'000;  // its documen
 constexpr ParameterInfo infos[] = {
     {"model",
      "whose parameters: resnet-50, gpt-19m ... gpt-175b, llama-7b, llama-13b, llama-70b, llama3-8b, llama3-70b; flat: "
-     "one tensor of --parameters; transformer:layers=L:hidden=H[:mlp=M][:queries=Q][:key-values=K][:positions=N]"
-     "[:bias=1][:vocabulary=V][:tied=1][:tp=T][:pp=P]; or the config.json of a model",
+     "one tensor of --parameters; transformer:layers=L:hidden=H and any of :mlp=M :queries=Q :key-values=K "
+     ":positions=N :bias=1 :vocabulary=V :tied=1 :tp=T :pp=P; or the config.json of a model",
      "gpt-125m"},
     {"parameters", "elements of the model 'flat'", "1000000"},
     {"scheme", "ddp, megatron, zero1, zero2, zero3, fsdp", "ddp"},
