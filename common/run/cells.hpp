@@ -62,7 +62,7 @@ struct CellSource {
 /// Throws UsageError for a requested method that none of the usable backends has.
 void check_methods(std::span<OpenedBackend const> backends, Options const& options);
 
-/// Those that may run here; nothing is compiled. `skip` is called with each of the others, and why it cannot.
+/// Cells that may run here; nothing is compiled. `skip` is called with each other one, and why it cannot.
 [[nodiscard]] std::vector<measure::Cell>
 cells_of(CellSource const& source, SweepPoint const& point, Pattern const& pattern,
          std::function<void(measure::Cell const&, std::string const& reason)> const& skip);

@@ -83,7 +83,7 @@ def chosen_rules(table: Path, scope: str) -> list[dict]:
 
 
 def lost_rules(printed: str) -> list[tuple[str, str, str]]:
-    """Of an export: the id of each rule that the consumer cannot hold as it is, the kind of reason, and the reason."""
+    """The id of each rule that the consumer cannot hold as it is, the kind of reason, and the reason, as an export printed them."""
     return re.findall(r"^dlmb_tune: warning: (.+?) is lost \((\w+)\): (.+)$", printed, re.MULTILINE)
 
 
